@@ -1,0 +1,51 @@
+/** The one table of codes for problems that a caller can read. Statuses belong to `http/errors.ts`. */
+export const errorCodes = [
+  'INVALID_JSON',
+  'INVALID_INPUT',
+  'INVALID_PARAMETERS',
+  'INVALID_CURSOR',
+  'API_KEY_REQUIRED',
+  'INVALID_API_KEY',
+  'INVALID_SIGNATURE',
+  'USAGE_LIMIT_EXCEEDED',
+  'WORKFLOW_NOT_DEPLOYED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL',
+  'OVERLOADED',
+  'STORAGE_UNAVAILABLE',
+  'EXECUTION_FAILED',
+  'EXECUTION_TIMEOUT',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** One finding about one place in what the caller sent; `path` names the field, the parameter or the block. */
+export type ErrorDetail = { path: string; message: string }
+
+export type AppErrorOptions = { details?: readonly ErrorDetail[]; retryAfterS?: number; cause?: unknown }
+
+/** A problem of the caller or an announced outage. Anything else that is thrown is a bug and becomes `INTERNAL`. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[] | undefined
+  /** Seconds after which the caller may try again; becomes the `Retry-After` header. */
+  readonly retryAfterS: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = options.details
+    this.retryAfterS = options.retryAfterS
+  }
+}
+
+/** The message of anything that was thrown, for people. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,48 @@
+/** Identifiers: made here and nowhere else. */
+
+export function newId(): string {
+  return crypto.randomUUID()
+}
+
+/** Time-ordered, so that an index over millions of them grows at its end. */
+export function newExecutionId(): string {
+  return Bun.randomUUIDv7()
+}
+
+/** 2025-01-01T00:00:00Z: sequences count from here, and stay exact integers until 2059. */
+const sequenceEpochMs = 1_735_689_600_000
+const sequencesPerMs = 8_192
+
+/**
+ * Gives the numbers that log entries are sorted by: the millisecond of recording and a counter in one integer.
+ * Strictly rising, also when the clock goes back and across restarts (`after` is the highest one on disk).
+ */
+export class LogSequence {
+  #last: number
+  #now: () => number
+
+  constructor(now: () => number, after = 0) {
+    this.#now = now
+    this.#last = after
+  }
+
+  next(): number {
+    this.#last = Math.max(this.#last + 1, (this.#now() - sequenceEpochMs) * sequencesPerMs)
+    return this.#last
+  }
+}
+
+const idPrefix = 'log_'
+const idDigits = 11
+
+/** `log_` and 11 base-36 digits: ids sort as their sequences do. */
+export function logIdOf(sequence: number): string {
+  return idPrefix + sequence.toString(36).padStart(idDigits, '0')
+}
+
+/** The sequence of a log id, or undefined when the text is none. */
+export function sequenceOf(logId: string): number | undefined {
+  if (logId.length !== idPrefix.length + idDigits || !/^log_[0-9a-z]+$/.test(logId)) return undefined
+  const sequence = Number.parseInt(logId.slice(idPrefix.length), 36)
+  return Number.isSafeInteger(sequence) ? sequence : undefined
+}

@@ -1,0 +1,74 @@
+import type { Cost } from './cost.ts'
+import type { TriggerKind } from './workflow.ts'
+
+export type Level = 'info' | 'error'
+export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
+
+/** One try of a block that tries again: an API block's request, a model call. */
+export type SpanAttempt = { number: number; startTime: number; durationMs: number; status?: number; error?: string }
+
+/** What one block (or run, iteration, sub-workflow) did. Times are epoch milliseconds, durations milliseconds. */
+export type Span = {
+  id: string
+  name: string
+  /** The block's type; `workflow` for the root, `iteration` for one pass of a loop or parallel. */
+  type: string
+  blockId: string | null
+  status: SpanStatus
+  startTime: number
+  endTime: number
+  durationMs: number
+  input: unknown
+  output: unknown
+  error: { code: string; message: string } | null
+  attempts: readonly SpanAttempt[] | null
+  children: Span[]
+}
+
+/** How a run ended when it did not end well. */
+export type RunFailure = {
+  /** `EXECUTION_FAILED`, `EXECUTION_TIMEOUT`, `CANCELLED`, `CLIENT_CLOSED`, `INTERRUPTED`. */
+  code: RunFailureCode
+  message: string
+  blockId: string | null
+  blockName: string | null
+}
+export type RunFailureCode = 'EXECUTION_FAILED' | 'EXECUTION_TIMEOUT' | 'CANCELLED' | 'CLIENT_CLOSED' | 'INTERRUPTED'
+
+/** A run that ended, before it is written down. */
+export type RunRecord = {
+  executionId: string
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: TriggerKind
+  startedAt: number
+  endedAt: number
+  durationMs: number
+  failure: RunFailure | null
+  output: unknown
+  cost: Cost
+  root: Span
+}
+
+/** The row of a log entry, as the store takes it: texts are made, nothing is left to decide. */
+export type LogRow = {
+  /** Sorts in the order of recording, never given twice; the entry's `id` is made of it. */
+  sequence: number
+  executionId: string
+  workflowId: string
+  workspaceId: string
+  version: number
+  level: Level
+  trigger: TriggerKind
+  startedAt: number
+  endedAt: number
+  durationMs: number
+  costTotal: number
+  /** JSON text of the whole `Cost`; null when the run cost nothing. */
+  cost: string | null
+  /** JSON text. */
+  finalOutput: string
+  /** JSON text: the array of trace spans as they go on the wire. */
+  traceSpans: string
+}

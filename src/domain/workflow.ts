@@ -1,0 +1,117 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+
+/** The workflow document (decisions §7): what the editor draws, Git holds and a deployment copies. */
+
+export const FieldType = t.Union([
+  t.Literal('string'),
+  t.Literal('number'),
+  t.Literal('boolean'),
+  t.Literal('object'),
+  t.Literal('array'),
+  t.Literal('files'),
+])
+export type FieldType = Static<typeof FieldType>
+
+/** One declared field of a trigger's input. `value` is the sample that manual runs use. */
+export const InputField = t.Object({
+  name: t.String({ minLength: 1, maxLength: 200 }),
+  type: FieldType,
+  value: t.Optional(t.Unknown()),
+  required: t.Optional(t.Boolean()),
+  description: t.Optional(t.String()),
+})
+export type InputField = Static<typeof InputField>
+
+export const Block = t.Object({
+  id: t.String({ minLength: 1, maxLength: 200 }),
+  type: t.String({ minLength: 1, maxLength: 100 }),
+  name: t.String({ minLength: 1, maxLength: 200 }),
+  position: t.Optional(t.Object({ x: t.Number(), y: t.Number() })),
+  enabled: t.Optional(t.Boolean()),
+  params: t.Optional(t.Record(t.String(), t.Unknown())),
+  parentId: t.Optional(t.Union([t.String(), t.Null()])),
+})
+export type Block = Static<typeof Block>
+
+export const Edge = t.Object({
+  id: t.Optional(t.String()),
+  source: t.String({ minLength: 1 }),
+  target: t.String({ minLength: 1 }),
+  sourceHandle: t.Optional(t.Union([t.String(), t.Null()])),
+  targetHandle: t.Optional(t.Union([t.String(), t.Null()])),
+})
+export type Edge = Static<typeof Edge>
+
+export const OnError = t.Union([t.Literal('stop'), t.Literal('continue')])
+export type OnError = Static<typeof OnError>
+
+export const Loop = t.Object({
+  id: t.Optional(t.String()),
+  nodes: t.Optional(t.Array(t.String())),
+  loopType: t.Union([t.Literal('for'), t.Literal('forEach'), t.Literal('while'), t.Literal('doWhile')]),
+  iterations: t.Optional(t.Unknown()),
+  forEachItems: t.Optional(t.Unknown()),
+  condition: t.Optional(t.String()),
+  onError: t.Optional(OnError),
+})
+export type Loop = Static<typeof Loop>
+
+export const Parallel = t.Object({
+  id: t.Optional(t.String()),
+  nodes: t.Optional(t.Array(t.String())),
+  parallelType: t.Union([t.Literal('count'), t.Literal('collection')]),
+  count: t.Optional(t.Unknown()),
+  distribution: t.Optional(t.Unknown()),
+  concurrency: t.Optional(t.Unknown()),
+  onError: t.Optional(OnError),
+})
+export type Parallel = Static<typeof Parallel>
+
+export const Variable = t.Object({ type: t.Optional(t.String()), value: t.Optional(t.Unknown()) })
+export type Variable = Static<typeof Variable>
+
+export const WorkflowDocument = t.Object({
+  id: t.Optional(t.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })),
+  name: t.String({ minLength: 1, maxLength: 200 }),
+  description: t.Optional(t.String({ maxLength: 10_000 })),
+  folder: t.Optional(t.String({ maxLength: 1000 })),
+  blocks: t.Record(t.String(), Block),
+  edges: t.Array(Edge),
+  loops: t.Optional(t.Record(t.String(), Loop)),
+  parallels: t.Optional(t.Record(t.String(), Parallel)),
+  variables: t.Optional(t.Record(t.String(), Variable)),
+  webhooks: t.Optional(t.Array(t.Record(t.String(), t.Unknown()))),
+})
+export type WorkflowDocument = Static<typeof WorkflowDocument>
+
+/** What runs: the part of a document that an execution detail shows. */
+export type WorkflowState = Required<Pick<WorkflowDocument, 'blocks' | 'edges' | 'loops' | 'parallels'>>
+
+/** One thing the check at deployment has to say. Errors prevent the deployment, warnings do not. */
+export type Finding = {
+  level: 'error' | 'warning'
+  /** For programs, e.g. `UNKNOWN_BLOCK_TYPE`. */
+  code: string
+  /** Where in the document, e.g. `blocks.b1.params.url`. */
+  path: string
+  blockId: string | null
+  blockName: string | null
+  message: string
+}
+
+export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as const
+export type TriggerKind = (typeof triggerKinds)[number]
+
+/** The form in which block names are compared: lower case, no spaces. */
+export function normaliseName(name: string): string {
+  return name.toLowerCase().replaceAll(/\s+/g, '')
+}
+
+export function stateOf(document: WorkflowDocument): WorkflowState {
+  return {
+    blocks: document.blocks,
+    edges: document.edges,
+    loops: document.loops ?? {},
+    parallels: document.parallels ?? {},
+  }
+}

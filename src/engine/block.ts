@@ -1,0 +1,142 @@
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Clock } from '../domain/clock.ts'
+import type { Limits } from '../domain/limits.ts'
+import type { Span, SpanAttempt } from '../domain/log.ts'
+import type { OutboundFetch } from '../domain/outbound-request.ts'
+import type { Program, RunProgram } from '../domain/program.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
+
+/** The contract of a block type: one file in `blocks/` defines one with `defineBlock`. */
+export type BlockDefinition<Parameters extends TObject = TObject> = {
+  type: string
+  /** For people: the name in the editor's palette, and one sentence. */
+  label: string
+  description: string
+  /** `trigger`: starts runs, has no incoming edges. `container`: has a body of inner blocks. */
+  kind: 'trigger' | 'step' | 'container'
+  /**
+   * The shape of the parameters once references are filled in. A parameter that is static is checked against it at
+   * deployment, one with references when the block runs. `default` is applied to absent ones; `title` and
+   * `description` are the form's labels.
+   */
+  parameters: Parameters
+  /** How a parameter's text is read; `template` when absent here. */
+  modes?: Partial<Record<string, ParameterMode>>
+  /** Names of the outputs: all are null when the block did not run or failed. */
+  outputs: readonly string[]
+  /** For a trigger: the kind of run it starts. */
+  starts?: TriggerKind
+  /** The handles that edges may leave by; `['source']` when absent. `error` is added for every block that may fail. */
+  ports?(params: Readonly<Record<string, unknown>>): readonly string[]
+  /** False for triggers, conditions and routers: no `error` edge may leave them. */
+  mayFail: boolean
+  /** Findings about the meaning of static parameters, beyond their shape. */
+  check?(params: Readonly<Record<string, unknown>>, limits: Limits): readonly ParameterFinding[]
+  /** Does the work. A throw fails the block like an `error` in the result. */
+  run(params: Static<Parameters>, context: BlockContext): BlockResult | Promise<BlockResult>
+}
+
+/**
+ * - `template`: strings anywhere inside are templates; one that is exactly one reference keeps the value's type.
+ * - `json`: the same, or JSON text that is a template as a whole (`body`, `data`, `input`).
+ * - `literal`: taken as it stands; references mean nothing in it.
+ * - `code`: the body of an async function; arrives as a `ProgramCall`.
+ * - `expressions`: a list of objects whose `expression` is one; each arrives as an `Evaluate`.
+ */
+export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions'
+
+export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }
+
+/** A program with the values that its references had when the block started. */
+export type ProgramCall = { program: Program; values: readonly unknown[] }
+
+/** Evaluates an expression with the values its references had; a promise when it needs the sandbox. Throws `BlockError`. */
+export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
+
+export type Outputs = Record<string, unknown>
+
+export type BlockResult = {
+  outputs: Outputs
+  /** The handle the run leaves by; `source` when absent. */
+  port?: string
+  /** Set when the block failed: an `error` edge is followed, else `onError` decides. Also becomes `outputs.error`. */
+  error?: BlockErrorData
+  /** The answer of the whole run: ends it. */
+  respond?: RunResponse
+}
+
+/** The HTTP answer a `response` block asks for. Header names as the author wrote them. */
+export type RunResponse = { data: unknown; status: number; headers: Record<string, string> }
+
+export type BlockErrorData = { code: string; message: string; [more: string]: unknown }
+
+/** What a block throws to fail with a code of its own. */
+export class BlockError extends Error {
+  readonly code: string
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'BlockError'
+    this.code = code
+  }
+}
+
+/** All that a block may touch. */
+export interface BlockContext {
+  readonly block: { readonly id: string; readonly name: string; readonly type: string }
+  readonly run: RunFacts
+  /** Aborts when the run is cancelled, times out or has its answer. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** 0 ≤ n < 1. */
+  random(): number
+  readonly limits: Limits
+  /** The run's start data: what a trigger turns into its outputs. */
+  readonly input: Readonly<Record<string, unknown>>
+  /** Requests to addresses that users chose. */
+  fetch: OutboundFetch
+  /** User code. */
+  runProgram: RunProgram
+  /** The same for every attempt of this block in this run, also after a crash. */
+  idempotencyKey(): string
+  /** Adds to this block's span. */
+  note(notes: { attempts?: readonly SpanAttempt[]; children?: Span[] }): void
+  /** Text for live readers, as it is generated. */
+  chunk(text: string): void
+  /** The run's variables. */
+  readonly variables: Map<string, unknown>
+  /** A container's inner blocks; undefined elsewhere. */
+  readonly body: Body | undefined
+  /** Runs another workflow's active deployment inside this run. */
+  runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome>
+}
+
+export type RunFacts = {
+  readonly executionId: string
+  readonly workflowId: string
+  readonly workspaceId: string
+  readonly trigger: TriggerKind
+}
+
+/** The inner blocks of a loop or parallel. */
+export interface Body {
+  /** Runs the inner blocks once. Never throws for a failure inside: that is the outcome. */
+  iterate(iteration: Iteration): IterationOutcome | Promise<IterationOutcome>
+  /** The container's own parameters (`loops` or `parallels` of the document), references filled in. */
+  settings(): Readonly<Record<string, unknown>>
+  /** Evaluates the container's condition as the inner blocks of the latest iteration see it. */
+  condition(index: number): unknown | Promise<unknown>
+  /** Whether the run has ended elsewhere (an answer, a failure): no further iteration makes sense. */
+  readonly ended: boolean
+}
+
+export type Iteration = { index: number; currentItem: unknown; items: readonly unknown[] | null }
+
+/** `output`: the output of the iteration's last block. */
+export type IterationOutcome = { ok: true; output: unknown } | { ok: false; error: BlockErrorData }
+
+export type SubRunOutcome = { success: boolean; output: unknown; error: BlockErrorData | null; executionId: string }
+
+/** Checks a definition against its own parameter schema; the registry holds definitions of every schema. */
+export function defineBlock<Parameters extends TObject>(definition: BlockDefinition<Parameters>): BlockDefinition {
+  return definition as unknown as BlockDefinition
+}

@@ -1,0 +1,165 @@
+import type { LogRow } from '../domain/log.ts'
+import type { TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
+
+/**
+ * The port to everything durable. Every call is asynchronous and is one transaction; no callback crosses it.
+ * Times are epoch milliseconds. A call rejects with `AppError` `CONFLICT` or `NOT_FOUND` where said, with
+ * `STORAGE_UNAVAILABLE` when the disk is full or failing, with anything else for a bug.
+ */
+export interface Store {
+  // installation
+  /** Makes the first owner, workspace and key. False, and nothing changed, when there is an owner already. */
+  createInstallation(first: NewInstallation): Promise<boolean>
+  isInitialised(): Promise<boolean>
+
+  // keys
+  findKey(hash: Uint8Array): Promise<KeyRow | undefined>
+  createKey(key: NewKey): Promise<void>
+  listKeys(): Promise<KeyRow[]>
+  /** False when there is no such key, or it was revoked before. */
+  revokeKey(id: string, at: number): Promise<boolean>
+
+  // workspaces
+  /** The workspaces an account is a member of, with its role. */
+  listWorkspaces(userId: string): Promise<WorkspaceRow[]>
+  getWorkspace(id: string): Promise<WorkspaceRow | undefined>
+
+  // workflows
+  /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
+  createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
+  /** CONFLICT on the name, NOT_FOUND when it is gone. */
+  updateWorkflow(id: string, document: WorkflowDocument, at: number): Promise<WorkflowRow>
+  getWorkflow(id: string): Promise<WorkflowRow | undefined>
+  listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
+  /** The row stays for its log entries; the name becomes free. False when there is none. */
+  deleteWorkflow(id: string, at: number): Promise<boolean>
+
+  // deployments
+  /** Copies the given document to the next version and makes it active. */
+  deploy(workflowId: string, document: WorkflowDocument, at: number, userId: string): Promise<DeploymentRow>
+  /** No active version afterwards. */
+  undeploy(workflowId: string): Promise<void>
+  /** False when there is no such version. */
+  activate(workflowId: string, version: number): Promise<boolean>
+  /** `name` and `description` of a version. False when there is no such version. */
+  describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
+  listDeployments(workflowId: string): Promise<DeploymentRow[]>
+  getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
+  /** What the execute endpoint needs to know of a workflow; undefined when there is no such workflow. */
+  getActive(workflowId: string): Promise<ActiveRow | undefined>
+
+  // runs
+  /** Writes log entries, all or none. Resolves when they are on disk as `MILLRACE_SYNC` has it. */
+  appendLogs(rows: readonly LogRow[]): Promise<void>
+  /** The highest sequence on disk, 0 when there is none. */
+  lastSequence(): Promise<number>
+  queryLogs(query: LogQuery): Promise<LogListRow[]>
+  getLog(sequence: number): Promise<LogDetailRow | undefined>
+  getExecution(executionId: string): Promise<LogDetailRow | undefined>
+
+  /** Whether a commit would work now; never throws. */
+  probe(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type Role = 'owner' | 'editor' | 'viewer'
+
+export type NewInstallation = {
+  userId: string
+  email: string
+  workspaceId: string
+  workspaceName: string
+  key: NewKey
+  /** SHA-256 of the one-time sign-in token; null when none is printed. */
+  signInTokenHash: Uint8Array | null
+  at: number
+}
+
+/** Only the hash and the last four characters of a key are kept. `workspaceId` null: a personal key. */
+export type NewKey = {
+  id: string
+  hash: Uint8Array
+  lastFour: string
+  name: string
+  userId: string
+  workspaceId: string | null
+  createdAt: number
+  expiresAt: number | null
+}
+
+/** `plan`: the account's own plan, null for the installation's. `roles`: by workspace, those the key reaches. */
+export type KeyRow = Omit<NewKey, 'hash'> & {
+  revokedAt: number | null
+  lastUsedAt: number | null
+  plan: string | null
+  roles: Record<string, Role>
+}
+
+export type WorkspaceRow = { id: string; name: string; ownerId: string; createdAt: number; role: Role | null }
+
+export type NewWorkflow = { id: string | null; workspaceId: string; document: WorkflowDocument; at: number }
+
+export type WorkflowRow = {
+  id: string
+  workspaceId: string
+  /** With `id`. */
+  document: WorkflowDocument
+  createdAt: number
+  updatedAt: number
+  activeVersion: number | null
+  /** When the active version was made active; null with `activeVersion`. */
+  deployedAt: number | null
+}
+
+export type DeploymentTexts = { name?: string | null; description?: string | null }
+
+export type DeploymentRow = {
+  workflowId: string
+  version: number
+  document: WorkflowDocument
+  createdAt: number
+  createdBy: string
+  active: boolean
+  name: string | null
+  description: string | null
+}
+
+export type ActiveRow = {
+  workflowId: string
+  workspaceId: string
+  /** The account that the workspace belongs to. */
+  ownerId: string
+  /** Null when the workflow is not deployed. */
+  deployment: { version: number; document: WorkflowDocument } | null
+}
+
+/** A page of one workspace: entries beyond `after` in `order`, at most `limit`. */
+export type LogQuery = {
+  workspaceId: string
+  limit: number
+  order: 'asc' | 'desc'
+  /** The sequence of the last entry seen; undefined starts at the end that `order` names. */
+  after?: number
+}
+
+export type LogListRow = {
+  sequence: number
+  executionId: string
+  workflowId: string
+  workspaceId: string
+  version: number
+  level: 'info' | 'error'
+  trigger: TriggerKind
+  startedAt: number
+  endedAt: number
+  durationMs: number
+  costTotal: number
+}
+
+export type LogDetailRow = LogListRow & {
+  /** JSON text of the whole `Cost`; null when the run cost nothing. */
+  cost: string | null
+  finalOutput: string
+  traceSpans: string
+  workflow: { id: string; name: string; description: string | null }
+}
