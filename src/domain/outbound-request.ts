@@ -6,6 +6,8 @@ export const outboundFailureCodes = [
   'NAME_NOT_FOUND',
   'ADDRESS_REFUSED',
   'INVALID_URL',
+  /** A method or header that HTTP cannot carry. */
+  'INVALID_REQUEST',
   'RESPONSE_TOO_LARGE',
   'INVALID_RESPONSE',
   'TOO_MANY_REDIRECTS',
@@ -38,16 +40,39 @@ export type OutboundAnswer = {
   url: string
 }
 
-export type OutboundOutcome =
-  | { ok: true; answer: OutboundAnswer }
-  /** `status` and `headers` are there when an answer had begun (its body was too large, or broke off). */
-  | {
-      ok: false
-      code: OutboundFailureCode
-      message: string
-      status?: number
-      headers?: Record<string, string | string[]>
-    }
+/** `status` and `headers` are there when an answer had begun (its body was too large, or broke off). */
+export type OutboundFailure = {
+  ok: false
+  code: OutboundFailureCode
+  message: string
+  status?: number
+  headers?: Record<string, string | string[]>
+}
+
+export type OutboundOutcome = { ok: true; answer: OutboundAnswer } | OutboundFailure
 
 /** Never throws: what goes wrong is an outcome. */
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>
+
+/** An answer whose body is still arriving. */
+export type OutboundStream = Omit<OutboundAnswer, 'body'> & {
+  /**
+   * Ends with an `OutboundError` when the body breaks off, grows too large or passes the deadline. The request keeps
+   * its place among those in flight until the body is read to its end or cancelled.
+   */
+  body: ReadableStream<Uint8Array<ArrayBuffer>>
+}
+
+/** Like `OutboundFetch`, but resolves as soon as the answer has begun. Never throws. */
+export type OutboundOpen = (request: OutboundRequest) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
+
+/** Why the body of an `OutboundStream` did not arrive as a whole. */
+export class OutboundError extends Error {
+  readonly code: OutboundFailureCode
+
+  constructor(code: OutboundFailureCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'OutboundError'
+    this.code = code
+  }
+}

@@ -20,8 +20,11 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
    * `description` are the form's labels.
    */
   parameters: Parameters
-  /** How a parameter's text is read; `template` when absent here. */
-  modes?: Partial<Record<string, ParameterMode>>
+  /**
+   * How a parameter's text is read; `template` when absent here. A function where that depends on another parameter:
+   * it gets the parameters of the document as they are written, and is called once, when the workflow is compiled.
+   */
+  modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
   /** Names of the outputs: all are null when the block did not run or failed. */
   outputs: readonly string[]
   /** For a trigger: the kind of run it starts. */
