@@ -9,6 +9,12 @@ export const noCost: Cost = Object.freeze({
   models: Object.freeze({}),
 }) as Cost
 
+/** The first instant of the calendar month (UTC) that `at` lies in. */
+export function billingPeriodOf(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+}
+
 const addTokens = (a: Tokens, b: Tokens): Tokens => ({
   prompt: a.prompt + b.prompt,
   completion: a.completion + b.completion,

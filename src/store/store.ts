@@ -40,7 +40,7 @@ export interface Store {
   /** No active version afterwards. */
   undeploy(workflowId: string): Promise<void>
   /** False when there is no such version. */
-  activate(workflowId: string, version: number): Promise<boolean>
+  activate(workflowId: string, version: number, at: number): Promise<boolean>
   /** `name` and `description` of a version. False when there is no such version. */
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
   listDeployments(workflowId: string): Promise<DeploymentRow[]>
@@ -57,7 +57,11 @@ export interface Store {
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
 
-  /** Whether a commit would work now; never throws. */
+  // usage
+  /** What an account spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD. */
+  getUsage(userId: string, periodStart: number): Promise<number>
+
+  /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
   probe(): Promise<boolean>
   close(): Promise<void>
 }
