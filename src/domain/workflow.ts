@@ -71,7 +71,14 @@ export const Variable = t.Object({ type: t.Optional(t.String()), value: t.Option
 export type Variable = Static<typeof Variable>
 
 export const WorkflowDocument = t.Object({
-  id: t.Optional(t.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })),
+  id: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[A-Za-z0-9_-]+$',
+      expected: 'letters, digits, "-" and "_" only',
+    }),
+  ),
   name: t.String({ minLength: 1, maxLength: 200 }),
   description: t.Optional(t.String({ maxLength: 10_000 })),
   folder: t.Optional(t.String({ maxLength: 1000 })),

@@ -1,0 +1,43 @@
+import { isObject } from './input.ts'
+import type { Block, Edge, WorkflowDocument } from './workflow.ts'
+
+/**
+ * Whether two documents run alike, so that deploying one over the other changes nothing. Positions, sample values of
+ * input fields, texts that only people read, webhooks (they do not belong to a version) and ids of edges do not count.
+ */
+export function runAlike(a: WorkflowDocument, b: WorkflowDocument): boolean {
+  return a === b || Bun.deepEquals(whatRuns(a), whatRuns(b))
+}
+
+function whatRuns(document: WorkflowDocument): unknown {
+  return {
+    blocks: mapMembers(document.blocks, blockThatRuns),
+    edges: document.edges.map(edgeThatRuns).sort(),
+    loops: mapMembers(document.loops ?? {}, containerThatRuns),
+    parallels: mapMembers(document.parallels ?? {}, containerThatRuns),
+    variables: document.variables ?? {},
+  }
+}
+
+function mapMembers<Member>(members: Record<string, Member>, map: (member: Member) => unknown): unknown {
+  return Object.fromEntries(Object.entries(members).map(([id, member]) => [id, map(member)]))
+}
+
+function blockThatRuns({ type, name, enabled, params, parentId }: Block): unknown {
+  return { type, name, enabled: enabled ?? true, parentId: parentId ?? null, params: withoutSamples(params ?? {}) }
+}
+
+function withoutSamples(params: Record<string, unknown>): unknown {
+  const format = params['inputFormat']
+  if (!Array.isArray(format)) return params
+  const fields = format.map((field: unknown) => (isObject(field) ? { ...field, value: null } : field))
+  return { ...params, inputFormat: fields }
+}
+
+function edgeThatRuns({ source, sourceHandle, target, targetHandle }: Edge): string {
+  return JSON.stringify([source, sourceHandle ?? 'source', target, targetHandle ?? 'target'])
+}
+
+function containerThatRuns({ id: _id, nodes, ...rest }: { id?: string; nodes?: string[] }): unknown {
+  return { ...rest, nodes: [...(nodes ?? [])].sort() }
+}

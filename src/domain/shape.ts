@@ -1,0 +1,96 @@
+import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import type { ErrorDetail } from './errors.ts'
+
+/** Findings beyond this number tell nobody more. */
+const misfitsMax = 100
+
+/**
+ * Everything in which a value differs from a schema, in words for people: `path` as in `edges[2].source`, one row a
+ * place. Empty when the value fits. A schema's own keyword `expected` ("letters and digits") replaces the words for it.
+ */
+export function findMisfits(schema: TSchema, value: unknown): ErrorDetail[] {
+  const misfits = new Map<string, ErrorDetail>()
+  for (const error of Value.Errors(schema, value)) {
+    const path = pathOf(error.path)
+    // A missing member is reported twice: as missing, and as undefined of the wrong type.
+    if (!misfits.has(path)) misfits.set(path, { path, message: `${path || 'The value'} ${complaint(error)}.` })
+    if (misfits.size >= misfitsMax) break
+  }
+  return [...misfits.values()]
+}
+
+/** `/edges/2/source` → `edges[2].source`. */
+function pathOf(pointer: string): string {
+  const steps = pointer.split('/').slice(1)
+  return steps
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join('')
+}
+
+function complaint({ type, schema, value }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return `is missing; it must be ${describeSchema(schema)}`
+    case ValueErrorType.StringMinLength:
+      return 'must not be empty'
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${schema['maxLength']} characters, not ${(value as string).length}`
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'is not known here'
+    default:
+      return `must be ${describeSchema(schema)}, not ${describeValue(value)}`
+  }
+}
+
+/** What a schema asks for: "text", "a list", `one of "for", "forEach"`. */
+export function describeSchema(schema: TSchema): string {
+  if (typeof schema['expected'] === 'string') return schema['expected']
+  switch (schema[Kind]) {
+    case 'Literal':
+      return JSON.stringify(schema['const'])
+    case 'Union':
+      return describeUnion(schema['anyOf'] as TSchema[])
+    case 'String':
+      return 'text'
+    case 'Integer':
+      return `a whole number${range(schema)}`
+    case 'Number':
+      return `a number${range(schema)}`
+    case 'Boolean':
+      return 'true or false'
+    case 'Array':
+      return 'a list'
+    case 'Object':
+    case 'Record':
+      return 'an object'
+    case 'Null':
+      return 'null'
+    default:
+      return schema[OptionalKind] ? 'absent' : 'a value of another kind'
+  }
+}
+
+function describeUnion(members: TSchema[]): string {
+  const literals = members.every((member) => member[Kind] === 'Literal')
+  return literals
+    ? `one of ${members.map((member) => JSON.stringify(member['const'])).join(', ')}`
+    : members.map(describeSchema).join(' or ')
+}
+
+function range({ minimum, maximum }: TSchema): string {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return ` of at least ${minimum}`
+  return maximum === undefined ? '' : ` of at most ${maximum}`
+}
+
+/** What a value is, without repeating a large one. */
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'absent'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = JSON.stringify(value) ?? String(value)
+  if (typeof value !== 'string') return text
+  return text.length <= 40 ? `the text ${text}` : `a text of ${value.length} characters`
+}
