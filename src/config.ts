@@ -129,6 +129,8 @@ export type Setting = {
   range: string
   default: SettingValue | null
   secret: boolean
+  /** Whether it is a size, which may be written with KB, MB, GB. */
+  bytes: boolean
 }
 export type SettingValue = string | number | boolean | readonly string[]
 
@@ -162,6 +164,7 @@ export const settings: readonly Setting[] = Object.freeze(
       range: rangeOf(schema),
       default: (schema.default as SettingValue | undefined) ?? null,
       secret: schema['secret'] === true,
+      bytes: schema['unit'] === 'bytes',
     })
   }),
 )

@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+/**
+ * Builds the executable: `bun run build [--outfile dist/millrace] [--target bun-linux-arm64] [--silent]`.
+ * The executable is put in its place in one step, so that a running one is left alone and never half replaced.
+ */
+async function build(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      outfile: { type: 'string', default: 'dist/millrace' },
+      /** Another system, e.g. `bun-linux-arm64`; its Bun is fetched from the npm registry the first time. */
+      target: { type: 'string' },
+      silent: { type: 'boolean', default: false },
+    },
+  })
+  const outfile = resolve(values.outfile)
+  const folder = join(dirname(outfile), `.build-${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  try {
+    const startedAt = performance.now()
+    const result = await Bun.build({
+      entrypoints: [join(source, 'main.ts'), ...workers.map((worker) => join(source, worker))],
+      root: source,
+      target: 'bun',
+      // Bytecode without `format: 'esm'` breaks top-level await and freezes `import.meta.url` to this machine's paths.
+      format: 'esm',
+      bytecode: true,
+      // Each command is a chunk of its own that is loaded when it is called.
+      splitting: true,
+      minify: true,
+      // Embedded, so that stack traces name lines of the source.
+      sourcemap: 'linked',
+      define: {
+        'process.env.NODE_ENV': '"production"',
+        MILLRACE_BUILD_VERSION: JSON.stringify(packageVersion),
+        MILLRACE_BUILD_COMMIT: JSON.stringify(commit()),
+      },
+      compile: {
+        outfile: join(folder, basename(outfile)),
+        ...(values.target === undefined ? {} : { target: values.target as Bun.Build.CompileTarget }),
+        // Otherwise the executable obeys `.env` and `bunfig.toml` of whatever folder it is started in.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+      },
+    })
+    if (!result.success) throw new AggregateError(result.logs, 'The build failed.')
+    renameSync(join(folder, basename(outfile)), outfile)
+    if (!values.silent) {
+      const size = (statSync(outfile).size / 1024 / 1024).toFixed(0)
+      console.log(`${values.outfile}: ${size} MB, built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const root = resolve(import.meta.dir, '..')
+const source = join(root, 'src')
+
+/** Files that are started as workers: each is an entry of its own, at the same path below the executable's root. */
+const workers = ['sandbox/worker.ts', 'store/sqlite/worker.ts'].filter((path) => existsSync(join(source, path)))
+
+const packageVersion = ((await Bun.file(join(root, 'package.json')).json()) as { version: string }).version
+
+/** The commit that is checked out, with a `+` when files differ from it; `unknown` outside a repository. */
+function commit(): string {
+  try {
+    const git = (...words: string[]) => Bun.spawnSync(['git', ...words], { cwd: root, stderr: 'ignore' })
+    const head = git('rev-parse', '--short=12', 'HEAD')
+    if (head.exitCode !== 0) return 'unknown'
+    const changed = git('status', '--porcelain', '--untracked-files=no').stdout.length > 0
+    return head.stdout.toString().trim() + (changed ? '+' : '')
+  } catch {
+    return 'unknown'
+  }
+}
+
+await build()

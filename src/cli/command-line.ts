@@ -1,0 +1,140 @@
+import { settings } from '../config.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
+import { type ParsedArguments, parseArguments } from './arguments.ts'
+import { type Command, CommandError, type CommandGroup, type ExitCode, UsageError } from './command.ts'
+import { commandHelp, groupHelp, overviewHelp } from './help.ts'
+import { didYouMean } from './nearest.ts'
+import { loadSettings } from './settings.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What the command line may touch of the process. */
+export type CommandLineWorld = {
+  terminal: Terminal
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Every command. Each is loaded when it is called: `version` does not wait for the service's code. */
+const commands: Readonly<Record<string, { summary: string; load(): Promise<Command | CommandGroup> }>> = {
+  serve: {
+    summary: 'starts the service (also: no command)',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  init: {
+    summary: 'makes the data folder: owner, workspace, key',
+    load: async () => (await import('./init.ts')).init,
+  },
+  keys: {
+    summary: 'create, list, revoke: API keys',
+    load: async () => (await import('./keys.ts')).keys,
+  },
+  workspaces: {
+    summary: 'list: workspaces of the installation',
+    load: async () => (await import('./workspaces.ts')).workspaces,
+  },
+  workflows: {
+    summary: 'push, list, export, deploy, undeploy, versions, activate, status',
+    load: async () => (await import('./workflows.ts')).workflows,
+  },
+  run: {
+    summary: 'runs a workflow: a file here and now, an id on the service',
+    load: async () => (await import('./run.ts')).run,
+  },
+  config: {
+    summary: 'prints every setting and the value in force',
+    load: async () => (await import('./config.ts')).config,
+  },
+  doctor: {
+    summary: 'checks settings, data folder, database, disk and clock; says what to do',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  health: {
+    summary: 'asks the service whether it is ready',
+    load: async () => (await import('./health.ts')).health,
+  },
+  version: {
+    summary: 'prints version, Bun version and commit',
+    load: async () => (await import('./version.ts')).version,
+  },
+}
+
+/** Runs what the words behind `millrace` ask for. Problems are told on standard error and become the exit code. */
+export async function runCommandLine(words: readonly string[], world: CommandLineWorld): Promise<ExitCode> {
+  const { terminal } = world
+  try {
+    return await dispatch(words, world)
+  } catch (error) {
+    const known = error instanceof UsageError || error instanceof CommandError
+    if (known || error instanceof AppError) terminal.say(`millrace: ${error.message}`)
+    else terminal.say(`millrace: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`)
+    if (known && error.hint) terminal.say(error.hint)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function dispatch(words: readonly string[], world: CommandLineWorld): Promise<ExitCode> {
+  const first = words[0]
+  if (first === '--help' || first === '-h' || (first === 'help' && words.length === 1)) {
+    const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const)
+    world.terminal.print(overviewHelp(rows))
+    return 0
+  }
+  if (first === 'help') return dispatch([...words.slice(1), '--help'], world)
+  if (first === '--version' || first === '-v') return dispatch(['version', ...words.slice(1)], world)
+  // No command, or only flags: the service.
+  if (first === undefined || first.startsWith('-')) return dispatch(['serve', ...words], world)
+
+  const entry = Object.hasOwn(commands, first) ? commands[first] : undefined
+  if (!entry) {
+    throw new UsageError(
+      `There is no command "${first}".${didYouMean(first, Object.keys(commands))}`,
+      'All commands: millrace --help',
+    )
+  }
+  const loaded = await entry.load()
+  if (!('commands' in loaded)) return call(first, loaded, words.slice(1), world)
+
+  const second = words[1]
+  if (second === '--help' || second === '-h') {
+    world.terminal.print(groupHelp(first, loaded))
+    return 0
+  }
+  const names = Object.keys(loaded.commands)
+  const inner = second !== undefined && Object.hasOwn(loaded.commands, second) ? loaded.commands[second] : undefined
+  if (inner) return call(`${first} ${second}`, inner, words.slice(2), world)
+  throw new UsageError(
+    second === undefined || second.startsWith('-')
+      ? `millrace ${first} needs one of: ${names.join(', ')}.`
+      : `There is no command "${first} ${second}".${didYouMean(second, names)}`,
+    `More: millrace ${first} --help`,
+  )
+}
+
+async function call(name: string, command: Command, words: readonly string[], world: CommandLineWorld) {
+  const flags = settings.map((setting) => setting.flag)
+  let parsed: ParsedArguments
+  try {
+    parsed = parseArguments(command, words, flags)
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(error.message, `More: millrace ${name} --help`)
+    throw error
+  }
+  if (parsed.help) {
+    world.terminal.print(commandHelp(name, command))
+    return 0
+  }
+  const { config, ...loaded } = loadSettings({
+    flags: parsed.settings,
+    environment: world.environment,
+    file: parsed.configFile,
+  })
+  return command.run({
+    arguments: parsed.arguments,
+    flags: parsed.flags,
+    switches: parsed.switches,
+    json: parsed.json,
+    terminal: world.terminal,
+    environment: world.environment,
+    settings: loaded,
+    config,
+  })
+}

@@ -1,0 +1,154 @@
+import { messageOf } from '../domain/errors.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import { type Client, pathOf } from './client.ts'
+import { CommandError } from './command.ts'
+
+export type PushRequest = {
+  client: Client
+  workspaceId: string
+  documents: readonly PushDocument[]
+  deploy: boolean
+}
+export type PushDocument = { path: string; document: WorkflowDocument }
+
+export type Pushed = {
+  id: string
+  name: string
+  action: 'created' | 'updated'
+  version?: number
+  /** What the service's check had to say about the document. */
+  findings: readonly Finding[]
+}
+
+/** A workflow as the service lists it. */
+export type ListedWorkflow = { id: string; name: string; activeVersion?: number | null; folder?: string | null }
+
+/**
+ * Saves every document, then deploys every one when asked to: all or nothing. All are saved before the first is
+ * deployed, so that workflows that call one another find each other. What was done before a failure is undone:
+ * created workflows are deleted, changed ones get back their document and their active version (a version number
+ * that was used stays used).
+ */
+export async function push(request: PushRequest): Promise<Pushed[]> {
+  const { client, documents, workspaceId, deploy } = request
+  const existing = await client.get<{ data: ListedWorkflow[] }>(pathOf`/api/workflows?workspaceId=${workspaceId}`)
+  const steps = documents.map(({ path, document }) => ({ path, document, target: targetOf(document, existing.data) }))
+  checkTargets(steps)
+
+  const undo: Undo[] = []
+  const pushed: Pushed[] = []
+  let at = ''
+  try {
+    for (const { path, document, target } of steps) {
+      at = path
+      pushed.push(await save(client, workspaceId, document, target, undo))
+    }
+    if (!deploy) return pushed
+    for (const [index, one] of pushed.entries()) {
+      at = steps[index]!.path
+      one.version = await deployOne(client, one.id, undo)
+    }
+    return pushed
+  } catch (error) {
+    throw await undone(`${at}: ${messageOf(error)}`, undo, error)
+  }
+}
+
+type Undo = { what: string; run(): Promise<unknown> }
+type Step = PushDocument & { target: ListedWorkflow | undefined }
+
+/** The workflow that a document replaces: the one with its id, else the one with its name. */
+function targetOf(document: WorkflowDocument, existing: readonly ListedWorkflow[]): ListedWorkflow | undefined {
+  return (
+    existing.find((workflow) => document.id !== undefined && workflow.id === document.id) ??
+    existing.find((workflow) => workflow.name === document.name)
+  )
+}
+
+/** Two documents for one workflow: whichever came last would win, so neither does. */
+function checkTargets(steps: readonly Step[]): void {
+  const owners = new Map<string, string>()
+  const problems: string[] = []
+  for (const { path, document, target } of steps) {
+    const keys = new Set([`the name "${document.name}"`, `the id ${target?.id ?? document.id ?? `of ${path}`}`])
+    for (const key of keys) {
+      const other = owners.get(key)
+      if (other !== undefined) problems.push(`${path} and ${other} are for one workflow: ${key}.`)
+      owners.set(key, path)
+    }
+  }
+  if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')
+}
+
+async function save(
+  client: Client,
+  workspaceId: string,
+  document: WorkflowDocument,
+  target: ListedWorkflow | undefined,
+  undo: Undo[],
+): Promise<Pushed> {
+  if (!target) {
+    const made = await client.post<{ id: string; findings?: Finding[] }>('/api/workflows', { ...document, workspaceId })
+    undo.push({ what: `delete ${made.id}`, run: () => client.delete(pathOf`/api/workflows/${made.id}`) })
+    return { id: made.id, name: document.name, action: 'created', findings: made.findings ?? [] }
+  }
+  const { id } = target
+  const before = await client.get<Record<string, unknown>>(pathOf`/api/workflows/${id}`)
+  undo.push({
+    what: `put back the document of ${id}`,
+    run: () => client.put(pathOf`/api/workflows/${id}`, documentOf(before)),
+  })
+  const saved = await client.put<{ findings?: Finding[] }>(pathOf`/api/workflows/${id}`, { ...document, id })
+  return { id, name: document.name, action: 'updated', findings: saved.findings ?? [] }
+}
+
+async function deployOne(client: Client, id: string, undo: Undo[]): Promise<number> {
+  const before = await client.get<{ isDeployed: boolean; version: number | null }>(pathOf`/api/workflows/${id}/status`)
+  const { version } = await client.post<{ version: number }>(pathOf`/api/workflows/${id}/deploy`)
+  undo.push(
+    before.isDeployed && before.version !== null
+      ? {
+          what: `make version ${before.version} of ${id} active again`,
+          run: () => client.post(pathOf`/api/workflows/${id}/deployments/${before.version ?? 0}/activate`),
+        }
+      : { what: `undeploy ${id}`, run: () => client.delete(pathOf`/api/workflows/${id}/deploy`) },
+  )
+  return version
+}
+
+/** Undoes, last first, and makes the error that says how it went. */
+async function undone(problem: string, undo: readonly Undo[], cause: unknown): Promise<CommandError> {
+  const left: string[] = []
+  for (const step of undo.toReversed()) {
+    try {
+      await step.run()
+    } catch (error) {
+      left.push(`${step.what}: ${messageOf(error)}`)
+    }
+  }
+  if (left.length === 0) return new CommandError(problem, 'Nothing was changed.', cause)
+  return new CommandError(
+    problem,
+    `What was done before could not all be undone; do it by hand:\n${left.join('\n')}`,
+    cause,
+  )
+}
+
+const documentMembers = [
+  'id',
+  'name',
+  'description',
+  'folder',
+  'blocks',
+  'edges',
+  'loops',
+  'parallels',
+  'variables',
+  'webhooks',
+]
+
+/** The document in what the service answers: its own members, in their usual order, without dates and findings. */
+export function documentOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const members = documentMembers.filter((name) => answer[name] !== undefined && answer[name] !== null)
+  return Object.fromEntries(members.map((name) => [name, answer[name]]))
+}

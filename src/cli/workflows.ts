@@ -1,0 +1,263 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Finding } from '../domain/workflow.ts'
+import { checkWorkflowFiles } from './check.ts'
+import { Client, pathOf, ServiceError } from './client.ts'
+import { type Call, type Command, CommandError, type CommandGroup } from './command.ts'
+import { table } from './help.ts'
+import { documentOf, type ListedWorkflow, push as pushAll } from './push.ts'
+import { readWorkflowFiles } from './workflow-files.ts'
+
+const service = ['url', 'apiKey'] as const
+const workspaceFlag = {
+  workspace: { value: 'ID', description: 'the workspace; needed when the key reaches several' },
+} as const
+const workflowArgument = { name: 'WORKFLOW', description: 'the id or the name of a workflow' } as const
+
+const push: Command = {
+  summary: 'creates or updates workflows from files, all or none of them',
+  details: [
+    'A document replaces the workflow with its id, else the one with its name, else it becomes a new workflow.',
+    'Every document is checked before anything changes. When the service refuses one, the others are put back.',
+  ].join('\n'),
+  arguments: [{ name: 'FILE|FOLDER', description: 'workflow documents; of a folder every .json file', many: true }],
+  flags: { deploy: { description: 'deploy them too' }, ...workspaceFlag },
+  settings: service,
+  json: true,
+  examples: ['workflows push hello.json --deploy', 'workflows push workflows/ --deploy --workspace ID --json'],
+  async run(call) {
+    const { terminal, switches } = call
+    const deploy = switches.has('deploy')
+    const documents = checkWorkflowFiles(readWorkflowFiles(call.arguments), { deploy, config: call.config })
+    const client = clientOf(call)
+    const workspaceId = await workspaceOf(client, call.flags['workspace'])
+    const pushed = await pushAll({ client, workspaceId, documents, deploy })
+    for (const [index, { findings }] of pushed.entries()) {
+      for (const finding of findings) terminal.say(`${documents[index]!.path}: ${findingText(finding)}`)
+    }
+    if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
+    else {
+      for (const { id, name, action, version } of pushed) {
+        terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, deployed as version ${version}`}`)
+      }
+    }
+    return 0
+  },
+}
+
+const list: Command = {
+  summary: 'prints the workflows of a workspace',
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows list', 'workflows list --json'],
+  async run(call) {
+    const client = clientOf(call)
+    const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
+    if (call.json) call.terminal.print(JSON.stringify(rows, null, 2))
+    else if (rows.length === 0) call.terminal.say('There are no workflows yet: millrace workflows push FILE')
+    else call.terminal.print(table(rows.map((row) => [row.id, rowText(row)] as const)).join('\n'))
+    return 0
+  },
+}
+
+function rowText({ name, activeVersion }: ListedWorkflow): string {
+  return typeof activeVersion === 'number' ? `${name}  (version ${activeVersion})` : `${name}  (not deployed)`
+}
+
+const exportCommand: Command = {
+  summary: 'prints the document of one workflow, or writes all of them into a folder',
+  arguments: [{ ...workflowArgument, optional: true }],
+  flags: {
+    out: { value: 'DIR', description: 'write every workflow of the workspace into this folder' },
+    ...workspaceFlag,
+  },
+  settings: service,
+  json: true,
+  examples: ['workflows export hello > hello.json', 'workflows export --out workflows/'],
+  async run(call) {
+    const client = clientOf(call)
+    const [wanted] = call.arguments
+    const out = call.flags['out']
+    if (wanted !== undefined) {
+      const { id } = await findWorkflow(client, wanted, call.flags['workspace'])
+      const document = documentOf(await client.get(pathOf`/api/workflows/${id}`))
+      call.terminal.print(JSON.stringify(document, null, 2))
+      return 0
+    }
+    if (out === undefined) throw new CommandError('Name a workflow to print, or a folder for all of them: --out DIR.')
+    const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
+    const documents = await Promise.all(
+      rows.map(async ({ id }) => documentOf(await client.get(pathOf`/api/workflows/${id}`))),
+    )
+    const files = writeDocuments(out, documents)
+    if (call.json) call.terminal.print(JSON.stringify(files))
+    else call.terminal.say(`${files.length} written into ${out}.`)
+    return 0
+  },
+}
+
+/** One file a workflow, named after it. A file that holds the same already is left as it is. */
+function writeDocuments(folder: string, documents: readonly Record<string, unknown>[]): string[] {
+  mkdirSync(folder, { recursive: true })
+  const taken = new Set<string>()
+  return documents.map((document) => {
+    const slug = String(document['name'])
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+      .replaceAll(/^-|-$/g, '')
+    const name = slug !== '' && !taken.has(slug) ? slug : [slug, document['id']].filter(Boolean).join('-')
+    taken.add(name)
+    const path = join(folder, `${name}.json`)
+    writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
+    return path
+  })
+}
+
+const deploy: Command = {
+  summary: 'makes the saved document the version that runs',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows deploy hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const answer = await client.post<{ version: number; warnings?: Finding[] }>(pathOf`/api/workflows/${id}/deploy`)
+    for (const warning of answer.warnings ?? []) call.terminal.say(findingText(warning))
+    call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${answer.version} runs now.`)
+    return 0
+  },
+}
+
+const undeploy: Command = {
+  summary: 'stops a workflow from being run; its versions stay',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  examples: ['workflows undeploy hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    await client.delete(pathOf`/api/workflows/${id}/deploy`)
+    call.terminal.say('It is not deployed any more. Its versions can be made active again: millrace workflows activate')
+    return 0
+  },
+}
+
+type Version = { version: number; active?: boolean; createdAt?: string | null; name?: string | null }
+
+const versions: Command = {
+  summary: 'prints the versions of a workflow',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows versions hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const { data } = await client.get<{ data: Version[] }>(pathOf`/api/workflows/${id}/deployments`)
+    if (call.json) call.terminal.print(JSON.stringify(data, null, 2))
+    else if (data.length === 0) call.terminal.say(`It was never deployed: millrace workflows deploy ${id}`)
+    else {
+      const rows = data.map(({ version, active, createdAt, name }) => {
+        return [String(version), [createdAt ?? '', active ? 'active' : '', name ?? ''].join('  ')] as const
+      })
+      call.terminal.print(table(rows).join('\n'))
+    }
+    return 0
+  },
+}
+
+const activate: Command = {
+  summary: 'makes an older version the one that runs',
+  arguments: [workflowArgument, { name: 'VERSION', description: 'its number' }],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows activate hello 3'],
+  async run(call) {
+    const client = clientOf(call)
+    const [wanted, version] = call.arguments
+    const { id } = await findWorkflow(client, wanted!, call.flags['workspace'])
+    const answer = await client.post<unknown>(pathOf`/api/workflows/${id}/deployments/${version!}/activate`)
+    call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${version} runs now.`)
+    return 0
+  },
+}
+
+const status: Command = {
+  summary: 'prints whether a workflow is deployed, and whether its document changed since',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows status hello', 'workflows status hello --json'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const answer = await client.get<{
+      isDeployed: boolean
+      deployedAt: string | null
+      needsRedeployment: boolean
+      version: number | null
+    }>(pathOf`/api/workflows/${id}/status`)
+    if (call.json) call.terminal.print(JSON.stringify(answer))
+    else if (!answer.isDeployed) call.terminal.print('Not deployed.')
+    else {
+      const changed = answer.needsRedeployment ? ' Its document changed since: deploy it again.' : ''
+      call.terminal.print(`Version ${answer.version} runs since ${answer.deployedAt}.${changed}`)
+    }
+    return 0
+  },
+}
+
+export const workflows: CommandGroup = {
+  summary: 'workflows of a service',
+  commands: { push, list, export: exportCommand, deploy, undeploy, versions, activate, status },
+}
+
+/** Speaks to the service that the settings name. */
+export function clientOf({ config }: Pick<Call, 'config'>): Client {
+  return new Client({ url: config.url, apiKey: config.apiKey, timeoutMs: 60_000 })
+}
+
+async function listWorkflows(client: Client, workspaceId: string): Promise<ListedWorkflow[]> {
+  return (await client.get<{ data: ListedWorkflow[] }>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
+}
+
+/** The workspace that was named, else the only one that the key reaches. */
+async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
+  if (named !== undefined) return named
+  const { data } = await client.get<{ data: { id: string; name: string }[] }>('/api/workspaces')
+  if (data.length === 1) return data[0]!.id
+  throw new CommandError(
+    data.length === 0
+      ? 'The key reaches no workspace.'
+      : 'The key reaches several workspaces: name one with --workspace.',
+    data.map(({ id, name }) => `${id}  ${name}`).join('\n'),
+  )
+}
+
+/** The workflow of that id, else the one of that name. */
+async function findWorkflow(client: Client, wanted: string, workspace: string | undefined): Promise<ListedWorkflow> {
+  try {
+    return await client.get<ListedWorkflow>(pathOf`/api/workflows/${wanted}`)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error
+    const rows = await listWorkflows(client, await workspaceOf(client, workspace))
+    const named = rows.find((row) => row.name === wanted)
+    if (named) return named
+    throw new CommandError(
+      `There is no workflow with the id or name "${wanted}".`,
+      'All of them: millrace workflows list',
+    )
+  }
+}
+
+/** A finding as one line for people. */
+export function findingText({ level, message, blockName, path }: Finding): string {
+  return `${level}: ${blockName ? `${blockName}: ` : ''}${message} (${path})`
+}

@@ -1,0 +1,205 @@
+import { posix } from 'node:path'
+import { type CodeLine, codeLines, type ImportLine, importLines } from './source-lines.ts'
+
+/** One place that breaks a rule of the house. */
+export type Breach = { file: string; line: number; rule: string; message: string }
+
+/** Source files by their path below the repository's root. */
+export type Sources = Readonly<Record<string, string>>
+
+/**
+ * Who may import whom below `src/`: folders, single files, `type:` for types only. `src/README.md` shows the same
+ * table. Folders that stand side by side never import one another: `app.ts` hands functions from one to the other.
+ */
+export const arrows: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  language: ['domain'],
+  engine: ['domain', 'language'],
+  telemetry: ['domain'],
+  outbound: ['domain', 'type:store'],
+  models: ['domain', 'type:store'],
+  sandbox: ['domain', 'type:store'],
+  files: ['domain', 'type:store'],
+  accounts: ['domain', 'type:store'],
+  blocks: ['domain', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
+  store: ['domain'],
+  events: ['domain', 'type:store', 'type:outbound'],
+  webhooks: ['domain', 'type:store', 'type:outbound'],
+  triggers: ['domain', 'type:store', 'type:outbound'],
+  http: [
+    ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
+    ...['store', 'events', 'webhooks', 'triggers'],
+  ],
+  ui: ['type:http'],
+  'config.ts': ['domain'],
+  'main.ts': ['cli', 'config.ts'],
+  'app.ts': ['*'],
+  cli: ['*'],
+}
+
+/** The folders that a package may be imported in; `*` is every one. A package that is missing here has no place yet. */
+export const packages: Readonly<Record<string, readonly string[]>> = {
+  '@sinclair/typebox': ['*'],
+  acorn: ['language'],
+  'quickjs-wasi': ['sandbox'],
+  elysia: ['http'],
+  '@elysiajs/swagger': ['http'],
+  'swagger-ui-dist': ['http'],
+  'bun:sqlite': ['store'],
+}
+
+/** Folders that know no clock, disk, network or framework. */
+const pureFolders = ['domain', 'language']
+const forbiddenNames = ['utils', 'helpers', 'common', 'types', 'index', 'manager']
+const linesMax = 300
+
+/** Everything in the sources that breaks a rule. */
+export function breaches(sources: Sources): Breach[] {
+  const files = Object.entries(sources).map(([file, text]) => {
+    return { file, text, imports: importLines(text), code: codeLines(text) }
+  })
+  const found = files.flatMap((source) => [
+    ...nameBreaches(source),
+    ...lengthBreaches(source),
+    ...wordBreaches(source),
+    ...(source.file.startsWith('src/') ? [...importBreaches(source), ...stateBreaches(source)] : []),
+  ])
+  return [...found, ...cycleBreaches(files)].toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
+}
+
+type Source = { file: string; text: string; imports: readonly ImportLine[]; code: readonly CodeLine[] }
+
+function nameBreaches({ file }: Source): Breach[] {
+  const name = posix.basename(file)
+  const stem = name.replace(/(\.test|\.d)?\.tsx?$/, '')
+  const at = (message: string) => ({ file, line: 1, rule: 'name', message })
+  if (forbiddenNames.includes(stem)) return [at(`"${stem}" says nothing about what is inside; name the thing`)]
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(stem)) return [at(`"${name}" is not in kebab-case`)]
+  return []
+}
+
+function lengthBreaches({ file, text }: Source): Breach[] {
+  const lines = text.split('\n')
+  const count = lines.at(-1) === '' ? lines.length - 1 : lines.length
+  if (count <= linesMax || lines.slice(0, 3).some((line) => /^\/\/ Long because \S/.test(line))) return []
+  const message = `${count} lines, more than ${linesMax}: split it, or begin with "// Long because …"`
+  return [{ file, line: linesMax + 1, rule: 'length', message }]
+}
+
+/** Words that must not stand in code. */
+function wordBreaches({ file, code }: Source): Breach[] {
+  const rules = [
+    { rule: 'any', pattern: /(?<![\w$.#])any(?![\w$(:])/, message: '`any` switches the compiler off; use `unknown`' },
+    { rule: 'default export', pattern: /\bexport\s+default\b|\bas\s+default\b/, message: 'export it by its name' },
+  ]
+  if (file.startsWith('src/') && file !== 'src/config.ts') {
+    const message = 'only src/config.ts reads the environment; take the value as a parameter'
+    rules.push({ rule: 'environment', pattern: /\b(process|Bun|import\.meta)\s*\.\s*env\b/, message })
+  }
+  // A declaration file says what an asset's import gives, which is a default export.
+  if (file.endsWith('.d.ts')) rules.splice(1, 1)
+  return code.flatMap(({ line, text }) =>
+    rules.filter(({ pattern }) => pattern.test(text)).map(({ rule, message }) => ({ file, line, rule, message })),
+  )
+}
+
+function importBreaches({ file, imports }: Source): Breach[] {
+  const from = folderOf(file)
+  const allowed = arrows[from]
+  if (!allowed) return [{ file, line: 1, rule: 'arrow', message: `"${from}" is not in the table of arrows` }]
+  return imports.flatMap((one) => {
+    const message = one.target.startsWith('.')
+      ? arrowMessage(file, from, allowed, one)
+      : packageMessage(from, one.target)
+    if (message === undefined) return []
+    return [{ file, line: one.line, rule: one.target.startsWith('.') ? 'arrow' : 'package', message }]
+  })
+}
+
+function arrowMessage(file: string, from: string, allowed: readonly string[], one: ImportLine): string | undefined {
+  const target = resolveImport(file, one.target)
+  if (!/\.[a-z]+$/.test(one.target)) return `"${one.target}" has no ending; write .ts`
+  if (!target.startsWith('src/')) {
+    return /^package\.json$/.test(target) && allowed.includes('*') ? undefined : `${target} lies outside src/`
+  }
+  const to = folderOf(target)
+  if (to === from || allowed.includes('*') || allowed.includes(to) || allowed.includes(target.slice(4)))
+    return undefined
+  if (allowed.includes(`type:${to}`)) return one.typeOnly ? undefined : `${from} may import only types of ${to}`
+  return `${from} may not import ${to}`
+}
+
+function packageMessage(from: string, target: string): string | undefined {
+  if (target.startsWith('node:') || target === 'bun') {
+    return pureFolders.includes(from) ? `${from} is pure: no ${target}` : undefined
+  }
+  const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : target.split('/')[0]!
+  const folders = packages[name]
+  if (!folders) return `${name} has no place in the table of packages`
+  return folders.includes('*') || folders.includes(from) ? undefined : `${name} belongs to ${folders.join(', ')} only`
+}
+
+/** State that outlives a call and belongs to nobody: two apps in one process would share it. */
+function stateBreaches({ file, code }: Source): Breach[] {
+  return code.flatMap(({ line, text, depth }) => {
+    const message = depth === 0 ? moduleState(text) : classState(text)
+    return message === undefined ? [] : [{ file, line, rule: 'state', message }]
+  })
+}
+
+function moduleState(text: string): string | undefined {
+  if (/^(export\s+)?(let|var)\s/.test(text)) return 'a module keeps no variables; give the state an owner'
+  const match = /^(export\s+)?const\s+[\w$]+\s*(:[^=]*(?:=>[^=]*)*)?=\s*(.*)$/.exec(text)
+  if (!match) return undefined
+  const [, exported, annotation = '', value = ''] = match
+  if (/\b[Rr]eadonly/.test(annotation)) return undefined
+  if (/^new (WeakMap|WeakSet|Array|AbortController|EventTarget|EventEmitter)\b/.test(value)) {
+    return 'a module keeps no such thing; give it an owner'
+  }
+  // A set that is written out and stays inside is a list of names; an empty one is there to be filled.
+  if (/^new (Map|Set)\b/.test(value) && (exported || !/^new \w+(<[^(]*>)?\((?!\s*\))/.test(value))) {
+    return 'a module keeps no collections; give it an owner, or say ReadonlyMap, ReadonlySet'
+  }
+  if (/^(\[\s*\]|\{\s*\})/.test(value)) return 'an empty collection of a module is there to be filled; give it an owner'
+  if (exported && /^\[/.test(value) && !/\bas const\b/.test(text) && /\]\s*$/.test(text)) {
+    return 'an exported array can be changed by everyone; say `as const` or `readonly`'
+  }
+  return undefined
+}
+
+function classState(text: string): string | undefined {
+  if (!/^\s*(public |private |protected )?static\s+(?!readonly\b|async\b|get\b|set\b|\{)[#\w$]+\s*[:=!]/.test(text))
+    return undefined
+  return 'a static field is state of the module; make it readonly, or give it an owner'
+}
+
+/** Files that import each other in a ring (types apart, which are gone when the code runs). One breach a ring. */
+function cycleBreaches(files: readonly Source[]): Breach[] {
+  const graph = new Map(files.map((source) => [source.file, source]))
+  const state = new Map<string, 'open' | 'done'>()
+  const found: Breach[] = []
+  const visit = (file: string, path: readonly string[]) => {
+    state.set(file, 'open')
+    for (const one of graph.get(file)?.imports ?? []) {
+      if (!one.target.startsWith('.') || one.typeOnly) continue
+      const target = resolveImport(file, one.target)
+      if (!graph.has(target) || state.get(target) === 'done') continue
+      if (state.get(target) === 'open') {
+        const ring = [...path.slice(path.indexOf(target)), target]
+        found.push({ file, line: one.line, rule: 'cycle', message: ring.join(' → ') })
+      } else visit(target, [...path, target])
+    }
+    state.set(file, 'done')
+  }
+  for (const { file } of files) if (!state.has(file)) visit(file, [file])
+  return found
+}
+
+function resolveImport(file: string, target: string): string {
+  return posix.join(posix.dirname(file), target)
+}
+
+/** `engine` for `src/engine/plan.ts`, `app.ts` for `src/app.ts`. */
+function folderOf(file: string): string {
+  return file.split('/')[1]!
+}
