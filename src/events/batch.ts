@@ -1,0 +1,173 @@
+import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
+import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
+
+/** Makes the row of a run that ended. */
+export type Fold = (record: RunRecord, sequence: number) => LogRow
+
+/**
+ * A fold that writes JSON by hand: this runs once per finished run, on the thread that answers requests. Pure but for the
+ * texts it remembers. What is the same object in several places (a block's output and the run's) is written once.
+ */
+export function createFold(): Fold {
+  const iso = createIsoTime()
+  return (record, sequence) => {
+    const { failure } = record
+    const texts = new Texts(record.output)
+    return {
+      sequence,
+      executionId: record.executionId,
+      workflowId: record.workflowId,
+      workspaceId: record.workspaceId,
+      version: record.version,
+      level: failure === null ? 'info' : 'error',
+      trigger: record.trigger,
+      startedAt: record.startedAt,
+      endedAt: record.endedAt,
+      durationMs: record.durationMs,
+      costTotal: record.cost.total,
+      cost: isFree(record) ? null : JSON.stringify(record.cost),
+      finalOutput: failure === null ? texts.finalOutput() : failureText(failure),
+      traceSpans: `[${spanText(record.root, texts, iso)}]`,
+    }
+  }
+}
+
+/**
+ * The bytes of JSON that all values of one trace may have. What comes after them is kept as a preview: a big value that
+ * every iteration of a loop reads would otherwise be written thousands of times.
+ */
+export const traceBytesMax = 33_554_432
+
+const previewChars = 1_024
+
+function isFree({ cost }: RunRecord): boolean {
+  return cost.total === 0 && cost.tokens.total === 0 && Object.keys(cost.models).length === 0
+}
+
+function failureText({ message, code, blockId, blockName }: RunFailure): string {
+  let text = `{"error":${JSON.stringify(message)},"code":"${code}"`
+  if (blockId !== null) text += `,"blockId":${JSON.stringify(blockId)}`
+  if (blockName !== null) text += `,"blockName":${JSON.stringify(blockName)}`
+  return `${text}}`
+}
+
+function spanText(span: Span, texts: Texts, iso: IsoTime): string {
+  let text =
+    `{"id":${JSON.stringify(span.id)},"name":${JSON.stringify(span.name)},"type":${JSON.stringify(span.type)},` +
+    `"blockId":${JSON.stringify(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
+    `"endTime":"${iso(span.endTime)}","duration":${numberText(span.durationMs)},` +
+    `"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
+  if (span.error !== null) {
+    text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${JSON.stringify(span.error.message)}}`
+  }
+  if (span.attempts !== null) text += `,"attempts":[${span.attempts.map((each) => attemptText(each, iso)).join(',')}]`
+  text += ',"children":['
+  let separator = ''
+  for (const child of span.children) {
+    text += separator + spanText(child, texts, iso)
+    separator = ','
+  }
+  return `${text}]}`
+}
+
+function attemptText({ number, startTime, durationMs, status, error }: SpanAttempt, iso: IsoTime): string {
+  let text = `{"number":${number},"startTime":"${iso(startTime)}","duration":${numberText(durationMs)}`
+  if (status !== undefined) text += `,"status":${status}`
+  if (error !== undefined) text += `,"error":${JSON.stringify(error)}`
+  return `${text}}`
+}
+
+/** JSON has no infinities. */
+function numberText(value: number): string {
+  return Number.isFinite(value) ? `${value}` : 'null'
+}
+
+/** The texts of one run's values. */
+class Texts {
+  readonly #output: unknown
+  readonly #outputText: string
+  #latest: unknown
+  #latestText = ''
+  #bytesLeft = traceBytesMax
+
+  constructor(output: unknown) {
+    this.#output = output
+    this.#outputText = jsonText(output)
+  }
+
+  finalOutput(): string {
+    return bounded(this.#outputText, finalOutputBytesMax)
+  }
+
+  spanValue(value: unknown): string {
+    const text = bounded(this.#textOf(value), Math.min(spanValueBytesMax, Math.max(0, this.#bytesLeft)))
+    this.#bytesLeft -= text.length
+    return text
+  }
+
+  #textOf(value: unknown): string {
+    if (typeof value !== 'object' || value === null) return jsonText(value)
+    if (value === this.#output) return this.#outputText
+    if (value === this.#latest) return this.#latestText
+    this.#latest = value
+    this.#latestText = jsonText(value)
+    return this.#latestText
+  }
+}
+
+/** Texts of this length are never worth a preview. */
+const smallChars = 128
+
+function bounded(text: string, bytesMax: number): string {
+  if (text.length <= smallChars || text.length * 3 <= bytesMax) return text
+  const size = Buffer.byteLength(text)
+  if (size <= bytesMax) return text
+  return JSON.stringify({ truncated: true, size, preview: text.slice(0, previewChars).toWellFormed() })
+}
+
+/** What JSON leaves out (undefined, functions) is null; what it refuses does not lose the run. */
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return lenientText(value)
+  }
+}
+
+/** Big integers become their digits; what holds itself becomes a note. */
+function lenientText(value: unknown): string {
+  const path: unknown[] = []
+  function replace(this: unknown, _key: string, inner: unknown): unknown {
+    if (typeof inner === 'bigint') return inner.toString()
+    if (typeof inner !== 'object' || inner === null) return inner
+    while (path.length > 0 && path.at(-1) !== this) path.pop()
+    if (path.includes(inner)) return '[circular]'
+    path.push(inner)
+    return inner
+  }
+  try {
+    return JSON.stringify(value, replace) ?? 'null'
+  } catch (error) {
+    const preview = `This value cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`
+    return JSON.stringify({ truncated: true, size: 0, preview })
+  }
+}
+
+type IsoTime = (epochMs: number) => string
+
+/** `Date.prototype.toISOString`, faster for times of one second, as those of a run mostly are. */
+function createIsoTime(): IsoTime {
+  let second = Number.NaN
+  let prefix = ''
+  return (epochMs) => {
+    const whole = Math.floor(epochMs / 1000)
+    if (whole !== second) {
+      const date = new Date(whole * 1000)
+      if (Number.isNaN(date.getTime())) return ''
+      second = whole
+      prefix = date.toISOString().slice(0, -4)
+    }
+    const ms = Math.floor(epochMs - whole * 1000)
+    return `${prefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
+  }
+}

@@ -1,0 +1,200 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+import { AppError } from '../domain/errors.ts'
+import { type LogSequence, logIdOf } from '../domain/ids.ts'
+import type { LogRow, RunRecord } from '../domain/log.ts'
+import type { Store } from '../store/store.ts'
+import { createFold } from './batch.ts'
+
+export type LogWriterOptions = {
+  store: Pick<Store, 'appendLogs' | 'probe'>
+  clock: Clock
+  /** Starts after `store.lastSequence()`. */
+  sequence: LogSequence
+  /** Runs that wait for the disk at most; beyond it `append` rejects. */
+  rowsWaitingMax: number
+  /** Characters of text that wait at most. */
+  charsWaitingMax?: number
+  /** Told of each change, and of nothing else. */
+  onHealth(healthy: boolean, reason: string): void
+}
+
+/**
+ * Writes down runs that ended, many in one commit: while a group is on its way to the disk the next one gathers, and
+ * leaves as soon as the first is done. No timer is involved, so a lone run waits for nobody.
+ *
+ * Healthy → unhealthy when a commit fails for the storage's sake: everything that waits is rejected (the caller of a run
+ * that could not be recorded must hear so, never be told of success later), and so is everything that comes. Then the
+ * store is asked several times a second whether a commit would work; the first yes makes the writer healthy again.
+ * Any other error is one row's fault: the group is written again row by row, and only the bad ones are rejected.
+ */
+export class LogWriter {
+  readonly #store: LogWriterOptions['store']
+  readonly #clock: Clock
+  readonly #sequence: LogSequence
+  readonly #rowsWaitingMax: number
+  readonly #charsWaitingMax: number
+  readonly #onHealth: LogWriterOptions['onHealth']
+  readonly #fold = createFold()
+  #waiting: Entry[] = []
+  #charsWaiting = 0
+  /** Rows of the group under way. */
+  #rowsUnderWay = 0
+  #underWay: Promise<void> | undefined
+  #unhealthy: AppError | undefined
+  #probe: Timer | undefined
+  #stopped = false
+
+  constructor(options: LogWriterOptions) {
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#sequence = options.sequence
+    this.#rowsWaitingMax = options.rowsWaitingMax
+    this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
+    this.#onHealth = options.onHealth
+  }
+
+  get healthy(): boolean {
+    return this.#unhealthy === undefined
+  }
+
+  /** Runs that are not on disk yet. */
+  get rowsWaiting(): number {
+    return this.#waiting.length + this.#rowsUnderWay
+  }
+
+  /**
+   * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, and then the run is not
+   * recorded; with anything else for a bug.
+   */
+  append(record: RunRecord): Promise<{ logId: string }> {
+    const refusal = this.#refusal()
+    if (refusal) return Promise.reject(refusal)
+    const row = this.#fold(record, this.#sequence.next())
+    const chars = row.traceSpans.length + row.finalOutput.length + rowChars
+    this.#charsWaiting += chars
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ row, chars, resolve, reject })
+      this.#pump()
+    })
+  }
+
+  /** Resolves when all that waits now is on disk or rejected. */
+  async flush(): Promise<void> {
+    while (this.#underWay) await this.#underWay
+  }
+
+  /** Refuses what comes, and writes what waits. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#probe?.cancel()
+    await this.flush()
+  }
+
+  #refusal(): AppError | undefined {
+    if (this.#unhealthy) return unavailable(this.#unhealthy.message, this.#unhealthy.retryAfterS)
+    if (this.#stopped) return unavailable('The service is stopping')
+    if (this.rowsWaiting < this.#rowsWaitingMax && this.#charsWaiting < this.#charsWaitingMax) return undefined
+    return new AppError('OVERLOADED', `${this.rowsWaiting} finished runs wait for the disk. Try again in a moment.`, {
+      retryAfterS: 1,
+    })
+  }
+
+  #pump(): void {
+    if (this.#underWay || this.#waiting.length === 0) return
+    const group = this.#nextGroup()
+    this.#rowsUnderWay = group.length
+    this.#underWay = this.#write(group).finally(() => {
+      this.#rowsUnderWay = 0
+      this.#underWay = undefined
+      this.#pump()
+    })
+  }
+
+  #nextGroup(): Entry[] {
+    let chars = 0
+    let count = 0
+    for (const entry of this.#waiting) {
+      if (count >= groupRowsMax || (count > 0 && chars + entry.chars > groupCharsMax)) break
+      chars += entry.chars
+      count += 1
+    }
+    if (count < this.#waiting.length) return this.#waiting.splice(0, count)
+    const all = this.#waiting
+    this.#waiting = []
+    return all
+  }
+
+  /** Never rejects: every entry of the group learns its outcome. */
+  async #write(group: Entry[]): Promise<void> {
+    try {
+      await this.#store.appendLogs(group.map((entry) => entry.row))
+      for (const entry of group) this.#acknowledge(entry)
+    } catch (error) {
+      if (isStorageUnavailable(error)) return this.#fail(error, group)
+      if (group.length === 1) return this.#reject(group[0]!, error)
+      await this.#writeOneByOne(group)
+    }
+  }
+
+  async #writeOneByOne(group: Entry[]): Promise<void> {
+    for (const [index, entry] of group.entries()) {
+      await this.#write([entry])
+      // The storage failed on the way: the rest has no more hope than what waits behind it.
+      if (this.#unhealthy) return this.#fail(this.#unhealthy, group.slice(index + 1))
+    }
+  }
+
+  #acknowledge(entry: Entry): void {
+    this.#charsWaiting -= entry.chars
+    entry.resolve({ logId: logIdOf(entry.row.sequence) })
+  }
+
+  #reject(entry: Entry, error: unknown): void {
+    this.#charsWaiting -= entry.chars
+    entry.reject(error)
+  }
+
+  #fail(error: AppError, group: Entry[]): void {
+    const lost = [...group, ...this.#waiting]
+    this.#waiting = []
+    for (const entry of lost) this.#reject(entry, unavailable(error.message, error.retryAfterS))
+    if (this.#unhealthy) return
+    this.#unhealthy = error
+    this.#onHealth(false, error.message)
+    this.#probeLater()
+  }
+
+  #probeLater(): void {
+    if (this.#stopped) return
+    this.#probe = this.#clock.setTimer(probeMs, () => void this.#tryAgain())
+  }
+
+  async #tryAgain(): Promise<void> {
+    const works = await this.#store.probe().catch(() => false)
+    if (!works) return this.#probeLater()
+    this.#unhealthy = undefined
+    this.#onHealth(true, 'The database takes commits again')
+  }
+}
+
+type Entry = {
+  row: LogRow
+  chars: number
+  resolve(written: { logId: string }): void
+  reject(error: unknown): void
+}
+
+const charsWaitingMaxDefault = 67_108_864
+/** Roughly what a row holds beside its two long texts. */
+const rowChars = 300
+const groupRowsMax = 512
+const groupCharsMax = 8_388_608
+const probeMs = 250
+
+function isStorageUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE'
+}
+
+function unavailable(reason: string, retryAfterS = 1): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', `The run could not be recorded. ${reason}`, { retryAfterS })
+}

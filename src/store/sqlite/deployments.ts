@@ -1,0 +1,103 @@
+import { AppError } from '../../domain/errors.ts'
+import type { WorkflowDocument } from '../../domain/workflow.ts'
+import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../store.ts'
+import type { Sql } from './connection.ts'
+import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'
+
+const selectDeployments = `
+  SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.version IS f.active_version AS active,
+    d.name, d.description
+  FROM deployments d JOIN workflows f ON f.number = d.workflow
+  WHERE f.id = ?`
+
+export function deploy(
+  sql: Sql,
+  workflowId: string,
+  document: WorkflowDocument,
+  at: number,
+  userId: string,
+): DeploymentRow {
+  const workflow = sql.get<{ number: number }>(
+    'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
+    workflowId,
+  )
+  if (!workflow) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  const { latest } = sql.get<{ latest: number | null }>(
+    'SELECT max(version) AS latest FROM deployments WHERE workflow = ?',
+    workflow.number,
+  ) ?? { latest: null }
+  const version = (latest ?? 0) + 1
+  sql.run(
+    'INSERT INTO deployments (workflow, version, document, created_at, created_by) VALUES (?, ?, ?, ?, ?)',
+    workflow.number,
+    version,
+    documentText(document),
+    at,
+    userId,
+  )
+  makeActive(sql, workflow.number, version, at)
+  return getDeployment(sql, workflowId, version)!
+}
+
+export function undeploy(sql: Sql, workflowId: string): void {
+  sql.run('UPDATE workflows SET active_version = NULL, deployed_at = NULL WHERE id = ?', workflowId)
+}
+
+export function activate(sql: Sql, workflowId: string, version: number, at: number): boolean {
+  const found = sql.get<{ workflow: number }>(
+    `SELECT d.workflow FROM deployments d JOIN workflows f ON f.number = d.workflow
+     WHERE f.id = ? AND f.deleted_at IS NULL AND d.version = ?`,
+    workflowId,
+    version,
+  )
+  if (!found) return false
+  makeActive(sql, found.workflow, version, at)
+  return true
+}
+
+export function describeDeployment(sql: Sql, workflowId: string, version: number, texts: DeploymentTexts): boolean {
+  const known = getDeployment(sql, workflowId, version)
+  if (!known) return false
+  sql.run(
+    `UPDATE deployments SET name = ?, description = ?
+     WHERE workflow = (SELECT number FROM workflows WHERE id = ?) AND version = ?`,
+    texts.name === undefined ? known.name : texts.name,
+    texts.description === undefined ? known.description : texts.description,
+    workflowId,
+    version,
+  )
+  return true
+}
+
+/** Newest first. */
+export function listDeployments(sql: Sql, workflowId: string): DeploymentRow[] {
+  return sql.all<SqlDeployment>(`${selectDeployments} ORDER BY d.version DESC`, workflowId).map(deploymentOf)
+}
+
+/** Also of a deleted workflow: an execution detail shows what ran. */
+export function getDeployment(sql: Sql, workflowId: string, version: number): DeploymentRow | undefined {
+  const row = sql.get<SqlDeployment>(`${selectDeployments} AND d.version = ?`, workflowId, version)
+  return row && deploymentOf(row)
+}
+
+export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
+  const row = sql.get<{ workspace_id: string; owner_id: string; version: number | null; document: string | null }>(
+    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+     FROM workflows f JOIN workspaces w ON w.number = f.workspace
+     LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
+     WHERE f.id = ? AND f.deleted_at IS NULL`,
+    workflowId,
+  )
+  if (!row) return undefined
+  const isDeployed = row.version !== null && row.document !== null
+  return {
+    workflowId,
+    workspaceId: row.workspace_id,
+    ownerId: row.owner_id,
+    deployment: isDeployed ? { version: row.version!, document: documentOf(workflowId, row.document!) } : null,
+  }
+}
+
+function makeActive(sql: Sql, workflow: number, version: number, at: number): void {
+  sql.run('UPDATE workflows SET active_version = ?, deployed_at = ? WHERE number = ?', version, at, workflow)
+}

@@ -1,0 +1,104 @@
+import { Checkpoints } from './checkpoints.ts'
+import type { Connection } from './connection.ts'
+import { failureOf, storageError, unavailable } from './failures.ts'
+import { type OpenOptions, openConnection } from './open.ts'
+import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
+
+/**
+ * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
+ *
+ * A connection is good until the disk or the file fails under it; then it is closed and the executor is suspect: after a
+ * failed fsync the kernel counts the lost pages as written, so a later commit that succeeds could build on frames that
+ * are nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the WAL into the
+ * database, and makes a trial commit; only when all of that worked are writes accepted again. A full disk is milder: the
+ * transaction was rolled back, nothing was lost, and the next write may simply try.
+ */
+export class Executor {
+  readonly #options: OpenOptions
+  readonly #checkpoints: Checkpoints | undefined
+  #connection: Connection | undefined
+  #suspect = false
+
+  constructor(options: OpenOptions) {
+    this.#options = options
+    this.#checkpoints = options.manualCheckpoints ? new Checkpoints() : undefined
+    this.#connection = openConnection(options)
+  }
+
+  /** Throws `AppError`, `STORAGE_UNAVAILABLE` among them, or whatever else the operation threw. */
+  run<Name extends OperationName>(name: Name, args: Arguments<Name>): Result<Name> {
+    const operation: Operation<Name> = operations[name]
+    return this.#guarded((connection) => {
+      if (!operation.writes) return connection.read(() => operation.run(connection, ...args))
+      if (this.#suspect) this.#mend(connection)
+      const result = connection.write(() => operation.run(connection, ...args))
+      this.#checkpoints?.count(args)
+      return result
+    })
+  }
+
+  /** Whether a commit works now. */
+  probe(): boolean {
+    try {
+      this.#guarded((connection) => (this.#suspect ? this.#mend(connection) : tryCommit(connection)))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** For the moments between two writes: moves the WAL into the database when it has grown. */
+  maintain(): void {
+    if (!this.#checkpoints?.isDue() || this.#suspect) return
+    try {
+      this.#guarded((connection) => this.#checkpoints?.make(connection))
+    } catch {
+      // The executor is suspect now: the next write mends it or tells its caller why it cannot.
+    }
+  }
+
+  close(): void {
+    this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #guarded<T>(run: (connection: Connection) => T): T {
+    const { path } = this.#options
+    try {
+      this.#connection ??= openConnection(this.#options)
+      return run(this.#connection)
+    } catch (error) {
+      if (failureOf(error, path)?.kind === 'broken') this.#distrust()
+      throw storageError(error, path) ?? error
+    }
+  }
+
+  #distrust(): void {
+    this.#suspect = true
+    const connection = this.#connection
+    this.#connection = undefined
+    try {
+      connection?.close()
+    } catch {
+      // Closing may fail like everything else on this disk; the handle is not used again either way.
+    }
+  }
+
+  #mend(connection: Connection): void {
+    const result = connection.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')
+    if (result?.busy !== 0) {
+      throw unavailable(`A reader keeps ${this.#options.path} from being checked after an error of the disk.`)
+    }
+    tryCommit(connection)
+    this.#suspect = false
+  }
+}
+
+/** As much as a group of runs, so that a disk with room for one page does not count as well. */
+const trialBytes = 65_536
+
+/** Two commits: pages that are written and freed in one transaction never reach the disk. */
+function tryCommit(connection: Connection): void {
+  connection.write(() => connection.run('INSERT OR REPLACE INTO probes VALUES (1, zeroblob(?))', trialBytes))
+  connection.write(() => connection.run('DELETE FROM probes'))
+}

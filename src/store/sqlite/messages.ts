@@ -1,0 +1,45 @@
+import { AppError, messageOf } from '../../domain/errors.ts'
+import type { OpenOptions } from './open.ts'
+import type { OperationName } from './operations.ts'
+
+// What goes between the service's thread and a storage thread.
+
+/** A group of log rows comes as a string, its id in front of the first line break. */
+export type Request =
+  | string
+  | { open: OpenOptions }
+  | { id: number; control: 'probe' | 'close' }
+  | { id: number; operation: OperationName; args: unknown[] }
+
+/** A bare id: done, no value. */
+export type Reply = number | { id: number; value: unknown } | { id: number; error: PlainError }
+
+/** What is left of an error between threads. */
+export type PlainError = {
+  app: { code: AppError['code']; details: AppError['details']; retryAfterS: number | undefined } | null
+  message: string
+  stack: string | undefined
+}
+
+/** The id under which the answer to `open` comes. */
+export const openId = 0
+
+export function plainErrorOf(thrown: unknown): PlainError {
+  const app =
+    thrown instanceof AppError ? { code: thrown.code, details: thrown.details, retryAfterS: thrown.retryAfterS } : null
+  return { app, message: messageOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined }
+}
+
+export function errorOf({ app, message, stack }: PlainError): Error {
+  if (app) {
+    const { code, details, retryAfterS } = app
+    return new AppError(code, message, {
+      ...(details && { details }),
+      ...(retryAfterS !== undefined && { retryAfterS }),
+      cause: stack,
+    })
+  }
+  const error = new Error(message)
+  if (stack !== undefined) error.stack = stack
+  return error
+}

@@ -1,0 +1,115 @@
+-- Accounts, workflows, deployments and the log.
+-- Times are epoch milliseconds, UTC. A `number` is an integer that stands for a text id where rows are many.
+
+CREATE TABLE users (
+  id TEXT NOT NULL PRIMARY KEY,
+  email TEXT NOT NULL COLLATE NOCASE UNIQUE,
+  password_hash TEXT,
+  plan TEXT,                                  -- NULL: the installation's
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE sign_in_tokens (
+  hash BLOB NOT NULL PRIMARY KEY,             -- SHA-256
+  user_id TEXT NOT NULL REFERENCES users (id),
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workspaces (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,   -- never given twice: log rows outlive what they name
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  owner_id TEXT NOT NULL REFERENCES users (id),
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE members (
+  user_id TEXT NOT NULL REFERENCES users (id),
+  workspace INTEGER NOT NULL REFERENCES workspaces (number),
+  role TEXT NOT NULL CHECK (role IN ('owner', 'editor', 'viewer')),
+  PRIMARY KEY (user_id, workspace)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX members_by_workspace ON members (workspace);
+
+CREATE TABLE keys (
+  id TEXT NOT NULL PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,                  -- SHA-256
+  last_four TEXT NOT NULL,
+  name TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES users (id),
+  workspace INTEGER REFERENCES workspaces (number),  -- NULL: every workspace of the account
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  last_used_at INTEGER
+) STRICT;
+
+CREATE TABLE workflows (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  workspace INTEGER NOT NULL REFERENCES workspaces (number),
+  name TEXT NOT NULL,
+  description TEXT,
+  document TEXT NOT NULL,                     -- JSON, without its id
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,                         -- the row stays for its log entries
+  active_version INTEGER,
+  deployed_at INTEGER                         -- when active_version became active
+) STRICT;
+CREATE UNIQUE INDEX workflows_by_name ON workflows (workspace, name) WHERE deleted_at IS NULL;
+
+CREATE TABLE deployments (
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  version INTEGER NOT NULL,
+  document TEXT NOT NULL,                     -- JSON, without its id
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  name TEXT,
+  description TEXT,
+  PRIMARY KEY (workflow, version)
+) STRICT;
+
+-- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
+-- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
+-- 600,000 rows). Rows are about 70 bytes; everything long lies in log_details. No foreign keys here: each would cost
+-- a look-up a row.
+CREATE TABLE logs (
+  workspace INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,                  -- the order of recording
+  workflow INTEGER NOT NULL,
+  execution_id ANY NOT NULL,                  -- 16 bytes when it is a UUID, else its text
+  version INTEGER NOT NULL,
+  level INTEGER NOT NULL,                     -- 0 info, 1 error
+  trigger INTEGER NOT NULL,                   -- 0 api, 1 webhook, 2 schedule, 3 manual, 4 chat
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL,
+  duration_ms REAL NOT NULL,
+  cost_total REAL NOT NULL,
+  PRIMARY KEY (workspace, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX logs_by_execution ON logs (execution_id);
+
+-- The long part of an entry, and the way from a sequence to its workspace. In order of recording: oldest first.
+CREATE TABLE log_details (
+  sequence INTEGER PRIMARY KEY,
+  workspace INTEGER NOT NULL,
+  encoding INTEGER NOT NULL,                  -- bits: 1 trace_spans is zstd, 2 final_output is zstd
+  cost TEXT,                                  -- JSON of the whole cost; NULL when the run cost nothing
+  final_output ANY NOT NULL,                  -- JSON, or zstd of it
+  trace_spans ANY NOT NULL                    -- JSON, or zstd of it
+) STRICT;
+
+-- What accounts spent, by calendar month. Kept apart from the log so that retention never makes a bill smaller.
+CREATE TABLE usage (
+  user_id TEXT NOT NULL,
+  period_start INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  PRIMARY KEY (user_id, period_start)
+) STRICT, WITHOUT ROWID;
+
+-- What a trial commit writes and deletes again, to learn whether the disk takes commits.
+CREATE TABLE probes (
+  id INTEGER PRIMARY KEY,
+  filling BLOB NOT NULL
+) STRICT;

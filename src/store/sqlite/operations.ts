@@ -1,0 +1,65 @@
+import type { Store } from '../store.ts'
+import type { Sql } from './connection.ts'
+import * as deployments from './deployments.ts'
+import * as installation from './installation.ts'
+import * as keys from './keys.ts'
+import * as logs from './logs.ts'
+import * as workflows from './workflows.ts'
+import * as workspaces from './workspaces.ts'
+
+/** Every call of the port but those about the store itself. */
+export type OperationName = Exclude<keyof Store, 'probe' | 'close'>
+export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
+export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
+
+/** What a call does: writes run one after the other in one transaction each, reads beside them. */
+export type Operation<Name extends OperationName> = {
+  writes: boolean
+  run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
+}
+
+export const operations: { readonly [Name in OperationName]: Operation<Name> } = {
+  createInstallation: { writes: true, run: installation.createInstallation },
+  isInitialised: { writes: false, run: installation.isInitialised },
+
+  findKey: { writes: false, run: keys.findKey },
+  createKey: { writes: true, run: keys.createKey },
+  listKeys: { writes: false, run: keys.listKeys },
+  revokeKey: { writes: true, run: keys.revokeKey },
+
+  listWorkspaces: { writes: false, run: workspaces.listWorkspaces },
+  getWorkspace: { writes: false, run: workspaces.getWorkspace },
+
+  createWorkflow: { writes: true, run: workflows.createWorkflow },
+  updateWorkflow: { writes: true, run: workflows.updateWorkflow },
+  getWorkflow: { writes: false, run: workflows.getWorkflow },
+  listWorkflows: { writes: false, run: workflows.listWorkflows },
+  deleteWorkflow: { writes: true, run: workflows.deleteWorkflow },
+
+  deploy: { writes: true, run: deployments.deploy },
+  undeploy: { writes: true, run: deployments.undeploy },
+  activate: { writes: true, run: deployments.activate },
+  describeDeployment: { writes: true, run: deployments.describeDeployment },
+  listDeployments: { writes: false, run: deployments.listDeployments },
+  getDeployment: { writes: false, run: deployments.getDeployment },
+  getActive: { writes: false, run: deployments.getActive },
+
+  appendLogs: { writes: true, run: logs.appendLogs },
+  lastSequence: { writes: false, run: logs.lastSequence },
+  queryLogs: { writes: false, run: logs.queryLogs },
+  getLog: { writes: false, run: logs.getLog },
+  getExecution: { writes: false, run: logs.getExecution },
+
+  getUsage: { writes: false, run: logs.getUsage },
+}
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+/** Runs one operation wherever the database is. */
+export type Call = <Name extends OperationName>(name: Name, args: Arguments<Name>) => Promise<Result<Name>>
+
+/** The port, made of one way to run operations. */
+export function storeOf(call: Call, rest: Pick<Store, 'probe' | 'close'>): Store {
+  const methods = operationNames.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
+  return { ...(Object.fromEntries(methods) as unknown as Omit<Store, 'probe' | 'close'>), ...rest }
+}

@@ -1,0 +1,203 @@
+import type { Level, LogRow } from '../../domain/log.ts'
+import type { TriggerKind, triggerKinds, WorkflowDocument } from '../../domain/workflow.ts'
+import type { DeploymentRow, KeyRow, LogDetailRow, LogListRow, Role, WorkflowRow, WorkspaceRow } from '../store.ts'
+import type { Value } from './connection.ts'
+
+// Rows as SQLite holds them and as the port shows them, side by side.
+
+export type SqlWorkspace = { id: string; name: string; owner_id: string; created_at: number; role: Role | null }
+
+export const workspaceOf = (row: SqlWorkspace): WorkspaceRow => ({
+  id: row.id,
+  name: row.name,
+  ownerId: row.owner_id,
+  createdAt: row.created_at,
+  role: row.role,
+})
+
+export type SqlKey = {
+  id: string
+  last_four: string
+  name: string
+  user_id: string
+  workspace_id: string | null
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+  last_used_at: number | null
+  plan: string | null
+  /** JSON: role by workspace. */
+  roles: string
+}
+
+export const keyOf = (row: SqlKey): KeyRow => ({
+  id: row.id,
+  lastFour: row.last_four,
+  name: row.name,
+  userId: row.user_id,
+  workspaceId: row.workspace_id,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+  lastUsedAt: row.last_used_at,
+  plan: row.plan,
+  roles: JSON.parse(row.roles) as Record<string, Role>,
+})
+
+export type SqlWorkflow = {
+  id: string
+  workspace_id: string
+  document: string
+  created_at: number
+  updated_at: number
+  active_version: number | null
+  deployed_at: number | null
+}
+
+export const workflowOf = (row: SqlWorkflow): WorkflowRow => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  document: documentOf(row.id, row.document),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  activeVersion: row.active_version,
+  deployedAt: row.deployed_at,
+})
+
+export type SqlDeployment = {
+  workflow_id: string
+  version: number
+  document: string
+  created_at: number
+  created_by: string
+  active: number
+  name: string | null
+  description: string | null
+}
+
+export const deploymentOf = (row: SqlDeployment): DeploymentRow => ({
+  workflowId: row.workflow_id,
+  version: row.version,
+  document: documentOf(row.workflow_id, row.document),
+  createdAt: row.created_at,
+  createdBy: row.created_by,
+  active: row.active === 1,
+  name: row.name,
+  description: row.description,
+})
+
+/** The id lies in its own column, so that a document's text never disagrees with it. */
+export function documentText(document: WorkflowDocument): string {
+  const { id: _, ...rest } = document
+  return JSON.stringify(rest)
+}
+
+export function documentOf(id: string, text: string): WorkflowDocument {
+  return { id, ...(JSON.parse(text) as WorkflowDocument) }
+}
+
+export type SqlLog = {
+  sequence: number
+  execution_id: string | Uint8Array
+  workflow_id: string
+  workspace_id: string
+  version: number
+  level: number
+  trigger: number
+  started_at: number
+  ended_at: number
+  duration_ms: number
+  cost_total: number
+}
+
+export const logOf = (row: SqlLog): LogListRow => ({
+  sequence: row.sequence,
+  executionId: executionIdOf(row.execution_id),
+  workflowId: row.workflow_id,
+  workspaceId: row.workspace_id,
+  version: row.version,
+  level: levels[row.level]!,
+  trigger: triggers[row.trigger]!,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  durationMs: row.duration_ms,
+  costTotal: row.cost_total,
+})
+
+/** In the order of the columns of `insertLog`. */
+export const logValues = (row: LogRow, workspace: number, workflow: number): Value[] => [
+  workspace,
+  row.sequence,
+  workflow,
+  executionKey(row.executionId),
+  row.version,
+  levels.indexOf(row.level),
+  triggers.indexOf(row.trigger),
+  row.startedAt,
+  row.endedAt,
+  row.durationMs,
+  row.costTotal,
+]
+
+export type SqlLogDetail = SqlLog & {
+  encoding: number
+  cost: string | null
+  final_output: string | Uint8Array
+  trace_spans: string | Uint8Array
+  workflow_name: string
+  workflow_description: string | null
+}
+
+export const logDetailOf = (row: SqlLogDetail): LogDetailRow => ({
+  ...logOf(row),
+  cost: row.cost,
+  finalOutput: plain(row.final_output, row.encoding & finalOutputZstd),
+  traceSpans: plain(row.trace_spans, row.encoding & traceSpansZstd),
+  workflow: { id: row.workflow_id, name: row.workflow_name, description: row.workflow_description },
+})
+
+/** In the order of the columns of `insertLogDetail`. */
+export function logDetailValues(row: LogRow, workspace: number): Value[] {
+  const finalOutput = compact(row.finalOutput)
+  const traceSpans = compact(row.traceSpans)
+  const encoding =
+    (typeof traceSpans === 'string' ? 0 : traceSpansZstd) | (typeof finalOutput === 'string' ? 0 : finalOutputZstd)
+  return [row.sequence, workspace, encoding, row.cost, finalOutput, traceSpans]
+}
+
+// The numbers on disk: only ever append.
+const levels: readonly Level[] = ['info', 'error']
+const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
+triggers satisfies readonly (typeof triggerKinds)[number][]
+
+const traceSpansZstd = 1
+const finalOutputZstd = 2
+
+/**
+ * Shorter texts are kept as they are. Measured: the 780 bytes of three spans become 260 in 3.7 µs at level 1, and writing
+ * the difference costs about as much, so the disk decides.
+ */
+const zstdBytesMin = 400
+
+function compact(text: string): string | Uint8Array {
+  return text.length < zstdBytesMin ? text : Bun.zstdCompressSync(text, { level: 1 })
+}
+
+function plain(stored: string | Uint8Array, compressed: number): string {
+  if (typeof stored === 'string') return stored
+  if (compressed === 0) throw new Error('A log entry has a blob without its encoding bit')
+  return Bun.zstdDecompressSync(stored).toString()
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** 16 bytes instead of 36, twice a row (table and index). Anything but a UUID in its usual spelling stays text. */
+export function executionKey(executionId: string): string | Uint8Array {
+  return uuid.test(executionId) ? Uint8Array.fromHex(executionId.replaceAll('-', '')) : executionId
+}
+
+function executionIdOf(key: string | Uint8Array): string {
+  if (typeof key === 'string') return key
+  const hex = key.toHex()
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,52 @@
+import type { Store } from '../store.ts'
+import { Executor } from './executor.ts'
+import { databasePath, type OpenOptions, type Sync } from './open.ts'
+import { type Call, operations, storeOf } from './operations.ts'
+import { Thread } from './thread.ts'
+
+export type SqliteStoreOptions = {
+  /** The data directory; made when it is not there. */
+  directory: string
+  sync: Sync
+  /**
+   * `workers`: off the main thread, for the service. `direct`: in the caller's thread, for commands on the data directory,
+   * also while a service runs on it. Any number of processes may have one database open.
+   */
+  mode: 'direct' | 'workers'
+}
+
+/** Rejects with `AppError` `STORAGE_UNAVAILABLE` when the directory, the file or its schema cannot be used. */
+export async function openSqliteStore({ directory, sync, mode }: SqliteStoreOptions): Promise<Store> {
+  const options = { path: databasePath(directory), sync }
+  return mode === 'direct' ? directStore(options) : await workerStore(options)
+}
+
+function directStore(options: OpenOptions): Store {
+  const executor = new Executor(options)
+  const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
+  return storeOf(call, {
+    probe: async () => executor.probe(),
+    close: async () => executor.close(),
+  })
+}
+
+/** One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. */
+async function workerStore(options: OpenOptions): Promise<Store> {
+  const writer = await Thread.start({ ...options, manualCheckpoints: true })
+  const reader = await Thread.start(options).catch(async (error) => {
+    await writer.close()
+    throw error
+  })
+  const call: Call = (name, args) => (operations[name].writes ? writer : reader).call(name, args)
+  return {
+    ...storeOf(call, {
+      probe: () => writer.probe(),
+      // The writer last: closing the last handle moves the WAL into the database.
+      close: async () => {
+        await reader.close()
+        await writer.close()
+      },
+    }),
+    appendLogs: (rows) => writer.append(rows),
+  }
+}

@@ -1,0 +1,101 @@
+import { AppError } from '../../domain/errors.ts'
+import type { LogRow } from '../../domain/log.ts'
+import { unavailable } from './failures.ts'
+import { encodeGroup } from './group.ts'
+import { errorOf, openId, type Reply, type Request } from './messages.ts'
+import type { OpenOptions } from './open.ts'
+import type { Arguments, OperationName, Result } from './operations.ts'
+
+type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
+
+/** Calls waiting for one storage thread; beyond it callers are told to come back. */
+const waitingMax = 10_000
+
+/** This thread's end of a storage thread: calls go over in order and are answered in order. */
+export class Thread {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = openId
+  #dead: string | undefined
+
+  /** Resolves when the database is open. Rejects with what `openConnection` throws. */
+  static async start(options: OpenOptions): Promise<Thread> {
+    const thread = new Thread()
+    try {
+      await thread.#ask(openId, { open: options })
+      return thread
+    } catch (error) {
+      thread.#worker.terminate()
+      throw error
+    }
+  }
+
+  private constructor() {
+    // The executable's modules all have the bundle's root as their URL.
+    const file = import.meta.url.includes('/$bunfs/') ? './store/sqlite/worker.js' : './worker.ts'
+    this.#worker = new Worker(new URL(file, import.meta.url).href)
+    this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#settle(data)
+    this.#worker.onerror = ({ message }) => this.#die(message)
+    this.#worker.addEventListener('close', () => this.#die('it ended'))
+  }
+
+  call<Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
+  }
+
+  append(rows: readonly LogRow[]): Promise<void> {
+    const id = ++this.#lastId
+    return this.#ask(id, `${id}\n${encodeGroup(rows)}`) as Promise<void>
+  }
+
+  async probe(): Promise<boolean> {
+    if (this.#dead !== undefined) return false
+    const id = ++this.#lastId
+    return (await this.#ask(id, { id, control: 'probe' })) as boolean
+  }
+
+  /** After the calls that are under way. */
+  async close(): Promise<void> {
+    if (this.#dead !== undefined) return
+    const id = ++this.#lastId
+    try {
+      await this.#ask(id, { id, control: 'close' })
+    } finally {
+      this.#dead = 'it was closed'
+      this.#worker.terminate()
+    }
+  }
+
+  #ask(id: number, request: Request): Promise<unknown> {
+    if (this.#dead !== undefined) return Promise.reject(this.#deathNotice())
+    if (this.#waiting.size >= waitingMax) {
+      return Promise.reject(
+        new AppError('OVERLOADED', `More than ${waitingMax} calls wait for the database`, { retryAfterS: 1 }),
+      )
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      this.#worker.postMessage(request)
+    })
+  }
+
+  #settle(reply: Reply): void {
+    const id = typeof reply === 'number' ? reply : reply.id
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (typeof reply === 'number') waiting?.resolve(undefined)
+    else if ('error' in reply) waiting?.reject(errorOf(reply.error))
+    else waiting?.resolve(reply.value)
+  }
+
+  #die(reason: string): void {
+    this.#dead ??= reason
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#deathNotice())
+    this.#waiting.clear()
+  }
+
+  #deathNotice(): AppError {
+    return unavailable(`The storage thread does not run any more (${this.#dead}). Restart the service.`)
+  }
+}

@@ -1,0 +1,41 @@
+import { Executor } from './executor.ts'
+import { decodeGroup } from './group.ts'
+import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
+import type { Arguments, OperationName } from './operations.ts'
+
+type Port = { onmessage: unknown; postMessage(reply: Reply): void }
+
+/** A storage thread: one executor behind messages. In the executable this file is an entry point of its own. */
+function serve(port: Port): void {
+  let executor: Executor | undefined
+  port.onmessage = ({ data }: MessageEvent<Request>) => {
+    const id = idOf(data)
+    try {
+      if (typeof data === 'string') {
+        executor!.run('appendLogs', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
+        port.postMessage(id)
+        executor!.maintain()
+        return
+      }
+      port.postMessage({ id, value: answer(data) })
+      if ('operation' in data) executor!.maintain()
+    } catch (error) {
+      port.postMessage({ id, error: plainErrorOf(error) })
+    }
+  }
+
+  const answer = (request: Exclude<Request, string>): unknown => {
+    if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
+    if ('open' in request) executor = new Executor(request.open)
+    else if (request.control === 'probe') return executor!.probe()
+    else executor!.close()
+    return undefined
+  }
+}
+
+function idOf(request: Request): number {
+  if (typeof request === 'string') return Number(request.slice(0, request.indexOf('\n')))
+  return 'open' in request ? openId : request.id
+}
+
+serve(globalThis as unknown as Port)
