@@ -10,7 +10,13 @@ export type Program = {
   parameters: readonly string[]
 }
 
-export const programFailureCodes = ['CODE_ERROR', 'TIMEOUT', 'MEMORY_EXCEEDED', 'RESULT_TOO_LARGE', 'CANCELLED'] as const
+export const programFailureCodes = [
+  'CODE_ERROR',
+  'TIMEOUT',
+  'MEMORY_EXCEEDED',
+  'RESULT_TOO_LARGE',
+  'CANCELLED',
+] as const
 
 export type ProgramFailureCode = (typeof programFailureCodes)[number]
 

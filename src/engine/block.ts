@@ -1,5 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
+import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { Span, SpanAttempt } from '../domain/log.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
@@ -33,8 +34,17 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   ports?(params: Readonly<Record<string, unknown>>): readonly string[]
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
   mayFail: boolean
-  /** Findings about the meaning of static parameters, beyond their shape. */
-  check?(params: Readonly<Record<string, unknown>>, limits: Limits): readonly ParameterFinding[]
+  /**
+   * Findings about the meaning of parameters, beyond their shape. `params` are the static ones; `written` are all, as
+   * they stand in the document, references and all.
+   */
+  check?(
+    params: Readonly<Record<string, unknown>>,
+    workflow: WorkflowFacts,
+    written: Readonly<Record<string, unknown>>,
+  ): readonly ParameterFinding[]
+  /** What the span shows as input; all parameters when absent. */
+  showInput?(params: Readonly<Record<string, unknown>>): unknown
   /** Does the work. A throw fails the block like an `error` in the result. */
   run(params: Static<Parameters>, context: BlockContext): BlockResult | Promise<BlockResult>
 }
@@ -48,10 +58,18 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
  */
 export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions'
 
+/** What a block's check may know of the workflow around it. */
+export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string> }
+
 export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }
 
 /** A program with the values that its references had when the block started. */
-export type ProgramCall = { program: Program; values: readonly unknown[] }
+export type ProgramCall = {
+  program: Program
+  values: readonly unknown[]
+  /** The references as the author wrote them, one for each value. */
+  sources: readonly string[]
+}
 
 /** Evaluates an expression with the values its references had; a promise when it needs the sandbox. Throws `BlockError`. */
 export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
@@ -93,8 +111,8 @@ export interface BlockContext {
   /** 0 ≤ n < 1. */
   random(): number
   readonly limits: Limits
-  /** The run's start data: what a trigger turns into its outputs. */
-  readonly input: Readonly<Record<string, unknown>>
+  /** What the run was started with: a trigger turns it into its outputs. */
+  readonly input: TriggerInput
   /** Requests to addresses that users chose. */
   fetch: OutboundFetch
   /** User code. */
@@ -128,6 +146,8 @@ export interface Body {
   settings(): Readonly<Record<string, unknown>>
   /** Evaluates the container's condition as the inner blocks of the latest iteration see it. */
   condition(index: number): unknown | Promise<unknown>
+  /** Aborts the iterations that still run; they end as cancelled. */
+  stop(): void
   /** Whether the run has ended elsewhere (an answer, a failure): no further iteration makes sense. */
   readonly ended: boolean
 }

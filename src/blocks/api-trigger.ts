@@ -1,0 +1,8 @@
+import { inputTrigger } from './input-trigger.ts'
+
+export const apiTrigger = inputTrigger({
+  type: 'api_trigger',
+  label: 'API',
+  description: 'Starts the workflow when its HTTP endpoint is called.',
+  starts: 'api',
+})

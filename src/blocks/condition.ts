@@ -1,0 +1,69 @@
+import { Type as t } from '@sinclair/typebox'
+import { type BlockResult, defineBlock, type Evaluate } from '../engine/block.ts'
+
+const Condition = t.Object({
+  id: t.String({ minLength: 1, maxLength: 100 }),
+  expression: t.String({ title: 'Expression', description: 'A JavaScript expression with references in it.' }),
+})
+
+export const condition = defineBlock({
+  type: 'condition',
+  label: 'Condition',
+  description: 'Leaves by the handle of the first expression that is true.',
+  kind: 'step',
+  parameters: t.Object({ conditions: t.Array(Condition, { title: 'Conditions', minItems: 1, maxItems: 100 }) }),
+  modes: { conditions: 'expressions' },
+  outputs: ['branch', 'result'],
+  ports: ({ conditions }) => [...idsOf(conditions).map((id) => `condition-${id}`), 'condition-else'],
+  mayFail: false,
+  check({ conditions }) {
+    const ids = idsOf(conditions)
+    return ids.flatMap((id, index) => {
+      const path = `conditions.${index}.id`
+      if (id === 'else') {
+        return [
+          {
+            level: 'error',
+            code: 'RESERVED_ID',
+            path,
+            message: 'The id "else" stands for the branch of no true expression.',
+          },
+        ]
+      }
+      if (ids.indexOf(id) === index) return []
+      return [{ level: 'error', code: 'DUPLICATE_ID', path, message: `Two branches have the id "${id}".` }]
+    })
+  },
+  run(params, context) {
+    const branches = params.conditions as unknown as Branch[]
+    return firstTrue(branches, 0, () => context.signal)
+  },
+})
+
+type Branch = { id: string; evaluate: Evaluate }
+
+/** Goes on synchronously until an expression needs the sandbox. */
+function firstTrue(
+  branches: readonly Branch[],
+  from: number,
+  signal: () => AbortSignal,
+): BlockResult | Promise<BlockResult> {
+  for (let index = from; index < branches.length; index += 1) {
+    const { id, evaluate } = branches[index] as Branch
+    const value = evaluate(signal)
+    if (value instanceof Promise) {
+      return value.then((settled: unknown) => (settled ? taken(id) : firstTrue(branches, index + 1, signal)))
+    }
+    if (value) return taken(id)
+  }
+  return { outputs: { branch: 'else', result: false }, port: 'condition-else' }
+}
+
+function taken(id: string): BlockResult {
+  return { outputs: { branch: id, result: true }, port: `condition-${id}` }
+}
+
+function idsOf(conditions: unknown): string[] {
+  if (!Array.isArray(conditions)) return []
+  return conditions.map((entry: { id?: unknown } | null) => String(entry?.id))
+}

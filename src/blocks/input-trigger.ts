@@ -1,0 +1,56 @@
+import { Type as t } from '@sinclair/typebox'
+import { put } from '../domain/input.ts'
+import { InputField, type TriggerKind } from '../domain/workflow.ts'
+import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
+
+const Parameters = t.Object({
+  inputFormat: t.Optional(t.Array(InputField, { title: 'Input format', description: 'The fields a caller may send.' })),
+})
+
+/** A trigger whose outputs are the declared fields and, as `input`, all of what was sent. */
+export function inputTrigger(texts: {
+  type: string
+  label: string
+  description: string
+  starts: TriggerKind
+}): BlockDefinition {
+  return defineBlock({
+    ...texts,
+    kind: 'trigger',
+    parameters: Parameters,
+    modes: { inputFormat: 'literal' },
+    outputs: ['input'],
+    mayFail: false,
+    check: ({ inputFormat }) => checkFormat((inputFormat ?? []) as InputField[]),
+    run(_params, { input }) {
+      const outputs: Record<string, unknown> = { ...input.fields }
+      put(outputs, 'input', input.input)
+      return { outputs }
+    },
+  })
+}
+
+/** Members of a request that steer the answer; as input fields they could never be sent. */
+const controlMembers = new Set(['stream', 'selectedOutputs'])
+
+function checkFormat(format: readonly InputField[]): ParameterFinding[] {
+  const seen = new Set<string>()
+  return format.flatMap(({ name }, index) => {
+    const path = `inputFormat.${index}.name`
+    const twice = seen.has(name)
+    seen.add(name)
+    if (controlMembers.has(name)) {
+      const message = `An input field cannot be named "${name}": that member of a request steers the answer.`
+      return [{ level: 'error' as const, code: 'RESERVED_FIELD', path, message }]
+    }
+    if (!twice) return []
+    return [
+      {
+        level: 'error' as const,
+        code: 'DUPLICATE_FIELD',
+        path,
+        message: `The input field "${name}" is declared twice.`,
+      },
+    ]
+  })
+}

@@ -1,0 +1,51 @@
+import { Type as t } from '@sinclair/typebox'
+import { limitSettings } from '../domain/limits.ts'
+import { BlockError, type BlockErrorData, type Body, defineBlock } from '../engine/block.ts'
+import { countOf, keep, listOf } from './loop.ts'
+
+export const parallel = defineBlock({
+  type: 'parallel',
+  label: 'Parallel',
+  description: 'Runs its inner blocks several times at once.',
+  kind: 'container',
+  parameters: t.Object({}),
+  outputs: ['results'],
+  mayFail: true,
+  async run(_params, { body, limits }) {
+    if (!body) throw new Error('A parallel was compiled without a body')
+    const settings = body.settings()
+    const items = settings['parallelType'] === 'collection' ? listOf(settings['distribution']) : null
+    const count = items ? items.length : countOf(settings['count'], 'count')
+    if (count > limits.parallelBranchesMax) {
+      throw new BlockError(
+        'EXECUTION_FAILED',
+        `The parallel wants ${count} branches; at most ${limits.parallelBranchesMax} are allowed (${limitSettings.parallelBranchesMax}).`,
+      )
+    }
+    const wanted = settings['concurrency'] ?? null
+    const atOnce = wanted === null ? limits.parallelConcurrencyMax : countOf(wanted, 'concurrency')
+    const branches = { body, count, items, goesOnAfterFailure: settings['onError'] === 'continue' }
+    return runBranches(branches, Math.max(1, Math.min(atOnce, limits.parallelConcurrencyMax)))
+  },
+})
+
+type Branches = { body: Body; count: number; items: readonly unknown[] | null; goesOnAfterFailure: boolean }
+
+async function runBranches({ body, count, items, goesOnAfterFailure }: Branches, atOnce: number) {
+  const results: unknown[] = new Array(count).fill(null)
+  let next = 0
+  let failed: BlockErrorData | undefined
+  const work = async () => {
+    while (next < count && !failed && !body.ended) {
+      const index = next
+      next += 1
+      const outcome = await body.iterate({ index, currentItem: items ? items[index] : index, items })
+      const error = keep(results, index, outcome, goesOnAfterFailure)
+      if (!error || failed) continue
+      failed = error
+      body.stop()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, work))
+  return failed ? { outputs: { results }, error: failed } : { outputs: { results } }
+}

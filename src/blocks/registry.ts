@@ -1,0 +1,20 @@
+import type { BlockDefinition } from '../engine/block.ts'
+import { api } from './api.ts'
+import { apiTrigger } from './api-trigger.ts'
+import { condition } from './condition.ts'
+import { functionBlock } from './function.ts'
+import { loop } from './loop.ts'
+import { manualTrigger } from './manual-trigger.ts'
+import { parallel } from './parallel.ts'
+import { response } from './response.ts'
+import { variables } from './variables.ts'
+import { wait } from './wait.ts'
+import { workflow } from './workflow.ts'
+
+/** Every block type there is: to add one, write its file and name it here. */
+export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
+  [
+    ...[apiTrigger, manualTrigger],
+    ...[api, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
+  ].map((definition) => [definition.type, definition]),
+)

@@ -1,0 +1,27 @@
+import { Type as t } from '@sinclair/typebox'
+import { isObject } from '../domain/input.ts'
+import { OnError } from '../domain/workflow.ts'
+import { defineBlock } from '../engine/block.ts'
+
+export const workflow = defineBlock({
+  type: 'workflow',
+  label: 'Workflow',
+  description: 'Runs another deployed workflow of the same workspace inside this run.',
+  kind: 'step',
+  parameters: t.Object({
+    workflowId: t.String({ title: 'Workflow', minLength: 1 }),
+    input: t.Optional(t.Unknown({ title: 'Input', description: 'An object: the input of the workflow.' })),
+    onError: t.Optional(OnError),
+  }),
+  modes: { input: 'json', onError: 'literal' },
+  outputs: ['success', 'output', 'error', 'executionId'],
+  mayFail: true,
+  async run({ workflowId, input }, context) {
+    const given = input ?? {}
+    const outcome = await context.runWorkflow(workflowId, isObject(given) ? given : { input: given })
+    const { success, output, error, executionId } = outcome
+    return error
+      ? { outputs: { success, output, error, executionId }, error }
+      : { outputs: { success, output, error, executionId } }
+  },
+})

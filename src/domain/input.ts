@@ -1,0 +1,116 @@
+import type { ErrorDetail } from './errors.ts'
+import type { FieldType, InputField } from './workflow.ts'
+
+/** What a trigger hands to the run: the whole input, and each declared field (null when it is missing). */
+export type TriggerInput = { input: Record<string, unknown>; fields: Record<string, unknown> }
+
+export type InputReading = { ok: true; value: TriggerInput } | { ok: false; details: ErrorDetail[] }
+
+/**
+ * Reads a run's input against its input format: coerces what can be coerced without loss, reports the rest, one row a
+ * field. `samples` fills missing fields from their `value` column (manual runs).
+ */
+export function readInput(
+  input: Record<string, unknown>,
+  format: readonly InputField[],
+  options: { samples?: boolean } = {},
+): InputReading {
+  if (format.length === 0) return { ok: true, value: { input, fields: {} } }
+  const whole = { ...input }
+  const fields: Record<string, unknown> = {}
+  const details: ErrorDetail[] = []
+  for (const field of format) {
+    const given = Object.hasOwn(input, field.name) ? input[field.name] : undefined
+    const sent = (given ?? undefined) === undefined && options.samples ? sampleOf(field) : given
+    if (sent === undefined || sent === null) {
+      if (field.required) details.push({ path: field.name, message: `The field "${field.name}" is required.` })
+      put(fields, field.name, null)
+      continue
+    }
+    const coerced = coerce(sent, field.type)
+    if (coerced === undefined) {
+      details.push({
+        path: field.name,
+        message: `The field "${field.name}" must be ${wanted[field.type]}, and ${describe(sent)} cannot be read as one.`,
+      })
+      continue
+    }
+    put(fields, field.name, coerced)
+    put(whole, field.name, coerced)
+  }
+  return details.length > 0 ? { ok: false, details } : { ok: true, value: { input: whole, fields } }
+}
+
+/** The input in a request's body: control members taken out, a lone `input` object unwrapped, a non-object wrapped. */
+export function inputOf(body: unknown, format: readonly InputField[]): Record<string, unknown> {
+  if (!isObject(body)) return { input: body }
+  if (!('stream' in body || 'selectedOutputs' in body || 'input' in body)) return body
+  const { stream: _stream, selectedOutputs: _selected, ...rest } = body
+  const inner = rest['input']
+  const lone = Object.hasOwn(rest, 'input') && Object.keys(rest).length === 1
+  return lone && isObject(inner) && !format.some((field) => field.name === 'input') ? inner : rest
+}
+
+/** The value as the type, or undefined when that would lose something. Never called with null. */
+export function coerce(value: unknown, type: FieldType): unknown {
+  switch (type) {
+    case 'string':
+      if (typeof value === 'string') return value
+      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+    case 'number':
+      if (typeof value === 'number') return value
+      return typeof value === 'string' && isDecimal(value) ? Number(value) : undefined
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      return value === 'true' ? true : value === 'false' ? false : undefined
+    case 'object':
+      if (typeof value === 'string') return parsed(value, isObject)
+      return isObject(value) ? value : undefined
+    case 'array':
+      if (typeof value === 'string') return parsed(value, Array.isArray)
+      return Array.isArray(value) ? value : undefined
+    case 'files':
+      return Array.isArray(value) ? value : isObject(value) ? [value] : undefined
+  }
+}
+
+/** Sets an own member, whatever its name: plain assignment of `__proto__` would change the prototype instead. */
+export function put(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const wanted: Record<FieldType, string> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  files: 'an array of file items',
+}
+
+function sampleOf(field: InputField): unknown {
+  return field.value === '' && field.type !== 'string' ? undefined : field.value
+}
+
+function isDecimal(text: string): boolean {
+  return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text))
+}
+
+function parsed(text: string, accepts: (value: unknown) => boolean): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return accepts(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describe(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}

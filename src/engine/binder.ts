@@ -1,0 +1,140 @@
+import { type PathStep, readPath, type Segment } from '../domain/reference.ts'
+import { triggerKinds } from '../domain/workflow.ts'
+import { BlockError } from './block.ts'
+import type { Frame, Getter } from './frame.ts'
+import type { Graph, GraphNode, GraphScope, Report } from './graph.ts'
+
+type Reference = Extract<Segment, { kind: 'reference' }>
+
+/** Decides, once, what each reference of one workflow means, seen from the scope it stands in. */
+export class Binder {
+  readonly #byName: Map<string, GraphNode>
+  readonly #triggers: Map<string, GraphNode>
+  readonly #variables: ReadonlySet<string>
+  readonly #report: Report
+  /** Environment variables that the workflow names. */
+  readonly environmentNames = new Set<string>()
+
+  constructor(graph: Graph, variables: ReadonlySet<string>, report: Report) {
+    const nodes = [...graph.nodes.values()]
+    this.#byName = new Map(nodes.map((node) => [node.name, node]))
+    this.#triggers = new Map(
+      nodes.filter(({ definition }) => definition.starts).map((node) => [node.definition.starts ?? '', node]),
+    )
+    this.#variables = variables
+    this.#report = report
+  }
+
+  /** The getter of a segment; undefined when the text only looks like a reference and is literal. */
+  bind(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
+    if (segment.kind === 'environment') return this.#environment(segment.name)
+    const node = this.#byName.get(segment.name)
+    if (node) return this.#block(node, segment, place)
+    switch (segment.name) {
+      case 'loop':
+      case 'parallel':
+        return this.#container(segment, place)
+      case 'variable':
+        return this.#variable(segment, place)
+      default:
+        break
+    }
+    const trigger = this.#triggers.get(segment.name)
+    if (trigger) return this.#block(trigger, segment, place)
+    if ((triggerKinds as readonly string[]).includes(segment.name)) {
+      this.#warn(
+        place,
+        'UNKNOWN_REFERENCE',
+        `${segment.source} reads the ${segment.name} trigger, and the workflow has none: it is taken as plain text.`,
+      )
+    } else {
+      this.#warn(
+        place,
+        'UNKNOWN_REFERENCE',
+        `${segment.source} names no block of this workflow: it is taken as plain text.`,
+      )
+    }
+    return undefined
+  }
+
+  #environment(name: string): Getter {
+    this.environmentNames.add(name)
+    return (frame) => {
+      const value = frame.run.environment.get(name)
+      if (value === undefined) {
+        throw new BlockError(
+          'ENVIRONMENT_VARIABLE_MISSING',
+          `The environment variable {{${name}}} is not set in this workspace.`,
+        )
+      }
+      return value
+    }
+  }
+
+  #block(node: GraphNode, { path, source }: Reference, place: Place): Getter {
+    const { slot } = node
+    if (node.body && encloses(node.body, place.scope) && isIterationStep(path[0])) {
+      return iterationGetter(hopsTo(place.scope, node.body), path)
+    }
+    if (!encloses(node.scope, place.scope)) {
+      this.#warn(
+        place,
+        'INNER_BLOCK',
+        `${source} reads a block inside a loop or parallel from outside of it: it is always null there. Read the container's results instead.`,
+      )
+      return () => null
+    }
+    const hops = hopsTo(place.scope, node.scope)
+    if (hops === 0) return (frame) => readPath(frame.outputs[slot], path)
+    return (frame) => readPath(up(frame, hops).outputs[slot], path)
+  }
+
+  #container({ name, path, source }: Reference, place: Place): Getter {
+    let hops = 0
+    for (let scope: GraphScope | undefined = place.scope; scope; scope = scope.parent, hops += 1) {
+      if (scope.container?.block.type === name) return iterationGetter(hops, path)
+    }
+    this.#warn(place, 'NOT_IN_CONTAINER', `${source} stands outside of any ${name}: it is always null there.`)
+    return () => null
+  }
+
+  #variable({ path, source }: Reference, place: Place): Getter {
+    const [name, ...rest] = path
+    const key = String(name)
+    if (!this.#variables.has(key)) {
+      this.#warn(place, 'UNKNOWN_VARIABLE', `${source} names no variable of this workflow: it is always null.`)
+    }
+    return (frame) => readPath(frame.run.variables.get(key), rest)
+  }
+
+  #warn(place: Place, code: string, message: string): void {
+    this.#report.add('warning', code, place.path, place.node.block, message)
+  }
+}
+
+/** Where a parameter stands: the block, the scope its references are seen from, and the path for findings. */
+export type Place = { node: GraphNode; scope: GraphScope; path: string }
+
+const iterationSteps = new Set<PathStep>(['index', 'currentItem', 'items'])
+const isIterationStep = (step: PathStep | undefined) => step !== undefined && iterationSteps.has(step)
+
+function iterationGetter(hops: number, path: readonly PathStep[]): Getter {
+  return (frame) => readPath(up(frame, hops).iteration, path)
+}
+
+function up(frame: Frame, hops: number): Frame {
+  let current = frame
+  for (let left = hops; left > 0 && current.parent; left -= 1) current = current.parent
+  return current
+}
+
+function encloses(outer: GraphScope, inner: GraphScope): boolean {
+  for (let scope: GraphScope | undefined = inner; scope; scope = scope.parent) if (scope === outer) return true
+  return false
+}
+
+function hopsTo(from: GraphScope, to: GraphScope): number {
+  let hops = 0
+  for (let scope: GraphScope | undefined = from; scope && scope !== to; scope = scope.parent) hops += 1
+  return hops
+}

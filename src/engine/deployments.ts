@@ -1,0 +1,110 @@
+import type { Limits } from '../domain/limits.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { Registry } from './graph.ts'
+import { type Compilation, compilePlan, type Plan } from './plan.ts'
+
+/** A workflow as it can be executed: its active version, compiled; `plan` null when it is not deployed. */
+export type Deployment = {
+  workflowId: string
+  workspaceId: string
+  /** The account that the workspace belongs to. */
+  ownerId: string
+  version: number | null
+  plan: Plan | null
+  /** Why a stored version cannot run any more (a block type that is gone, say). Empty otherwise. */
+  findings: readonly Finding[]
+}
+
+export type DeploymentsOptions = {
+  registry: Registry
+  limits: Limits
+  /** Plans kept at most; the ones not used for longest go first. */
+  plansMax: number
+  getActive(workflowId: string): Promise<ActiveDeployment | undefined>
+}
+
+export type ActiveDeployment = {
+  workflowId: string
+  workspaceId: string
+  ownerId: string
+  deployment: { version: number; document: WorkflowDocument } | null
+}
+
+/** Compiled plans, kept in step with the store: whoever changes a deployment calls `forget`. */
+export class Deployments {
+  readonly #options: DeploymentsOptions
+  /** In the order of use, the latest last. */
+  readonly #known = new Map<string, Deployment>()
+  readonly #loading = new Map<string, Promise<Deployment | undefined>>()
+  #latest: Deployment | undefined
+  /** Rises with every change. */
+  #generation = 0
+
+  constructor(options: DeploymentsOptions) {
+    this.#options = options
+  }
+
+  /** The meaning of a document: every finding, and the plan when none of them is an error. */
+  check(document: WorkflowDocument): Compilation {
+    return compilePlan(document, this.#options.registry, this.#options.limits)
+  }
+
+  /** Undefined when it is not in memory: `load` it then. */
+  get(workflowId: string): Deployment | undefined {
+    if (this.#latest?.workflowId === workflowId) return this.#latest
+    const known = this.#known.get(workflowId)
+    if (!known) return undefined
+    this.#known.delete(workflowId)
+    this.#known.set(workflowId, known)
+    this.#latest = known
+    return known
+  }
+
+  /** Undefined when there is no such workflow. Concurrent calls share one look-up. */
+  load(workflowId: string): Promise<Deployment | undefined> {
+    const known = this.get(workflowId)
+    if (known) return Promise.resolve(known)
+    const under = this.#loading.get(workflowId)
+    if (under) return under
+    const loading = this.#load(workflowId).finally(() => {
+      if (this.#loading.get(workflowId) === loading) this.#loading.delete(workflowId)
+    })
+    this.#loading.set(workflowId, loading)
+    return loading
+  }
+
+  /** After a deployment has changed: the next run reads it anew. */
+  forget(workflowId: string): void {
+    this.#generation += 1
+    this.#known.delete(workflowId)
+    this.#loading.delete(workflowId)
+    if (this.#latest?.workflowId === workflowId) this.#latest = undefined
+  }
+
+  async #load(workflowId: string): Promise<Deployment | undefined> {
+    const generation = this.#generation
+    const row = await this.#options.getActive(workflowId)
+    if (!row) return undefined
+    const { workspaceId, ownerId, deployment } = row
+    const compilation = deployment && this.check(deployment.document)
+    const loaded: Deployment = {
+      workflowId,
+      workspaceId,
+      ownerId,
+      version: deployment?.version ?? null,
+      plan: compilation?.plan ?? null,
+      findings: compilation?.findings.filter(({ level }) => level === 'error') ?? [],
+    }
+    // A change while this was read must not be hidden by what was read before it.
+    if (generation === this.#generation) this.#keep(loaded)
+    return loaded
+  }
+
+  #keep(deployment: Deployment): void {
+    this.#known.set(deployment.workflowId, deployment)
+    if (this.#known.size <= this.#options.plansMax) return
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined) this.#known.delete(oldest)
+    if (this.#latest?.workflowId === oldest) this.#latest = undefined
+  }
+}

@@ -1,0 +1,265 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { coerce } from '../domain/input.ts'
+import { asText } from '../domain/reference.ts'
+import { type CodeSlot, compileCode } from '../language/code.ts'
+import { compileExpression } from '../language/expression.ts'
+import type { Binder, Place } from './binder.ts'
+import { BlockError, type Evaluate, type ParameterMode, type ProgramCall, type WorkflowFacts } from './block.ts'
+import type { Frame, Getter } from './frame.ts'
+import type { GraphNode, Report } from './graph.ts'
+import { type Bind, type Compiled, compileJson, compileValue } from './template.ts'
+
+/** The parameters of one block, ready to be read at each start of it. Throws `BlockError` when they don't fit. */
+export type Parameters = (frame: Frame) => Record<string, unknown>
+
+export type CompileContext = { binder: Binder; report: Report; facts: WorkflowFacts }
+
+/** Compiles a block's parameters and reports every one that is wrong as it stands. */
+export function compileParameters(node: GraphNode, context: CompileContext): Parameters {
+  const { definition, block } = node
+  const { report } = context
+  const given = block.params ?? {}
+  const schema = definition.parameters
+  const members: Member[] = []
+  for (const [name, member] of Object.entries(schema.properties)) {
+    const raw = given[name] ?? (member.default as unknown)
+    if (raw === undefined || raw === null) continue
+    const place: Place = { node, scope: node.scope, path: `blocks.${node.id}.params.${name}` }
+    const mode = modeOf(node, name, given)
+    const compiled = compileParameter(raw, mode, { ...context, place })
+    // Code and expressions become something to call: it is the text that has to fit, and now.
+    const isCode = mode === 'code' || mode === 'expressions'
+    const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
+    members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, isCode })
+  }
+  for (const name of Object.keys(given)) {
+    if (name in schema.properties) continue
+    const known = Object.keys(schema.properties).join(', ') || 'none'
+    report.add(
+      'warning',
+      'UNKNOWN_PARAMETER',
+      `blocks.${node.id}.params.${name}`,
+      block,
+      `A block of the type ${block.type} has no parameter "${name}". It has: ${known}.`,
+    )
+  }
+  reportMisfits(node, members, context)
+  return reader(schema, members)
+}
+
+/** One parameter. `known`: its value, or the text of its code, where that is fixed; `get`: reads it when it is not. */
+type Member = { name: string; schema: TSchema; known: unknown; get: Getter | undefined; isCode: boolean }
+
+function modeOf({ definition }: GraphNode, name: string, given: Record<string, unknown>): ParameterMode {
+  const mode = definition.modes?.[name]
+  return (typeof mode === 'function' ? mode(given) : mode) ?? 'template'
+}
+
+type ParameterContext = CompileContext & { place: Place }
+
+function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterContext): Compiled {
+  const { binder, report, place } = context
+  const bind: Bind = (segment) => binder.bind(segment, place)
+  switch (mode) {
+    case 'literal':
+      return { constant: true, value: raw }
+    case 'template':
+      return compileValue(raw, bind)
+    case 'json': {
+      const { compiled, problem } = compileJson(raw, bind)
+      if (problem) report.add('warning', 'INVALID_JSON', place.path, place.node.block, problem)
+      return compiled
+    }
+    case 'code':
+      return compileCodeParameter(raw, bind, context)
+    case 'expressions':
+      return compileExpressions(raw, context)
+  }
+}
+
+function compileCodeParameter(raw: unknown, bind: Bind, { report, place }: ParameterContext): Compiled {
+  if (typeof raw !== 'string') return { constant: true, value: raw }
+  const getters = new Map<string, Getter>()
+  const compiled = compileCode(raw, (segment) => remember(getters, segment, bind))
+  if (!compiled.ok) {
+    const { message, line, column } = compiled.problem
+    report.add(
+      'error',
+      'SYNTAX_ERROR',
+      place.path,
+      place.node.block,
+      `The code cannot be read: ${message} (line ${line}, column ${column}).`,
+    )
+    return { constant: false, get: () => raw }
+  }
+  const values = valuesOf(compiled.slots, getters)
+  const { program } = compiled
+  const sources = compiled.slots.map(({ segment }) => segment.source)
+  return { constant: false, get: (frame): ProgramCall => ({ program, values: values(frame), sources }) }
+}
+
+function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
+  if (!Array.isArray(raw)) return { constant: true, value: raw }
+  const entries = raw.map((entry: unknown, index) => {
+    const expression = (entry as { expression?: unknown } | null)?.expression
+    const path = `${context.place.path}.${index}.expression`
+    if (typeof expression === 'string') {
+      return {
+        entry: entry as object,
+        evaluate: compileEvaluate(expression, { ...context, place: { ...context.place, path } }),
+      }
+    }
+    context.report.add('error', 'INVALID_PARAMETER', path, context.place.node.block, 'The expression must be a string.')
+    return { entry: {}, evaluate: (): Evaluate => () => false }
+  })
+  return {
+    constant: false,
+    get: (frame) => entries.map(({ entry, evaluate }) => ({ ...entry, evaluate: evaluate(frame) })),
+  }
+}
+
+/** One expression, as a function of the frame it is asked in. */
+export function compileEvaluate(
+  source: string,
+  { binder, report, place }: ParameterContext,
+): (frame: Frame) => Evaluate {
+  const getters = new Map<string, Getter>()
+  const compiled = compileExpression(source, (segment) =>
+    remember(getters, segment, (inner) => binder.bind(inner, place)),
+  )
+  if (!compiled.ok) {
+    report.add(
+      'error',
+      'SYNTAX_ERROR',
+      place.path,
+      place.node.block,
+      `The expression cannot be read: ${compiled.problem.message}.`,
+    )
+    return () => () => false
+  }
+  const values = valuesOf(compiled.slots, getters)
+  const { native, program } = compiled
+  if (native) {
+    return (frame) => () => {
+      try {
+        return native(values(frame))
+      } catch (error) {
+        throw new BlockError('EXPRESSION_ERROR', `The expression failed: ${(error as Error).message}.`)
+      }
+    }
+  }
+  return (frame) => async (signal) => {
+    const outcome = await frame.run.runProgram({
+      program,
+      values: values(frame),
+      timeoutMs: expressionTimeoutMs,
+      signal: signal(),
+    })
+    if (outcome.ok) return outcome.result
+    throw new BlockError(
+      outcome.code === 'CODE_ERROR' ? 'EXPRESSION_ERROR' : outcome.code,
+      `The expression failed: ${outcome.message}`,
+    )
+  }
+}
+
+const expressionTimeoutMs = 5_000
+
+function remember(getters: Map<string, Getter>, segment: CodeSlot['segment'], bind: Bind): boolean {
+  if (getters.has(segment.source)) return true
+  const getter = bind(segment)
+  if (getter) getters.set(segment.source, getter)
+  return getter !== undefined
+}
+
+function valuesOf(slots: readonly CodeSlot[], getters: ReadonlyMap<string, Getter>): (frame: Frame) => unknown[] {
+  const reads = slots.map(({ segment, as }) => {
+    const get = getters.get(segment.source) ?? (() => null)
+    return as === 'text' ? (frame: Frame) => asText(get(frame)) : (frame: Frame) => get(frame) ?? null
+  })
+  return (frame) => reads.map((read) => read(frame))
+}
+
+/** Scalars written as text, as forms and environment variables give them, become what the schema wants. */
+function fit(value: unknown, schema: TSchema): unknown {
+  const type = schema.type === 'integer' ? 'number' : (schema.type as unknown)
+  if (type !== 'number' && type !== 'boolean' && type !== 'string') return value
+  return value === null ? value : (coerce(value, type) ?? value)
+}
+
+function reportMisfits(node: GraphNode, members: readonly Member[], { report, facts }: CompileContext): void {
+  const { definition, block } = node
+  const byName = new Map(members.map((member) => [member.name, member]))
+  const required = new Set(definition.parameters.required ?? [])
+  let sound = true
+  for (const [name, schema] of Object.entries(definition.parameters.properties)) {
+    const member = byName.get(name)
+    const path = `blocks.${node.id}.params.${name}`
+    if (!member) {
+      if (!required.has(name) || schema.default !== undefined) continue
+      sound = false
+      report.add('error', 'MISSING_PARAMETER', path, block, `The parameter "${name}" of "${block.name}" is missing.`)
+      continue
+    }
+    if (member.known === undefined) continue
+    for (const message of misfits(schema, member.known)) {
+      sound = false
+      report.add(
+        'error',
+        'INVALID_PARAMETER',
+        path,
+        block,
+        `The parameter "${name}" of "${block.name}" does not fit: ${message}.`,
+      )
+    }
+  }
+  if (!sound) return
+  const fixed = members.flatMap(({ name, known }) => (known === undefined ? [] : [[name, known] as const]))
+  for (const { level, code, path, message } of definition.check?.(
+    Object.fromEntries(fixed),
+    facts,
+    block.params ?? {},
+  ) ?? []) {
+    report.add(level, code, `blocks.${node.id}.params.${path}`, block, message)
+  }
+}
+
+function misfits(schema: TSchema, value: unknown): string[] {
+  return [...TypeCompiler.Compile(schema).Errors(value)].slice(0, 3).map((error) => {
+    const place = error.path === '' ? '' : ` at ${error.path.slice(1).replaceAll('/', '.')}`
+    return `${expectationOf(error.schema) ?? error.message.toLowerCase()}${place}`
+  })
+}
+
+function expectationOf(schema: TSchema): string | undefined {
+  const options = (schema.anyOf as TSchema[] | undefined)?.map((option) => option.const as unknown)
+  return options?.every((option) => option !== undefined) ? `expected one of ${options.join(', ')}` : undefined
+}
+
+function reader(schema: TObject, members: readonly Member[]): Parameters {
+  const constants = Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]])))
+  const reads = members.flatMap(({ name, schema: member, get, isCode }) => {
+    if (!get) return []
+    const check = isCode ? undefined : TypeCompiler.Compile(member)
+    return [{ name, get, schema: member, required: schema.required?.includes(name) ?? false, check }]
+  })
+  if (reads.length === 0) return () => constants
+  return (frame) => {
+    const params: Record<string, unknown> = { ...constants }
+    for (const { name, get, schema: member, required, check } of reads) {
+      const value = check ? fit(get(frame), member) : get(frame)
+      if (check === undefined || check.Check(value)) {
+        params[name] = value
+        continue
+      }
+      if (value !== null || (required && member.default === undefined)) {
+        const [problem] = misfits(member, value)
+        throw new BlockError('INVALID_PARAMETER', `The parameter "${name}" does not fit: ${problem}.`)
+      }
+      // A reference to nothing is like a parameter that was left out.
+      if (member.default !== undefined) params[name] = member.default
+    }
+    return params
+  }
+}

@@ -1,0 +1,177 @@
+import { coerce } from '../domain/input.ts'
+import type { Limits } from '../domain/limits.ts'
+import { readPath } from '../domain/reference.ts'
+import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../domain/workflow.ts'
+import { Binder, type Place } from './binder.ts'
+import type { BlockDefinition, Evaluate, Outputs } from './block.ts'
+import { checkContainer } from './container.ts'
+import type { Frame, Getter } from './frame.ts'
+import { arrange, type GraphNode, type GraphScope, type Registry, Report } from './graph.ts'
+import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
+import { compileValue, getterOf } from './template.ts'
+
+/** A workflow compiled once, at deployment: nothing in it is parsed or looked up by name while a run goes on. */
+export type Plan = {
+  document: WorkflowDocument
+  root: PlanScope
+  triggers: ReadonlyMap<TriggerKind, PlanTrigger>
+  variables: ReadonlyMap<string, unknown>
+  /** Environment variables that the workflow reads; empty for most. */
+  environmentNames: ReadonlySet<string>
+}
+
+export type PlanTrigger = { node: PlanNode; format: readonly InputField[] }
+
+/** The blocks of the root, or of one loop or parallel, by slot. */
+export type PlanScope = {
+  nodes: readonly PlanNode[]
+  /** Incoming edges of each block, by slot. */
+  incoming: Uint16Array
+  /** Slots without incoming edges, and whether the container's start edge leads there. In the root: never. */
+  entries: readonly { slot: number; isStart: boolean }[]
+  /** Slots that have incoming edges and the container's start edge as well. */
+  joinedStarts: readonly number[]
+}
+
+export type PlanNode = {
+  slot: number
+  id: string
+  name: string
+  type: string
+  definition: BlockDefinition
+  enabled: boolean
+  parameters: Parameters
+  outgoing: readonly { port: string; target: number }[]
+  hasErrorEdge: boolean
+  /** What its outputs are while it has not run, or has failed. */
+  noOutputs: Outputs
+  /** Of a loop or parallel. */
+  body: PlanBody | undefined
+}
+
+export type PlanBody = {
+  scope: PlanScope
+  /** `loops` or `parallels` of the document, references filled in. */
+  settings: (frame: Frame) => Record<string, unknown>
+  condition: ((frame: Frame) => Evaluate) | undefined
+}
+
+export type Compilation = { plan: Plan | undefined; findings: Finding[] }
+
+/** Checks the meaning of a document and compiles it. There is no plan when a finding is an error. */
+export function compilePlan(document: WorkflowDocument, registry: Registry, limits: Limits): Compilation {
+  const { graph, findings } = arrange(document, registry, limits)
+  const report = new Report()
+  const declared = Object.entries(document.variables ?? {})
+  const names = new Set(declared.map(([name]) => name))
+  const binder = new Binder(graph, names, report)
+  const compiler = new Compiler({ binder, report, facts: { limits, variables: names } }, document)
+  const root = compiler.scope(graph.root)
+  const triggers = compiler.triggers(root)
+  const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
+  const all = [...findings, ...report.findings]
+  if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
+  return { plan: { document, root, triggers, variables, environmentNames: binder.environmentNames }, findings: all }
+}
+
+class Compiler {
+  readonly #context: CompileContext
+  readonly #document: WorkflowDocument
+
+  constructor(context: CompileContext, document: WorkflowDocument) {
+    this.#context = context
+    this.#document = document
+  }
+
+  scope({ nodes }: GraphScope): PlanScope {
+    return {
+      nodes: nodes.map((node) => this.#node(node)),
+      incoming: Uint16Array.from(nodes, (node) => node.incoming),
+      entries: nodes.flatMap(({ slot, incoming, isStart }) => (incoming === 0 ? [{ slot, isStart }] : [])),
+      joinedStarts: nodes.flatMap(({ slot, incoming, isStart }) => (incoming > 0 && isStart ? [slot] : [])),
+    }
+  }
+
+  triggers({ nodes }: PlanScope): Map<TriggerKind, PlanTrigger> {
+    const triggers = new Map<TriggerKind, PlanTrigger>()
+    for (const node of nodes) {
+      const { starts } = node.definition
+      if (!starts || !node.enabled) continue
+      const format = readPath(this.#document.blocks[node.id]?.params, ['inputFormat'])
+      triggers.set(starts, { node, format: Array.isArray(format) ? (format as InputField[]) : [] })
+    }
+    return triggers
+  }
+
+  #node(node: GraphNode): PlanNode {
+    const { block, definition } = node
+    if (!definition.mayFail && node.outgoing.some(({ port }) => port === 'error')) {
+      this.#context.report.add(
+        'error',
+        'NO_ERROR_EDGE',
+        `blocks.${node.id}`,
+        block,
+        `"${block.name}" cannot have an error edge.`,
+      )
+    }
+    return {
+      slot: node.slot,
+      id: node.id,
+      name: block.name,
+      type: block.type,
+      definition,
+      enabled: block.enabled !== false,
+      parameters: compileParameters(node, this.#context),
+      outgoing: node.outgoing.map(({ port, target }) => ({ port, target: target.slot })),
+      hasErrorEdge: node.outgoing.some(({ port }) => port === 'error'),
+      noOutputs: Object.fromEntries(definition.outputs.map((name) => [name, null])),
+      body: node.body && this.#body(node, node.body),
+    }
+  }
+
+  #body(node: GraphNode, scope: GraphScope): PlanBody {
+    const settings = this.#document[node.block.type === 'loop' ? 'loops' : 'parallels']?.[node.id]
+    const path = `${node.block.type}s.${node.id}`
+    const { report, facts } = this.#context
+    checkContainer({
+      node,
+      settings: settings ?? {},
+      known: settings !== undefined,
+      path,
+      report,
+      limits: facts.limits,
+    })
+    const place = (name: string): Place => ({ node, scope: node.scope, path: `${path}.${name}` })
+    const { condition, nodes: _nodes, id: _id, ...rest } = (settings ?? {}) as Record<string, unknown>
+    const getters = Object.entries(rest).map(([name, value]): [string, Getter] => [
+      name,
+      getterOf(compileValue(value, (segment) => this.#context.binder.bind(segment, place(name)))),
+    ])
+    return {
+      scope: this.scope(scope),
+      settings: (frame) => Object.fromEntries(getters.map(([name, get]) => [name, get(frame)])),
+      // A loop's condition is seen from inside: it reads the blocks of the latest iteration.
+      condition:
+        typeof condition === 'string' && condition.trim() !== ''
+          ? compileEvaluate(condition, { ...this.#context, place: { ...place('condition'), scope } })
+          : undefined,
+    }
+  }
+}
+
+function startOf(name: string, { type, value }: Variable, report: Report): unknown {
+  if (value === undefined || value === null) return null
+  if (type !== 'string' && type !== 'number' && type !== 'boolean' && type !== 'object' && type !== 'array')
+    return value
+  const coerced = coerce(value, type)
+  if (coerced === undefined) {
+    report.add(
+      'error',
+      'INVALID_VARIABLE',
+      `variables.${name}.value`,
+      null,
+      `The variable "${name}" is declared as ${type}, and its value is none.`,
+    )
+  }
+  return coerced
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../domain/clock.ts'
+import type { TriggerInput } from '../domain/input.ts'
+import type { Limits } from '../domain/limits.ts'
+import type { RunFailure, Span } from '../domain/log.ts'
+import type { OutboundFetch } from '../domain/outbound-request.ts'
+import type { RunProgram } from '../domain/program.ts'
+import type { RunFacts, RunResponse, SubRunOutcome } from './block.ts'
+import type { Halt } from './halt.ts'
+import type { Plan } from './plan.ts'
+
+/** What every run of the service shares: the powers that blocks are given. */
+export type Powers = {
+  clock: Clock
+  /** 0 ≤ n < 1. */
+  random(): number
+  limits: Limits
+  fetch: OutboundFetch
+  runProgram: RunProgram
+  /** Runs the active deployment of another workflow inside `run`; its spans go to `children`. */
+  runWorkflow(call: SubRunCall): Promise<SubRunOutcome>
+}
+
+export type SubRunCall = {
+  run: Run
+  halt: Halt
+  workflowId: string
+  input: Record<string, unknown>
+  /** The calling block's place in the run, unique in it. */
+  place: string
+  children: Span[]
+}
+
+/** Told of what happens while a run goes on: live readers, the command line's progress. Must not throw. */
+export type RunObserver = {
+  started?(span: Span): void
+  ended?(span: Span): void
+  chunk?(span: Span, text: string): void
+}
+
+/** Counted over a run and all its sub-runs together. */
+export type Budget = { blocks: number; bytes: number; spans: number }
+
+export type RunStart = {
+  facts: RunFacts
+  plan: Plan
+  input: TriggerInput
+  environment: ReadonlyMap<string, string>
+  observer: RunObserver | undefined
+  /** Sub-workflows above this run. */
+  depth: number
+  /** The place of the block that called this sub-run; empty for the run itself. */
+  place: string
+  budget: Budget
+  halt: Halt
+}
+
+/** One run in flight: what its blocks share, and how it ends. */
+export class Run {
+  readonly facts: RunFacts
+  readonly plan: Plan
+  readonly input: TriggerInput
+  readonly environment: ReadonlyMap<string, string>
+  readonly variables: Map<string, unknown>
+  readonly observer: RunObserver | undefined
+  readonly depth: number
+  readonly place: string
+  readonly budget: Budget
+  readonly halt: Halt
+  readonly powers: Powers
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  /** The answer of a `response` block, the first one reached. */
+  response: RunResponse | undefined
+  /** Set once: by the first block that fails the run, or by whoever stops it. */
+  failure: RunFailure | undefined
+  #breathedAt: number
+
+  constructor(start: RunStart, powers: Powers) {
+    this.facts = start.facts
+    this.plan = start.plan
+    this.input = start.input
+    this.environment = start.environment
+    this.variables = new Map(start.plan.variables)
+    this.observer = start.observer
+    this.depth = start.depth
+    this.place = start.place
+    this.budget = start.budget
+    this.halt = start.halt
+    this.powers = powers
+    this.startedAt = powers.clock.now()
+    this.#breathedAt = powers.clock.monotonic()
+  }
+
+  get runProgram(): RunProgram {
+    return this.powers.runProgram
+  }
+
+  /** Ends the run with an answer. False when it had ended before. */
+  respond(response: RunResponse): boolean {
+    if (this.response || this.halt.stopped) return false
+    this.response = response
+    this.halt.stop(answered)
+    return true
+  }
+
+  /** Ends the run as failed. Without effect when it has ended before. */
+  fail(failure: RunFailure): void {
+    if (this.failure || this.response) return
+    this.failure = failure
+    this.halt.stop(failure)
+  }
+
+  nextSpanId(): string {
+    this.budget.spans += 1
+    return `s${this.budget.spans}`
+  }
+
+  /**
+   * A loop of blocks that never wait would hold up every other request: after a few milliseconds it has to let them pass.
+   * Undefined while there is time.
+   */
+  breathe(): Promise<void> | undefined {
+    if (this.powers.clock.monotonic() - this.#breathedAt < holdMsMax) return undefined
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#breathedAt = this.powers.clock.monotonic()
+        resolve()
+      })
+    })
+  }
+}
+
+/** The reason of a stop that is no failure: the run has its answer. */
+export const answered = Symbol('answered')
+
+const holdMsMax = 5
+
+export function newBudget(): Budget {
+  return { blocks: 0, bytes: 0, spans: 0 }
+}

@@ -1,0 +1,293 @@
+import { noCost } from '../domain/cost.ts'
+import { AppError } from '../domain/errors.ts'
+import { newExecutionId } from '../domain/ids.ts'
+import { readInput, type TriggerInput } from '../domain/input.ts'
+import { limitSettings } from '../domain/limits.ts'
+import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
+import type { RunResponse, SubRunOutcome } from './block.ts'
+import type { Deployment } from './deployments.ts'
+import { Frame } from './frame.ts'
+import { Halt } from './halt.ts'
+import type { Plan, PlanNode } from './plan.ts'
+import { newBudget, type Powers, Run, type RunObserver, type SubRunCall } from './run.ts'
+import { type ScopeEnd, walk } from './walk.ts'
+
+export type RunRequest = {
+  plan: Plan
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: TriggerKind
+  /** Already checked against the trigger's input format. */
+  input: TriggerInput
+  executionId?: string
+  timeoutMs?: number
+  observer?: RunObserver
+  /** Aborts when the caller leaves; asked for only when the run has to wait. Undefined: nobody can leave. */
+  callerSignal?: () => AbortSignal | undefined
+}
+
+/** How a run ended. `response`: the answer of a `response` block, undefined when none was reached. */
+export type RunEnd = { record: RunRecord; response: RunResponse | undefined }
+
+export type RunnerOptions = {
+  powers: Omit<Powers, 'runWorkflow'>
+  /** Writes the log entry down; the run counts as in flight until then. */
+  record(record: RunRecord): Promise<unknown>
+  /** The active deployment of a workflow that another one calls. */
+  deploymentOf(workflowId: string): Promise<Deployment | undefined>
+  /** The environment variables of a workspace; asked for only by workflows that read some. */
+  environmentOf(workspaceId: string): Promise<ReadonlyMap<string, string>>
+}
+
+/** Runs in flight: starts them, bounds them, stops them. */
+export class Runner {
+  readonly #options: RunnerOptions
+  readonly #powers: Powers
+  readonly #running = new Map<string, Run>()
+  #count = 0
+  #stopping = false
+  #idle: (() => void) | undefined
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.#powers = { ...options.powers, runWorkflow: (call) => this.#runWorkflow(call) }
+  }
+
+  get inFlight(): number {
+    return this.#count
+  }
+
+  /** A run that has not ended yet. */
+  find(
+    executionId: string,
+  ): { executionId: string; workflowId: string; workspaceId: string; startedAt: number } | undefined {
+    const run = this.#running.get(executionId)
+    return run && { ...run.facts, startedAt: run.startedAt }
+  }
+
+  /** Asks a run to end; it ends when its blocks have stopped. False when it is not in flight. */
+  cancel(executionId: string, code: 'CANCELLED' | 'CLIENT_CLOSED' = 'CANCELLED'): boolean {
+    const run = this.#running.get(executionId)
+    if (!run) return false
+    run.fail(stopped(code))
+    return true
+  }
+
+  /** Rejects with OVERLOADED, before anything has run, when there is no free slot or the service is stopping. */
+  assertFree(): void {
+    if (this.#stopping)
+      throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    const max = this.#powers.limits.runsMax
+    if (this.#count < max) return
+    throw new AppError(
+      'OVERLOADED',
+      `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`,
+      { retryAfterS: 1 },
+    )
+  }
+
+  /** Runs a workflow and writes its log entry. Rejects only when the entry cannot be written, or for a bug. */
+  async execute(request: RunRequest): Promise<RunEnd> {
+    this.assertFree()
+    this.#count += 1
+    try {
+      const walked = this.run(request)
+      const end = walked instanceof Promise ? await walked : walked
+      await this.#options.record(end.record)
+      return end
+    } finally {
+      this.#count -= 1
+      if (this.#count === 0) this.#idle?.()
+    }
+  }
+
+  /** Runs a workflow and writes nothing down. Synchronous when no block has to wait. */
+  run(request: RunRequest): RunEnd | Promise<RunEnd> {
+    const { plan, workspaceId } = request
+    if (plan.environmentNames.size === 0) return this.#walk(request, noEnvironment)
+    return this.#options.environmentOf(workspaceId).then((environment) => this.#walk(request, environment))
+  }
+
+  /** Starts no more runs; waits for those in flight, and cancels what is left after `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true
+    const timer = this.#powers.clock.setTimer(graceMs, () => {
+      for (const executionId of [...this.#running.keys()]) this.cancel(executionId)
+    })
+    if (this.#count > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    timer.cancel()
+  }
+
+  #walk(request: RunRequest, environment: ReadonlyMap<string, string>): RunEnd | Promise<RunEnd> {
+    const { plan, workflowId, workspaceId, trigger, input, observer } = request
+    const executionId = request.executionId ?? newExecutionId()
+    const run = new Run(
+      {
+        facts: { executionId, workflowId, workspaceId, trigger },
+        plan,
+        input,
+        environment,
+        observer,
+        depth: 0,
+        place: '',
+        budget: newBudget(),
+        halt: new Halt(),
+      },
+      this.#powers,
+    )
+    const root = rootSpan(run)
+    const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
+    if (!(ending instanceof Promise)) return finish(run, root, request, ending)
+    return this.#wait(run, root, request, ending)
+  }
+
+  async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
+    const timeoutMs = request.timeoutMs ?? this.#powers.limits.runTimeoutMs
+    const timer = this.#powers.clock.setTimer(timeoutMs, () => run.fail(timedOut(timeoutMs)))
+    const signal = request.callerSignal?.()
+    const leave = () => run.fail(stopped('CLIENT_CLOSED'))
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
+    this.#running.set(run.facts.executionId, run)
+    try {
+      return finish(run, root, request, await ending)
+    } finally {
+      this.#running.delete(run.facts.executionId)
+      signal?.removeEventListener('abort', leave)
+      timer.cancel()
+    }
+  }
+
+  async #runWorkflow({ run: above, halt, workflowId, input, place, children }: SubRunCall): Promise<SubRunOutcome> {
+    const { executionId, workspaceId } = above.facts
+    const refuse = (code: string, message: string) => ({
+      success: false,
+      output: null,
+      error: { code, message },
+      executionId,
+    })
+    const max = this.#powers.limits.subworkflowDepthMax
+    if (above.depth >= max) {
+      return refuse(
+        'NESTED_TOO_DEEP',
+        `Workflows call each other at most ${max} deep here (${limitSettings.subworkflowDepthMax}).`,
+      )
+    }
+    const deployment = await this.#options.deploymentOf(workflowId)
+    if (deployment?.workspaceId !== workspaceId) {
+      return refuse('NOT_FOUND', `There is no workflow "${workflowId}" in this workspace.`)
+    }
+    const { plan } = deployment
+    if (!plan) return refuse('WORKFLOW_NOT_DEPLOYED', `The workflow "${workflowId}" is not deployed.`)
+    const trigger = plan.triggers.get('api') ?? plan.triggers.get('manual')
+    if (!trigger) return refuse('NOT_FOUND', `The workflow "${plan.document.name}" has no API trigger to be called by.`)
+    const reading = readInput(input, trigger.format)
+    if (!reading.ok) {
+      const problems = reading.details.map(({ message }) => message).join(' ')
+      return refuse('INVALID_INPUT', `The input does not fit the workflow "${plan.document.name}": ${problems}`)
+    }
+    const environment = plan.environmentNames.size > 0 ? await this.#options.environmentOf(workspaceId) : noEnvironment
+    const inner = halt.below()
+    const { observer, budget } = above
+    const facts = { ...above.facts, workflowId }
+    const start = {
+      facts,
+      plan,
+      input: reading.value,
+      environment,
+      observer,
+      budget,
+      depth: above.depth + 1,
+      place,
+      halt: inner,
+    }
+    const run = new Run(start, this.#powers)
+    const root = rootSpan(run)
+    children.push(root)
+    const end = await walkRoot(run, trigger.node, root)
+    halt.release(inner)
+    // A stop from above is not the sub-workflow's own failure; the block that called it ends as cancelled.
+    const { failure, output } = closeRun(run, root, end)
+    return { success: failure === null, output, error: failure, executionId }
+  }
+}
+
+const noEnvironment: ReadonlyMap<string, string> = new Map()
+
+function walkRoot(run: Run, trigger: PlanNode | undefined, root: Span): ScopeEnd | Promise<ScopeEnd> {
+  const scope = run.plan.root
+  const frame = new Frame(run, undefined, undefined, scope.nodes.length)
+  return walk({ run, scope, frame, halt: run.halt, spans: root.children, trigger })
+}
+
+function rootSpan(run: Run): Span {
+  return {
+    id: run.nextSpanId(),
+    name: run.plan.document.name,
+    type: 'workflow',
+    blockId: null,
+    status: 'success',
+    startTime: run.startedAt,
+    endTime: run.startedAt,
+    durationMs: 0,
+    input: run.input.input,
+    output: null,
+    error: null,
+    attempts: null,
+    children: [],
+  }
+}
+
+function finish(run: Run, root: Span, { version }: RunRequest, end: ScopeEnd): RunEnd {
+  const { failure, output } = closeRun(run, root, end)
+  const record: RunRecord = {
+    executionId: run.facts.executionId,
+    workflowId: run.facts.workflowId,
+    workspaceId: run.facts.workspaceId,
+    version,
+    trigger: run.facts.trigger,
+    startedAt: root.startTime,
+    endedAt: root.endTime,
+    durationMs: root.durationMs,
+    failure,
+    output,
+    cost: noCost,
+    root,
+  }
+  return { record, response: failure ? undefined : run.response }
+}
+
+function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
+  if (end.kind === 'failed') {
+    const { error, node } = end
+    const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }
+    run.failure ??= run.response ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
+  }
+  const failure = run.response ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
+  const output = run.response ?? (end.kind === 'completed' ? end.output : null)
+  root.endTime = Math.max(root.startTime, run.powers.clock.now())
+  root.durationMs = root.endTime - root.startTime
+  root.output = output
+  if (failure) {
+    root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
+    root.error = { code: failure.code, message: failure.message }
+  }
+  return { failure, output }
+}
+
+function stopped(code: Extract<RunFailureCode, 'CANCELLED' | 'CLIENT_CLOSED'>): RunFailure {
+  const message =
+    code === 'CANCELLED' ? 'The run was cancelled.' : 'The caller closed the connection before the run ended.'
+  return { code, message, blockId: null, blockName: null }
+}
+
+function timedOut(timeoutMs: number): RunFailure {
+  const message = `The run took longer than ${timeoutMs} ms, the most that ${limitSettings.runTimeoutMs} allows.`
+  return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
+}

@@ -1,0 +1,162 @@
+import { type Options, parse, type Token, tokTypes } from 'acorn'
+import type { Program } from '../domain/program.ts'
+import { parseTemplate, type Segment } from '../domain/reference.ts'
+
+/** A value that code reads: a reference or an environment variable, as the value itself or already as text. */
+export type CodeSlot = { segment: Exclude<Segment, { kind: 'text' }>; as: 'value' | 'text' }
+
+/** Where code cannot be read; the line counts from 1. */
+export type SyntaxProblem = { message: string; line: number; column: number }
+
+export type CompiledCode =
+  | { ok: true; program: Program; slots: readonly CodeSlot[] }
+  | { ok: false; problem: SyntaxProblem }
+
+export type Recognise = (segment: CodeSlot['segment']) => boolean
+
+/**
+ * Turns the body of an async function into a program in which every recognised reference is a variable. A reference
+ * inside a string or template literal becomes that literal's content. Nothing from outside is ever pasted as text.
+ */
+export function compileCode(source: string, recognise: Recognise): CompiledCode {
+  const rewritten = rewrite(source, recognise)
+  if (!rewritten.ok) return rewritten
+  return { ok: true, program: makeProgram(rewritten.source, rewritten.parameters), slots: rewritten.slots }
+}
+
+export function makeProgram(source: string, parameters: readonly string[]): Program {
+  const id = Bun.hash(`${parameters.join(',')}\n${source}`).toString(36) + source.length.toString(36)
+  return { id, source, parameters }
+}
+
+export type Rewritten =
+  | { ok: true; source: string; parameters: string[]; slots: CodeSlot[] }
+  | { ok: false; problem: SyntaxProblem }
+
+/** Puts variables in the place of references. `parameters[i]` is the variable that holds `slots[i]`. */
+export function rewrite(source: string, recognise: Recognise): Rewritten {
+  const mark = freeMark(source)
+  const { text, segments } = withPlaceholders(source, mark, recognise)
+  const tokens: Token[] = []
+  const problem = problemOf(text, tokens)
+  if (problem) return { ok: false, problem }
+  if (segments.length === 0) return { ok: true, source, parameters: [], slots: [] }
+
+  const used = new Map<string, CodeSlot>()
+  const variable = (index: number, as: CodeSlot['as']): string => {
+    const name = as === 'value' ? `${mark}${index}` : `${mark}${index}t`
+    const segment = segments[index]
+    if (segment) used.set(name, { segment, as })
+    return name
+  }
+  const result = replaceInTokens(text, tokens, { mark, segments, variable })
+  const broken = problemOf(result, [])
+  if (broken) return { ok: false, problem: { ...broken, message: `A reference cannot stand here: ${broken.message}` } }
+  return { ok: true, source: result, parameters: [...used.keys()], slots: [...used.values()] }
+}
+
+const options: Options = {
+  ecmaVersion: 'latest',
+  sourceType: 'script',
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+}
+
+function problemOf(text: string, tokens: Token[]): SyntaxProblem | undefined {
+  try {
+    parse(text, { ...options, onToken: tokens })
+    return undefined
+  } catch (error) {
+    const { message, loc } = error as { message: string; loc?: { line: number; column: number } }
+    return {
+      message: message.replace(/ \(\d+:\d+\)$/, ''),
+      line: loc?.line ?? 1,
+      column: (loc?.column ?? 0) + 1,
+    }
+  }
+}
+
+/** A start of identifiers that the source does not use. */
+function freeMark(source: string): string {
+  let mark = '$ref'
+  while (source.includes(mark)) mark = `$${mark}`
+  return mark
+}
+
+/**
+ * A placeholder is an identifier between two spaces: it reads as a variable where a value stands, and is found again
+ * inside literals. The spaces keep it apart from its neighbours and go with it.
+ */
+function withPlaceholders(source: string, mark: string, recognise: Recognise) {
+  const segments: CodeSlot['segment'][] = []
+  const indexes = new Map<string, number>()
+  const text = parseTemplate(source)
+    .map((segment) => {
+      if (segment.kind === 'text') return segment.text
+      if (!recognise(segment)) return segment.source
+      const index = indexes.get(segment.source) ?? segments.push(segment) - 1
+      indexes.set(segment.source, index)
+      return ` ${mark}${index} `
+    })
+    .join('')
+  return { text, segments }
+}
+
+type Replacing = {
+  mark: string
+  segments: readonly CodeSlot['segment'][]
+  variable(index: number, as: CodeSlot['as']): string
+}
+
+function replaceInTokens(text: string, tokens: readonly Token[], replacing: Replacing): string {
+  const pieces: string[] = []
+  let from = 0
+  tokens.forEach((token, position) => {
+    const replacement = replacementOf(text.slice(token.start, token.end), token, replacing, {
+      before: tokens[position - 1],
+      after: tokens[position + 1],
+    })
+    if (replacement === undefined) return
+    pieces.push(text.slice(from, token.start), replacement)
+    from = token.end
+  })
+  pieces.push(text.slice(from))
+  return pieces.join('')
+}
+
+function replacementOf(
+  raw: string,
+  token: Token,
+  { mark, segments, variable }: Replacing,
+  around: { before: Token | undefined; after: Token | undefined },
+): string | undefined {
+  if (!raw.includes(mark)) return undefined
+  const placeholder = new RegExp(` ${mark.replaceAll('$', '\\$')}(\\d+) `, 'g')
+  if (token.type === tokTypes.name) {
+    variable(Number(raw.slice(mark.length)), 'value')
+    return undefined
+  }
+  if (token.type === tokTypes.regexp)
+    return raw.replace(placeholder, (_, index) => segments[Number(index)]?.source ?? '')
+  if (token.type === tokTypes.template) {
+    return raw.replace(placeholder, (_, index) => `\${${variable(Number(index), 'text')}}`)
+  }
+  if (token.type !== tokTypes.string) return undefined
+  const quote = raw[0] ?? "'"
+  const parts = raw.slice(1, -1).split(placeholder)
+  const sum = parts
+    .map((part, index) =>
+      index % 2 === 1 ? variable(Number(part), 'text') : quote + withoutLoneBackslash(part) + quote,
+    )
+    .join(' + ')
+  const isKey =
+    around.after?.type === tokTypes.colon &&
+    (around.before?.type === tokTypes.braceL || around.before?.type === tokTypes.comma)
+  return isKey ? `[${sum}]` : `(${sum})`
+}
+
+/** `'\<a.b>'` escapes the bracket that is gone now: the backslash goes too, or it would escape the closing quote. */
+function withoutLoneBackslash(part: string): string {
+  const trailing = /\\*$/.exec(part)?.[0].length ?? 0
+  return trailing % 2 === 1 ? part.slice(0, -1) : part
+}

@@ -1,0 +1,290 @@
+// Long because one switch lists every kind of expression and one table every method of the subset, side by side.
+import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
+import { answerBytesMax } from '../domain/limits.ts'
+
+/** Evaluates a compiled expression over the values of its references. */
+export type Native = (values: readonly unknown[]) => unknown
+
+/**
+ * Compiles a syntax tree to closures, or answers undefined when it uses more than the subset: operators, member access,
+ * literals, `?:`, `??`, `?.`, template strings and the plain methods of strings, numbers, arrays, `Math`, `JSON`, `Object`.
+ * Nothing of the host is reachable: members are own members of data, methods come from the tables below.
+ */
+export function compileNode(node: Expression | SpreadElement | Super, names: readonly string[]): Native | undefined {
+  const compile = (inner: Expression | SpreadElement | Super) => compileNode(inner, names)
+  switch (node.type) {
+    case 'ParenthesizedExpression':
+      return compile(node.expression)
+    case 'Literal': {
+      if (node.regex || node.bigint) return undefined
+      const { value } = node
+      return () => value
+    }
+    case 'Identifier': {
+      const index = names.indexOf(node.name)
+      if (index >= 0) return (values) => values[index]
+      if (!(node.name in constants)) return undefined
+      const value = constants[node.name as keyof typeof constants]
+      return () => value
+    }
+    case 'UnaryExpression': {
+      const operate = unary[node.operator as keyof typeof unary]
+      const argument = compile(node.argument)
+      return operate && argument && ((values) => operate(argument(values)))
+    }
+    case 'BinaryExpression': {
+      const operate = binary[node.operator as keyof typeof binary]
+      if (!operate || node.left.type === 'PrivateIdentifier') return undefined
+      const left = compile(node.left)
+      const right = compile(node.right)
+      return left && right && ((values) => bounded(operate(left(values) as never, right(values) as never)))
+    }
+    case 'LogicalExpression': {
+      const left = compile(node.left)
+      const right = compile(node.right)
+      if (!left || !right) return undefined
+      if (node.operator === '&&') return (values) => left(values) && right(values)
+      if (node.operator === '||') return (values) => left(values) || right(values)
+      return (values) => left(values) ?? right(values)
+    }
+    case 'ConditionalExpression': {
+      const test = compile(node.test)
+      const yes = compile(node.consequent)
+      const no = compile(node.alternate)
+      return test && yes && no && ((values) => (test(values) ? yes(values) : no(values)))
+    }
+    case 'TemplateLiteral': {
+      const parts = compileAll(node.expressions, names)
+      const texts = node.quasis.map((quasi) => quasi.value.cooked ?? '')
+      if (!parts) return undefined
+      return (values) => {
+        let text = texts[0] ?? ''
+        for (const [index, part] of parts.entries()) text += `${part(values)}${texts[index + 1] ?? ''}`
+        return bounded(text)
+      }
+    }
+    case 'ArrayExpression': {
+      if (node.elements.some((element) => element === null)) return undefined
+      const elements = compileAll(node.elements as Expression[], names)
+      return elements && ((values) => elements.map((element) => element(values)))
+    }
+    case 'ObjectExpression':
+      return compileObject(node.properties, names)
+    case 'ChainExpression': {
+      const chain = compile(node.expression)
+      return chain && ((values) => endOfChain(chain(values)))
+    }
+    case 'MemberExpression':
+      return compileMember(node, names)
+    case 'CallExpression': {
+      if (node.callee.type !== 'MemberExpression') return undefined
+      return compileCall(node.callee, node.arguments, node.optional, names)
+    }
+    default:
+      return undefined
+  }
+}
+
+const constants = { undefined, NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY }
+
+/** What `?.` on nothing makes of the rest of its chain. */
+const nothing = Symbol('nothing')
+const endOfChain = (value: unknown) => (value === nothing ? undefined : value)
+
+function bounded<T>(value: T): T {
+  if (typeof value === 'string' && value.length > answerBytesMax) throw new RangeError('Invalid string length')
+  return value
+}
+
+const unary = {
+  '-': (value: unknown) => -(value as number),
+  '+': (value: unknown) => +(value as number),
+  '!': (value: unknown) => !value,
+  '~': (value: unknown) => ~(value as number),
+  typeof: (value: unknown) => typeof value,
+  void: () => undefined,
+}
+
+// The loose comparisons are JavaScript's own, as the author of the expression wrote them.
+const binary = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '%': (a: number, b: number) => a % b,
+  '**': (a: number, b: number) => a ** b,
+  // biome-ignore lint/suspicious/noDoubleEquals: the meaning of == is what is compiled here
+  '==': (a: unknown, b: unknown) => a == b,
+  // biome-ignore lint/suspicious/noDoubleEquals: the meaning of != is what is compiled here
+  '!=': (a: unknown, b: unknown) => a != b,
+  '===': (a: unknown, b: unknown) => a === b,
+  '!==': (a: unknown, b: unknown) => a !== b,
+  '<': (a: number, b: number) => a < b,
+  '<=': (a: number, b: number) => a <= b,
+  '>': (a: number, b: number) => a > b,
+  '>=': (a: number, b: number) => a >= b,
+  '&': (a: number, b: number) => a & b,
+  '|': (a: number, b: number) => a | b,
+  '^': (a: number, b: number) => a ^ b,
+  '<<': (a: number, b: number) => a << b,
+  '>>': (a: number, b: number) => a >> b,
+  '>>>': (a: number, b: number) => a >>> b,
+}
+
+function compileAll(nodes: readonly (Expression | SpreadElement)[], names: readonly string[]): Native[] | undefined {
+  const compiled = nodes.map((node) => compileNode(node, names))
+  return compiled.every((native) => native !== undefined) ? (compiled as Native[]) : undefined
+}
+
+type Properties = Extract<Expression, { type: 'ObjectExpression' }>['properties']
+
+function compileObject(properties: Properties, names: readonly string[]): Native | undefined {
+  const members: { key: string; value: Native }[] = []
+  for (const property of properties) {
+    if (property.type !== 'Property' || property.kind !== 'init' || property.computed || property.method)
+      return undefined
+    const value = compileNode(property.value, names)
+    const key =
+      property.key.type === 'Identifier'
+        ? property.key.name
+        : property.key.type === 'Literal'
+          ? String(property.key.value)
+          : undefined
+    if (!value || key === undefined || key === '__proto__') return undefined
+    members.push({ key, value })
+  }
+  return (values) => Object.fromEntries(members.map((member) => [member.key, member.value(values)]))
+}
+
+/** Names that every JavaScript object inherits: an expression that means one of them is left to the sandbox. */
+const inherited = new Set(Object.getOwnPropertyNames(Object.prototype))
+
+function compileMember(node: MemberExpression, names: readonly string[]): Native | undefined {
+  if (node.property.type === 'PrivateIdentifier') return undefined
+  const object = compileNode(node.object, names)
+  if (!object) return undefined
+  const { optional } = node
+  if (!node.computed) {
+    const name = node.property.type === 'Identifier' ? node.property.name : undefined
+    if (name === undefined || inherited.has(name)) return undefined
+    return (values) => memberOf(object(values), name, optional)
+  }
+  const property = compileNode(node.property, names)
+  return property && ((values) => memberOf(object(values), property(values), optional))
+}
+
+function memberOf(value: unknown, name: unknown, optional: boolean): unknown {
+  if (value === nothing) return nothing
+  if (value === null || value === undefined) {
+    if (optional) return nothing
+    throw new TypeError(`Cannot read "${String(name)}" of ${value}`)
+  }
+  const property = name as PropertyKey
+  return Object.hasOwn(value as object, property) ? (value as Record<PropertyKey, unknown>)[property] : undefined
+}
+
+function compileCall(
+  callee: MemberExpression,
+  args: readonly (Expression | SpreadElement)[],
+  optionalCall: boolean,
+  names: readonly string[],
+): Native | undefined {
+  if (callee.computed || callee.property.type !== 'Identifier' || optionalCall) return undefined
+  const name = callee.property.name
+  const values = compileAll(args, names)
+  if (!values) return undefined
+  if (callee.object.type === 'Identifier' && !names.includes(callee.object.name)) {
+    const call = functionOf(callee.object.name, name)
+    return call && ((scope) => bounded(call(...values.map((value) => value(scope)))))
+  }
+  const object = compileNode(callee.object, names)
+  if (!object || !methodNames.has(name)) return undefined
+  const { optional } = callee
+  return (scope) => {
+    const self = object(scope)
+    if (self === nothing || (optional && (self === null || self === undefined))) return nothing
+    const method = methodOf(self, name)
+    if (!method) throw new TypeError(`${name} is not a function of ${self === null ? 'null' : typeof self}`)
+    return bounded(method.apply(self, values.map((value) => value(scope)) as never[]))
+  }
+}
+
+type AnyFunction = (...args: never[]) => unknown
+
+const mathFunctions = new Set([
+  ...['abs', 'acos', 'asin', 'atan', 'atan2', 'cbrt', 'ceil', 'cos', 'exp', 'floor', 'hypot', 'log', 'log10', 'log2'],
+  ...['max', 'min', 'pow', 'random', 'round', 'sign', 'sin', 'sqrt', 'tan', 'trunc'],
+])
+
+function functionOf(owner: string, name: string): ((...args: unknown[]) => unknown) | undefined {
+  if (owner === 'Math' && mathFunctions.has(name)) {
+    return Math[name as 'abs'] as unknown as (...args: unknown[]) => unknown
+  }
+  if (owner === 'JSON' && name === 'stringify')
+    return (value, _none, space) => JSON.stringify(value, null, space as string)
+  if (owner === 'JSON' && name === 'parse') return (text) => JSON.parse(String(text))
+  if (owner === 'Object' && name === 'keys') return (value) => Object.keys(value as object)
+  if (owner === 'Object' && name === 'values') return (value) => Object.values(value as object)
+  if (owner === 'Object' && name === 'entries') return (value) => Object.entries(value as object)
+  return undefined
+}
+
+/** Text that a method would make longer than the bound is refused before it is made. */
+function fitting(length: number): void {
+  if (length > answerBytesMax) throw new RangeError('Invalid string length')
+}
+
+const text = String.prototype
+const stringMethods: Record<string, AnyFunction> = {
+  ...pick(text, ['includes', 'startsWith', 'endsWith', 'indexOf', 'lastIndexOf', 'slice', 'substring', 'split', 'at']),
+  ...pick(text, ['toLowerCase', 'toUpperCase', 'trim', 'trimStart', 'trimEnd', 'charAt', 'charCodeAt', 'codePointAt']),
+  ...pick(text, ['concat', 'toString', 'valueOf', 'replace']),
+  repeat(this: string, count: number) {
+    fitting(this.length * count)
+    return this.repeat(count)
+  },
+  padStart(this: string, length: number, fill?: string) {
+    fitting(length)
+    return this.padStart(length, fill)
+  },
+  padEnd(this: string, length: number, fill?: string) {
+    fitting(length)
+    return this.padEnd(length, fill)
+  },
+  replaceAll(this: string, from: string, to: string) {
+    fitting(this.length * (String(to).length + 1))
+    return this.replaceAll(from, to)
+  },
+}
+const numberMethods: Record<string, AnyFunction> = pick(Number.prototype, [
+  'toFixed',
+  'toString',
+  'toPrecision',
+  'toExponential',
+  'valueOf',
+])
+const arrayMethods: Record<string, AnyFunction> = pick(Array.prototype, [
+  ...['includes', 'indexOf', 'lastIndexOf', 'join', 'slice', 'concat', 'at', 'toString'],
+])
+const booleanMethods: Record<string, AnyFunction> = pick(Boolean.prototype, ['toString', 'valueOf'])
+
+const methodNames = new Set(
+  [stringMethods, numberMethods, arrayMethods, booleanMethods].flatMap((methods) => Object.keys(methods)),
+)
+
+function pick(from: object, names: readonly string[]): Record<string, AnyFunction> {
+  return Object.fromEntries(names.map((name) => [name, from[name as keyof typeof from] as AnyFunction]))
+}
+
+function methodOf(self: unknown, name: string): AnyFunction | undefined {
+  if (typeof self === 'string') return own(stringMethods, name)
+  if (typeof self === 'number') return own(numberMethods, name)
+  if (typeof self === 'boolean') return own(booleanMethods, name)
+  if (Array.isArray(self)) return own(arrayMethods, name)
+  if (self === null || self === undefined) throw new TypeError(`Cannot read "${name}" of ${self}`)
+  return undefined
+}
+
+function own(methods: Record<string, AnyFunction>, name: string): AnyFunction | undefined {
+  return Object.hasOwn(methods, name) ? methods[name] : undefined
+}
