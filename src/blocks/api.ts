@@ -2,34 +2,24 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/backoff.ts'
 import { sleep } from '../domain/clock.ts'
 import type { SpanAttempt } from '../domain/log.ts'
-import type { OutboundFailureCode, OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
+import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { OnError } from '../domain/workflow.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock, type ParameterFinding } from '../engine/block.ts'
-import { contentOf } from './api-answer.ts'
-import { type ApiRequest, hasBody, requestOf } from './api-request.ts'
+import { type ApiAnswer, failedAnswer, readOutcome } from './api-answer.ts'
+import { hasBody, requestOf } from './api-request.ts'
 
-const KeyValues = t.Array(t.Object({ key: t.String(), value: t.Optional(t.Unknown()) }))
-
-const Parameters = t.Object({
+export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
   method: t.Union([t.Literal('GET'), t.Literal('POST'), t.Literal('PUT'), t.Literal('DELETE'), t.Literal('PATCH')], {
     default: 'GET',
     title: 'Method',
   }),
-  params: t.Optional({
-    ...KeyValues,
-    title: 'Query parameters',
-    description: 'Added to the query that the URL has already. An entry with an empty key is left out.',
-  }),
-  headers: t.Optional({
-    ...KeyValues,
-    title: 'Headers',
-    description: 'Host, Content-Length and those about the connection are set by the service.',
-  }),
+  params: keyValues('Query parameters', 'Added to the query that the URL has already. An empty key is left out.'),
+  headers: keyValues('Headers', 'Host, Content-Length and those about the connection are set by the service.'),
   pathParams: t.Optional(
     t.Record(t.String(), t.Unknown(), {
       title: 'Path parameters',
-      description: 'Values for :name and {name} in the path of the URL, percent-encoded.',
+      description: 'Values for :name and {name} in the path of the URL; they are percent-encoded.',
     }),
   ),
   body: t.Optional(t.Unknown({ title: 'Body', description: 'Sent with POST, PUT and PATCH.' })),
@@ -37,7 +27,7 @@ const Parameters = t.Object({
     [t.Literal('json'), t.Literal('text'), t.Literal('form'), t.Literal('multipart'), t.Literal('file')],
     { default: 'json', title: 'Body type' },
   ),
-  file: t.Optional(t.Unknown({ title: 'File', description: 'A file to send as the body.' })),
+  file: t.Optional(t.Unknown({ title: 'File', description: 'The file to send, for the body type "file".' })),
   timeoutMs: t.Integer({
     default: 30_000,
     minimum: 1,
@@ -57,10 +47,11 @@ const Parameters = t.Object({
     minimum: 0,
     maximum: 20,
     title: 'Redirects',
-    description: 'Redirects followed at most; with 0 the redirect is the answer.',
+    description: 'Redirects followed at most; with 0 the redirect itself is the answer.',
   }),
   onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
 })
+export type Parameters = Static<typeof Parameters>
 
 /** Sends an HTTP request and exposes its answer; tries again what may pass by itself. */
 export const api = defineBlock({
@@ -76,75 +67,84 @@ export const api = defineBlock({
   run,
 })
 
-/** Only a JSON body is a JSON template: a body of another type is text, and one that isn't sent need not be JSON. */
-function modeOfBody(params: Readonly<Record<string, unknown>>) {
-  const { body, bodyType = 'json', method } = params
-  const sent = hasBody(typeof method === 'string' ? method : 'GET') || /[<{]/.test(String(method))
-  const blank = typeof body === 'string' && body.trim() === ''
-  return sent && !blank && bodyType === 'json' ? 'json' : 'template'
-}
-
-function check(params: Readonly<Record<string, unknown>>): ParameterFinding[] {
-  const { url, pathParams } = params as Partial<Static<typeof Parameters>>
-  const findings: ParameterFinding[] = []
-  const add = (level: ParameterFinding['level'], code: string, path: string, message: string) =>
-    findings.push({ level, code, path, message })
-  if (url === undefined) return findings
-  if (!/^https?:\/\/[^/?#\\]/i.test(url.trim()))
-    add('error', 'INVALID_URL', 'url', `"${url}" is no URL to call: it must start with http:// or https:// and a host.`)
-  for (const name of Object.keys(pathParams ?? {}))
-    if (!url.includes(`:${name}`) && !url.includes(`{${name}}`))
-      add('warning', 'UNUSED_PATH_PARAMETER', `pathParams.${name}`, `The URL has neither :${name} nor {${name}}.`)
-  return findings
-}
-
-async function run(params: Static<typeof Parameters>, context: BlockContext): Promise<BlockResult> {
-  let request: ApiRequest
-  try {
-    request = requestOf(params, () => context.idempotencyKey())
-  } catch (error) {
-    if (error instanceof BlockError) return resultOf({ code: error.code, message: error.message, retry: false }, 0)
-    throw error
-  }
+async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
   const attempts: SpanAttempt[] = []
+  let answer: ApiAnswer
   try {
-    return await runAttempts({ ...request, signal: context.signal }, params.retries, attempts, context)
-  } finally {
-    context.note({ attempts })
+    const request = requestOf(params, context)
+    answer = await answerOf(request, params.retries, attempts, context)
+  } catch (error) {
+    if (!(error instanceof BlockError)) throw error
+    answer = failedAnswer(error.code, error.message)
   }
+  context.note({ attempts })
+  const { data, status, headers, failure } = answer
+  const error = failure && { code: failure.code, message: failure.message, attempts: attempts.length }
+  return { outputs: { data, status, headers, error }, ...(error ? { error } : {}) }
 }
 
-async function runAttempts(
+/** Sends the request until it has an answer, or a failure that another attempt would not cure. */
+async function answerOf(
   request: OutboundRequest,
   retries: number,
   attempts: SpanAttempt[],
   context: BlockContext,
-): Promise<BlockResult> {
+): Promise<ApiAnswer> {
   const { clock, signal } = context
-  for (let number = 1; ; number++) {
+  for (;;) {
     const startTime = clock.now()
     const startedAt = clock.monotonic()
-    const answered = readOutcome(await context.fetch(request), request)
-    const { status, failure } = answered
-    attempts.push({
-      number,
-      startTime,
-      durationMs: clock.monotonic() - startedAt,
-      ...(status === undefined ? {} : { status }),
-      ...(failure ? { error: failure.message } : {}),
-    })
-    if (!failure?.retry || number > retries) return resultOf(answered, number)
-    const asked = retryAfterMs(headerOf(answered, 'retry-after'), clock.now())
-    const delayMs = delayWithRetryAfter(backoffMs(number, context.random()), asked)
+    const answer = readOutcome(await context.fetch(request), request)
+    attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, answer))
+    const { failure } = answer
+    if (!failure?.mayPass || attempts.length > retries) return answer
+    const asked = retryAfterMs(answer.retryAfter, clock.now())
+    const delayMs = delayWithRetryAfter(backoffMs(attempts.length, context.random()), asked)
     if (delayMs === undefined) {
-      const message = `${failure.message}, and asks to be left alone for ${Math.ceil(asked! / 1000)} s`
-      return resultOf({ ...answered, failure: { ...failure, message } }, number)
+      const wait = `it asks to wait ${Math.ceil(asked! / 1000)} s, which is longer than this block waits`
+      return { ...answer, failure: { ...failure, message: `${failure.message}; ${wait}` } }
     }
     try {
       await sleep(clock, delayMs, signal)
     } catch {
-      const cancelled = { code: 'CANCELLED', message: 'The run ended before the next attempt', retry: false }
-      return resultOf({ ...answered, failure: cancelled }, number)
+      return {
+        ...answer,
+        failure: { code: 'CANCELLED', message: 'The run ended before another attempt', mayPass: false },
+      }
     }
   }
+}
+
+function spanAttempt(number: number, startTime: number, durationMs: number, answer: ApiAnswer): SpanAttempt {
+  const { status, failure } = answer
+  const attempt: SpanAttempt = { number, startTime, durationMs: Math.round(durationMs * 1000) / 1000 }
+  if (status !== null) attempt.status = status
+  if (failure) attempt.error = failure.message
+  return attempt
+}
+
+/** Only a JSON body that is sent is a JSON template: any other is text, and an empty one stands for none. */
+function modeOfBody({ method = 'GET', bodyType = 'json', body }: Readonly<Record<string, unknown>>) {
+  const empty = typeof body === 'string' && body.trim() === ''
+  return bodyType === 'json' && hasBody(String(method)) && !empty ? 'json' : 'template'
+}
+
+function check(params: Readonly<Record<string, unknown>>): ParameterFinding[] {
+  const { url, pathParams } = params as Partial<Parameters>
+  const findings: ParameterFinding[] = []
+  if (url === undefined) return findings
+  if (!/^\s*https?:\/\/[^/?#\\]/i.test(url)) {
+    const message = `"${url}" can't be called: a URL starts with http:// or https:// and a host.`
+    findings.push({ level: 'error', code: 'INVALID_URL', path: 'url', message })
+  }
+  for (const name of Object.keys(pathParams ?? {})) {
+    if (url.includes(`:${name}`) || url.includes(`{${name}}`)) continue
+    const message = `The URL has no place for the path parameter "${name}": neither :${name} nor {${name}}.`
+    findings.push({ level: 'warning', code: 'UNUSED_PATH_PARAMETER', path: `pathParams.${name}`, message })
+  }
+  return findings
+}
+
+function keyValues(title: string, description: string) {
+  return t.Optional(t.Array(t.Object({ key: t.String(), value: t.Optional(t.Unknown()) }), { title, description }))
 }

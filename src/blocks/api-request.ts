@@ -1,0 +1,127 @@
+import { isObject } from '../domain/input.ts'
+import { answerBytesMax } from '../domain/limits.ts'
+import type { OutboundRequest } from '../domain/outbound-request.ts'
+import { asText } from '../domain/reference.ts'
+import { type BlockContext, BlockError } from '../engine/block.ts'
+import type { Parameters } from './api.ts'
+
+/** The request that an API block's parameters ask for. Throws `BlockError` when they ask for none that can be sent. */
+export function requestOf(
+  params: Parameters,
+  context: Pick<BlockContext, 'idempotencyKey' | 'signal'>,
+): OutboundRequest {
+  const { method, timeoutMs, followRedirects } = params
+  const headers = pairsOf(params.headers)
+  const body = hasBody(method) ? bodyOf(params) : undefined
+  const given = new Set(headers.map(([name]) => name.toLowerCase()))
+  if (body?.type && !given.has('content-type')) headers.push(['Content-Type', body.type])
+  // These may do something twice when they are sent twice; the key lets the receiver notice.
+  if ((method === 'POST' || method === 'PATCH') && !given.has('idempotency-key'))
+    headers.push(['Idempotency-Key', context.idempotencyKey()])
+  // The boundary between the parts is made when they are sent, and stands in the header that is made with it.
+  const sent = body?.content instanceof FormData ? headers.filter(([name]) => !/^content-type$/i.test(name)) : headers
+  return {
+    url: withQuery(withPathParams(params.url, params.pathParams ?? {}), pairsOf(params.params)),
+    method,
+    headers: sent,
+    ...(body ? { body: body.content } : {}),
+    followRedirects,
+    timeoutMs,
+    answerBytesMax,
+    signal: context.signal,
+  }
+}
+
+export function hasBody(method: string): boolean {
+  return method !== 'GET' && method !== 'DELETE'
+}
+
+type Pair = [key: string, value: string]
+type Body = { content: NonNullable<OutboundRequest['body']>; type?: string }
+
+function bodyOf({ body, bodyType }: Parameters): Body | undefined {
+  if (bodyType === 'file') throw new BlockError('INVALID_PARAMETER', 'Files cannot be sent yet: use another body type')
+  if (body === undefined || body === null || body === '') return undefined
+  switch (bodyType) {
+    case 'json':
+      return { content: JSON.stringify(body), type: 'application/json' }
+    case 'text':
+      return { content: asText(body), type: 'text/plain;charset=utf-8' }
+    case 'form':
+      return { content: formOf(body), type: 'application/x-www-form-urlencoded' }
+    case 'multipart':
+      return { content: multipartOf(body) }
+  }
+}
+
+/** Text is taken as a form that is encoded already. */
+function formOf(body: unknown): string {
+  return typeof body === 'string' ? body : new URLSearchParams(fieldsOf(body, 'form')).toString()
+}
+
+function multipartOf(body: unknown): FormData {
+  const form = new FormData()
+  for (const [key, value] of fieldsOf(body, 'multipart')) form.append(key, value)
+  return form
+}
+
+/** The fields of a form: a list of `{ key, value }`, or an object, in which a list means a field that repeats. */
+function fieldsOf(body: unknown, bodyType: string): Pair[] {
+  if (Array.isArray(body)) {
+    return body.flatMap((entry: unknown, index) => {
+      if (!isObject(entry) || !('key' in entry))
+        throw new BlockError(
+          'INVALID_PARAMETER',
+          `Entry ${index} of the body is not { key, value }, as "${bodyType}" needs`,
+        )
+      if ('file' in entry)
+        throw new BlockError('INVALID_PARAMETER', 'Files cannot be sent yet: leave out the entry with "file"')
+      return pairsOf([{ key: asText(entry['key']), value: entry['value'] }])
+    })
+  }
+  if (!isObject(body))
+    throw new BlockError(
+      'INVALID_PARAMETER',
+      `The body must be a list of { key, value } or an object for the type "${bodyType}"`,
+    )
+  return Object.entries(body).flatMap(([key, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return pairsOf(values.map((one) => ({ key, value: one })))
+  })
+}
+
+function pairsOf(list: readonly { key: string; value?: unknown }[] | undefined): Pair[] {
+  return (list ?? []).flatMap(({ key, value }): Pair[] => (key === '' ? [] : [[key, asText(value)]]))
+}
+
+function withQuery(url: string, params: readonly Pair[]): string {
+  if (params.length === 0) return url
+  const query = params.map(([key, value]) => `${encoded(key)}=${encoded(value)}`).join('&')
+  const [, address, fragment] = /^([^#]*)(.*)$/s.exec(url) as unknown as [string, string, string]
+  const join = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&'
+  return address + join + query + fragment
+}
+
+/** Fills in `{name}` anywhere in the path, and `:name` where a segment starts. Names without a value stay as they are. */
+function withPathParams(url: string, values: Readonly<Record<string, unknown>>): string {
+  const match = /^(\s*[a-z][a-z0-9+.-]*:[/\\]{2}[^/\\?#]*)([^?#]*)(.*)$/is.exec(url)
+  if (!match || Object.keys(values).length === 0) return url
+  const [, origin, path, rest] = match as unknown as [string, string, string, string]
+  const filled = path.replace(/\{([^{}/]+)\}|(?<=\/):([A-Za-z_][A-Za-z0-9_]*)/g, (placeholder, braced, plain) => {
+    const name = (braced ?? plain) as string
+    return Object.hasOwn(values, name) ? segmentOf(name, asText(values[name])) : placeholder
+  })
+  return origin + filled + rest
+}
+
+/** An empty value, `.` or `..` would lead to another resource than the one the author meant. */
+function segmentOf(name: string, value: string): string {
+  if (value !== '' && value !== '.' && value !== '..') return encoded(value)
+  const what = value === '' ? 'is empty' : `is "${value}"`
+  throw new BlockError('INVALID_URL', `The path parameter "${name}" ${what}, which would change where the URL leads`)
+}
+
+function encoded(text: string): string {
+  // Half a surrogate pair has no UTF-8 form, and encodeURIComponent throws for it.
+  return encodeURIComponent(text.toWellFormed())
+}

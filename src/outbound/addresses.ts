@@ -1,0 +1,174 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+/** What an address is, as far as requests are concerned. Everything but `public` is refused unless it is allowed. */
+export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'reserved'
+
+/** Addresses that the operator lets workflows call although they are not public. */
+export type AllowList = {
+  loopback: boolean
+  private: boolean
+  blocks: BlockList
+  /** `host` or `host:port`, the host as a URL has it: lower case, IPv6 in brackets, no trailing dot. */
+  hosts: ReadonlySet<string>
+}
+
+export const allowSetting = 'MILLRACE_OUTBOUND_ALLOW'
+
+export type AllowListOutcome = { ok: true; allow: AllowList } | { ok: false; message: string }
+
+/** Reads the entries of the setting. The message of a wrong one names the entry and what it should look like. */
+export function parseAllowList(entries: readonly string[]): AllowListOutcome {
+  const blocks = new BlockList()
+  const hosts = new Set<string>()
+  const keywords = new Set<string>()
+  for (const written of entries) {
+    const entry = written.trim().toLowerCase()
+    if (entry === '') continue
+    if (entry === 'loopback' || entry === 'private') {
+      keywords.add(entry)
+      continue
+    }
+    const block = entry.includes('/') ? parseBlock(entry) : undefined
+    if (block) {
+      blocks.addSubnet(block.address, block.prefix, isIPv4(block.address) ? 'ipv4' : 'ipv6')
+      continue
+    }
+    const host = parseHost(entry)
+    if (!host) {
+      const hint = isIPv6(entry) ? ` An IPv6 address stands in brackets: [${entry}].` : ''
+      return {
+        ok: false,
+        message: `${allowSetting}: "${written}" is none of loopback, private, a CIDR block such as 10.0.0.0/8, host, host:port.${hint}`,
+      }
+    }
+    hosts.add(host)
+  }
+  return { ok: true, allow: { loopback: keywords.has('loopback'), private: keywords.has('private'), blocks, hosts } }
+}
+
+/** Judges one address, in any spelling that a resolver or a URL may give it. What is no address is `reserved`. */
+export function kindOf(address: string): AddressKind {
+  const canonical = canonicalAddress(address)
+  if (!canonical) return 'reserved'
+  const family = isIPv4(canonical) ? 'ipv4' : 'ipv6'
+  if (loopback.check(canonical, family)) return 'loopback'
+  if (privateNetworks.check(canonical, family)) return 'private'
+  if (linkLocal.check(canonical, family)) return 'link-local'
+  return reserved.check(canonical, family) ? 'reserved' : 'public'
+}
+
+/** Whether a request to `host` and `port` of a URL may be sent to `address`, one of those that the host has. */
+export function isAllowed(allow: AllowList, host: string, port: number, address: string): boolean {
+  const kind = kindOf(address)
+  if (kind === 'public') return true
+  if (allow.hosts.has(host) || allow.hosts.has(`${host}:${port}`)) return true
+  if ((kind === 'loopback' && allow.loopback) || (kind === 'private' && allow.private)) return true
+  const canonical = canonicalAddress(address)
+  return canonical !== undefined && allow.blocks.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
+}
+
+/** What a refused request tells its author: what is in the way, and what the operator would add to the setting. */
+export function refusalOf(host: string, port: number, kind: AddressKind): string {
+  const is = literalAddress(host) ? 'is' : 'has'
+  const what = kind === 'loopback' ? 'a loopback address' : `a ${kind} address`
+  const wide = kind === 'loopback' || kind === 'private' ? ` (or ${kind}, for all such addresses)` : ''
+  return (
+    `${host}:${port} was not called: it ${is} ${what}, and workflows may call public addresses only. ` +
+    `To allow it, the operator of this service adds ${host}:${port} to ${allowSetting}${wide}.`
+  )
+}
+
+/** The address that the host of a URL is, without brackets; undefined for a name. */
+export function literalAddress(host: string): string | undefined {
+  if (host.startsWith('[')) return canonicalAddress(host.slice(1, -1))
+  return isIPv4(host) ? host : undefined
+}
+
+/** One spelling for each address: IPv6 compressed, without zone, and IPv4 wherever IPv6 only wraps it (`::ffff:0:0/96`). */
+export function canonicalAddress(address: string): string | undefined {
+  if (isIPv4(address)) return address
+  const plain = address.replace(/%.*$/, '')
+  if (!isIPv6(plain)) return undefined
+  const compressed = new URL(`http://[${plain}]`).hostname.slice(1, -1)
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(compressed)
+  if (!mapped) return compressed
+  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+/**
+ * The host of a URL in one spelling: lower case, ASCII, no trailing dots, IPv6 in brackets, IPv4 wherever it is one.
+ * Undefined when it can be no host.
+ */
+export function canonicalHost(host: string): string | undefined {
+  const hostname = URL.parse(`http://${host}/`)?.hostname
+  const bare = hostname?.replace(/\.+$/, '')
+  if (!bare) return undefined
+  // Without its dots a host may be a number, and so an address, that the parser rewrites once more.
+  const name = bare === hostname ? bare : URL.parse(`http://${bare}/`)?.hostname
+  const literal = name && literalAddress(name)
+  return literal && isIPv4(literal) ? literal : name
+}
+
+function parseBlock(entry: string): { address: string; prefix: number } | undefined {
+  const match = /^([^/]+)\/(\d{1,3})$/.exec(entry)
+  if (!match) return undefined
+  const written = match[1]!
+  const address = canonicalAddress(written)
+  if (!address) return undefined
+  const mapped = isIPv6(written) && isIPv4(address)
+  const prefix = Number(match[2]) - (mapped ? 96 : 0)
+  return prefix >= 0 && prefix <= (isIPv4(address) ? 32 : 128) ? { address, prefix } : undefined
+}
+
+function parseHost(entry: string): string | undefined {
+  const match = /^(\[[^\]]+\]|[^:/?#@*\\\s[\]]+)(?::(\d{1,5}))?$/.exec(entry)
+  if (!match) return undefined
+  const host = canonicalHost(match[1]!)
+  const port = match[2] === undefined ? undefined : Number(match[2])
+  if (!host || (port !== undefined && (port < 1 || port > 65_535))) return undefined
+  return port === undefined ? host : `${host}:${port}`
+}
+
+function blockList(...blocks: string[]): BlockList {
+  const list = new BlockList()
+  for (const block of blocks) {
+    const [address, prefix] = block.split('/') as [string, string]
+    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+const loopback = blockList('127.0.0.0/8', '::1/128')
+const privateNetworks = blockList('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7')
+const linkLocal = blockList('169.254.0.0/16', 'fe80::/10')
+
+/**
+ * The rest of what IANA's special-purpose registries do not call globally reachable, multicast, and the forms that carry
+ * an IPv4 address inside an IPv6 one (NAT64, 6to4, Teredo, IPv4-compatible): those reach whatever the inner one names.
+ * 168.63.129.16 is a public address that Azure answers from inside the machine.
+ */
+const reserved = blockList(
+  '0.0.0.0/8',
+  '100.64.0.0/10',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '168.63.129.16/32',
+  '::/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fec0::/10',
+  'ff00::/8',
+)

@@ -1,0 +1,81 @@
+import { OutboundError } from '../domain/outbound-request.ts'
+import type { Place } from './bulkhead.ts'
+import type { Deadline } from './deadline.ts'
+import { failureOf } from './failures.ts'
+import { answerHeaders } from './headers.ts'
+import type { Opened } from './open.ts'
+import { nameOf, type Target } from './target.ts'
+
+export type ExchangeParts = {
+  target: Target
+  opened: Opened
+  place: Place
+  deadline: Deadline
+  answerBytesMax: number
+}
+
+/**
+ * A request whose answer has begun. It holds a place and a deadline until its body was read to the end, broke off or was
+ * closed, also when nobody reads: then the deadline ends it.
+ */
+export class Exchange {
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly url: string
+  #parts: ExchangeParts
+  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+  #bytes = 0
+  #over = false
+
+  constructor(parts: ExchangeParts) {
+    const { response } = parts.opened
+    this.#parts = parts
+    this.status = response.status
+    this.headers = answerHeaders(response.headers)
+    this.url = parts.target.url.href
+    this.#reader = response.body?.getReader()
+    parts.deadline.phase = 'the rest of the answer'
+    parts.deadline.signal.addEventListener('abort', this.#give, { once: true })
+  }
+
+  /** The next part of the body, decompressed; undefined at its end. Throws `OutboundError`. */
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { deadline, opened, target, answerBytesMax } = this.#parts
+    if (deadline.signal.aborted) throw deadline.signal.reason
+    try {
+      const part = await this.#reader?.read()
+      // A reader that is cancelled while it waits says that the body has ended.
+      if (deadline.signal.aborted) throw deadline.signal.reason
+      if (!part || part.done) {
+        opened.finished()
+        this.#give()
+        return undefined
+      }
+      this.#bytes += part.value.byteLength
+      if (this.#bytes <= answerBytesMax) return part.value
+      const message = `The answer of ${nameOf(target)} has more than the ${answerBytesMax} bytes that are read of one`
+      throw new OutboundError('RESPONSE_TOO_LARGE', message)
+    } catch (error) {
+      const failure = deadline.signal.aborted ? (deadline.signal.reason as OutboundError) : failureOf(error, target)
+      this.close(failure)
+      throw failure
+    }
+  }
+
+  /** Ends the request; whatever of its answer is still to come is not taken. */
+  close(reason = new OutboundError('CANCELLED', 'The answer was not read to its end')): void {
+    if (this.#over) return
+    this.#give()
+    this.#reader?.cancel().catch(() => {})
+    this.#parts.deadline.end(reason)
+  }
+
+  #give = (): void => {
+    if (this.#over) return
+    this.#over = true
+    const { deadline, place } = this.#parts
+    deadline.signal.removeEventListener('abort', this.#give)
+    deadline.lift()
+    place.release()
+  }
+}

@@ -1,0 +1,58 @@
+import { OutboundError } from '../domain/outbound-request.ts'
+import { nameOf, type Target } from './target.ts'
+
+/**
+ * What became of a request, told from what `fetch` threw. Its own messages show the pinned address and the query, and
+ * advise to pass options; these are for people who wrote a URL.
+ */
+export function failureOf(error: unknown, target: Target): OutboundError {
+  if (error instanceof OutboundError) return error
+  const code = codeOf(error)
+  const name = nameOf(target)
+  const connecting = connectingFailures.get(code)
+  if (connecting) return new OutboundError('CONNECTION_FAILED', `${target.host}:${target.port} ${connecting}`, error)
+  const malformed = malformedAnswers.get(code)
+  if (malformed) return new OutboundError('INVALID_RESPONSE', `${name} sent ${malformed}`, error)
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return new OutboundError('CONNECTION_FAILED', `${name} closed the connection before its answer was complete`, error)
+  if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|CRL/.test(code))
+    return new OutboundError('CONNECTION_FAILED', `The certificate of ${target.host} was not accepted: ${code}`, error)
+  return new OutboundError('CONNECTION_FAILED', `The request to ${name} failed: ${code || 'no reason given'}`, error)
+}
+
+/** Whether there was never a connection: another address of the same name may do better, and nothing was sent. */
+export function neverConnected(error: unknown): boolean {
+  return connectingFailures.has(codeOf(error))
+}
+
+/** Whether a connection went away before an answer began. */
+export function wasReset(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+const connectingFailures: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'refused the connection'],
+  ['ConnectionRefused', 'refused the connection'],
+  ['EHOSTUNREACH', 'is not reachable'],
+  ['ENETUNREACH', 'is not reachable'],
+  ['EADDRNOTAVAIL', 'is not reachable from this machine'],
+  ['EAFNOSUPPORT', 'is not reachable from this machine'],
+  ['ETIMEDOUT', 'did not take the connection in time'],
+  ['FailedToOpenSocket', 'is not reachable'],
+])
+
+const malformedAnswers: ReadonlyMap<string, string> = new Map([
+  ['InvalidHTTPResponse', 'an answer that is not HTTP'],
+  ['Malformed_HTTP_Response', 'an answer that is not HTTP, or has more than 250 headers'],
+  ['UnrequestedUpgrade', 'a switch of protocols that nobody asked for'],
+  ['ResponseHeadersTooLarge', 'headers that are too large'],
+  ['ZlibError', 'a body whose compression is broken'],
+  ['BrotliDecompressionError', 'a body whose compression is broken'],
+  ['ZstdDecompressionError', 'a body whose compression is broken'],
+])

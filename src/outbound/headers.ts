@@ -1,0 +1,71 @@
+import { OutboundError } from '../domain/outbound-request.ts'
+
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+/**
+ * The headers of a request as they may be sent: those that speak about the connection or frame the body are cut, because
+ * they are the service's own to set. Throws `INVALID_REQUEST` for one that HTTP can't carry, never showing its value.
+ */
+export function requestHeaders(written: HeaderList, userAgent: string): Headers {
+  const headers = new Headers()
+  const named = new Set(written.filter(([name]) => /^connection$/i.test(name)).flatMap(([, value]) => listOf(value)))
+  for (const [name, value] of written) {
+    const trimmed = value.replace(/^[\t\r\n ]+|[\t\r\n ]+$/g, '')
+    check(name, trimmed)
+    const lower = name.toLowerCase()
+    if (!ownHeaders.has(lower) && !named.has(lower)) headers.append(name, trimmed)
+  }
+  if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
+  return headers
+}
+
+/** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
+export function answerHeaders(headers: Headers): Record<string, string | string[]> {
+  const entries: [string, string | string[]][] = []
+  for (const [name, value] of headers) if (name !== 'set-cookie') entries.push([name, value])
+  const cookies = headers.getSetCookie()
+  if (cookies.length > 0) entries.push(['set-cookie', cookies])
+  // Not by assignment: a server may well send a header named __proto__.
+  return Object.fromEntries(entries)
+}
+
+/** The headers that go on when a redirect leads to another origin: none that may identify the author to the first one. */
+export function headersForOtherOrigin(headers: Headers): Headers {
+  const kept = new Headers(headers)
+  for (const name of headers.keys()) if (credentials.test(name)) kept.delete(name)
+  return kept
+}
+
+const credentials = /^authorization$|^cookie2?$|api-?key|(auth|access|session|security|csrf|xsrf)-?token/i
+
+const ownHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+
+function check(name: string, value: string): void {
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
+    throw new OutboundError('INVALID_REQUEST', `${JSON.stringify(name.slice(0, 100))} is no name of an HTTP header`)
+  const wrong = /[^\t\x20-\x7e\x80-\xff]/u.exec(value)?.[0]
+  if (wrong === undefined) return
+  const what = /[\r\n]/.test(wrong) ? 'a line break' : `the character U+${codePoint(wrong)}`
+  throw new OutboundError('INVALID_REQUEST', `The value of the header ${name} holds ${what}, which HTTP can't carry`)
+}
+
+function codePoint(character: string): string {
+  return character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+}
+
+function listOf(value: string): string[] {
+  return value.split(',').map((name) => name.trim().toLowerCase())
+}

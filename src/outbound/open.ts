@@ -1,0 +1,98 @@
+import type { Clock } from '../domain/clock.ts'
+import { literalAddress } from './addresses.ts'
+import { neverConnected, wasReset } from './failures.ts'
+import type { Hop } from './redirects.ts'
+
+export type Opened = {
+  /** An answer that has begun. */
+  response: Response
+  /** Says that its body was read to the end: the connection may be used again. */
+  finished(): void
+}
+
+const idleS = 30
+/** Bun closes an idle connection up to two of its 4-second steps late. */
+const idleMsMax = (idleS + 8) * 1000
+/** A peer that had closed its end answers with a reset within a round trip; one that resets later has read the request. */
+const staleMsMax = 2_000
+const warmMax = 1_000
+
+/**
+ * Sends single requests to addresses that were checked, and to nothing else: `fetch` sees an address where the name
+ * was, so that no second look-up can lead elsewhere, and the name travels in `Host` and in the TLS handshake.
+ */
+export class Connector {
+  #session = new Bun.FetchSession({ proxy: false, keepAlive: { idleTimeout: idleS } })
+  /** Where an idle connection may be open, and until when. */
+  #warm = new Map<string, number>()
+  #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Tries the addresses in turn until one takes the connection. Throws what `fetch` throws. */
+  async open(hop: Hop, addresses: readonly string[], signal: AbortSignal): Promise<Opened> {
+    for (const [index, address] of addresses.entries()) {
+      try {
+        return await this.#send(hop, address, signal)
+      } catch (error) {
+        if (signal.aborted || !neverConnected(error) || index === addresses.length - 1) throw error
+      }
+    }
+    throw new Error('No address to connect to')
+  }
+
+  /** Closes the idle connections. */
+  close(): void {
+    this.#session.close()
+    this.#warm.clear()
+  }
+
+  async #send(hop: Hop, address: string, signal: AbortSignal): Promise<Opened> {
+    const { target } = hop
+    const pinned = pinnedUrl(hop, address)
+    // What Bun's pool tells connections apart by.
+    const origin = new URL(pinned).origin + (target.secure ? ` ${target.host}` : '')
+    const headers = new Headers(hop.headers)
+    headers.set('host', target.url.host)
+    const init: BunFetchRequestInit = {
+      method: hop.method,
+      headers,
+      redirect: 'manual',
+      // Otherwise HTTP_PROXY is used, which resolves the name again; NODE_TLS_REJECT_UNAUTHORIZED is heeded; and
+      // a connection that says nothing for five minutes is cut, whatever the author's own limit.
+      proxy: false,
+      tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
+      timeout: false,
+      signal,
+      ...(hop.body === undefined ? {} : { body: hop.body }),
+    }
+    const startedAt = this.#clock.monotonic()
+    const warm = (this.#warm.get(origin) ?? 0) > startedAt
+    try {
+      const response = await this.#session.fetch(pinned, init)
+      const kept = response.headers.get('connection')?.toLowerCase() !== 'close'
+      return { response, finished: () => kept && this.#keepWarm(origin) }
+    } catch (error) {
+      // A kept connection that the peer had closed in the meantime. Bun sends a GET again by itself, a POST never.
+      const stale = warm && wasReset(error) && this.#clock.monotonic() - startedAt < staleMsMax
+      if (!stale || signal.aborted) throw error
+      // `keepalive: false` is a connection of its own: others kept for this origin may be as dead.
+      return { response: await this.#session.fetch(pinned, { ...init, keepalive: false }), finished: () => {} }
+    }
+  }
+
+  #keepWarm(origin: string): void {
+    this.#warm.delete(origin)
+    this.#warm.set(origin, this.#clock.monotonic() + idleMsMax)
+    const oldest = this.#warm.size > warmMax ? this.#warm.keys().next().value : undefined
+    if (oldest !== undefined) this.#warm.delete(oldest)
+  }
+}
+
+function pinnedUrl({ target }: Hop, address: string): string {
+  const { url } = target
+  const host = address.includes(':') ? `[${address}]` : address
+  return `${url.protocol}//${host}:${target.port}${url.pathname}${url.search}`
+}

@@ -1,0 +1,66 @@
+import { type Clock, sleep } from '../domain/clock.ts'
+import { OutboundError } from '../domain/outbound-request.ts'
+import { canonicalAddress, literalAddress } from './addresses.ts'
+
+/** Asks for all addresses of a name. Rejects with an error that has a `code`, as `Bun.dns.lookup` does. */
+export type Lookup = (name: string) => Promise<readonly string[]>
+
+/**
+ * The hosts file, then DNS. Bun asks through c-ares here: it waits on sockets, not on threads, so that names whose
+ * servers never answer can't use up the thread pool that files and compression need (`node:dns` lookups do).
+ */
+export const systemLookup: Lookup = async (name) => {
+  const found = await Bun.dns.lookup(name)
+  return found.map((entry) => entry.address)
+}
+
+export type ResolveOptions = { lookup: Lookup; clock: Clock }
+
+const lookupMsMax = 10_000
+const addressesMax = 16
+
+/** The addresses of a URL's host, IPv4 first, each once. Throws `NAME_NOT_FOUND`, or `CONNECTION_FAILED` when DNS is ill. */
+export async function resolve(host: string, options: ResolveOptions, signal: AbortSignal): Promise<string[]> {
+  const literal = literalAddress(host)
+  if (literal) return [literal]
+  // These names mean this machine whatever a resolver says of them (RFC 6761).
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1']
+  const found = await lookupInTime(host, options, signal)
+  const addresses = [...new Set(found.map(canonicalAddress))].filter((address) => address !== undefined)
+  if (addresses.length === 0) throw notFound(host)
+  // A name's addresses are tried in turn, each as long as connecting takes. IPv6 without a route fails at once or hangs;
+  // IPv4 without one fails at once: so IPv4 goes first.
+  return addresses.sort((a, b) => Number(a.includes(':')) - Number(b.includes(':'))).slice(0, addressesMax)
+}
+
+async function lookupInTime(host: string, { lookup, clock }: ResolveOptions, signal: AbortSignal) {
+  const waiting = new AbortController()
+  const abort = () => waiting.abort(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  const late = sleep(clock, lookupMsMax, waiting.signal).then(() => {
+    throw new OutboundError('TIMEOUT', `The name ${host} was not resolved within ${lookupMsMax} ms`)
+  })
+  try {
+    return await Promise.race([lookup(host), late])
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (error instanceof OutboundError) throw error
+    throw lookupFailure(host, error)
+  } finally {
+    signal.removeEventListener('abort', abort)
+    waiting.abort()
+    late.catch(() => {})
+  }
+}
+
+function lookupFailure(host: string, error: unknown): OutboundError {
+  const code = String((error as { code?: unknown } | null)?.code ?? error).replace(/^DNS_/, '')
+  // ENOTFOUND and ENODATA are answers; anything else (SERVFAIL, REFUSED, a silent server) may pass.
+  if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'ENONAME') return notFound(host, error)
+  return new OutboundError('CONNECTION_FAILED', `The name ${host} could not be resolved: ${code} from DNS`, error)
+}
+
+function notFound(host: string, cause?: unknown): OutboundError {
+  return new OutboundError('NAME_NOT_FOUND', `There is no host named ${host}`, cause)
+}

@@ -1,0 +1,58 @@
+import { OutboundError } from '../domain/outbound-request.ts'
+import { canonicalHost } from './addresses.ts'
+
+/** Where one request goes, read from a URL that a user wrote. */
+export type Target = {
+  /** Without credentials and fragment, its host in the one spelling that addresses are judged by. */
+  url: URL
+  /** The host of the URL: a name in lower case without trailing dots, an IPv4 address, or IPv6 in brackets. */
+  host: string
+  port: number
+  secure: boolean
+  /** The `Authorization` value that the URL's credentials stand for. */
+  authorization: string | undefined
+}
+
+/** Reads a URL, relative to `base` when it comes from a redirect. Throws `INVALID_URL`, never showing credentials. */
+export function parseTarget(text: string, base?: Target): Target {
+  const url = URL.parse(text, base?.url)
+  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: it must start with http:// or https://`)
+  // fetch() would read files for file:, answer data: itself and sign requests for s3:.
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new OutboundError('INVALID_URL', `${shown(text)} was not called: only http:// and https:// URLs are`)
+  const host = canonicalHost(url.hostname)
+  if (!host) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: its host can't be one`)
+  const authorization = authorizationOf(url)
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  url.hostname = host
+  const secure = url.protocol === 'https:'
+  return { url, host, port: Number(url.port) || (secure ? 443 : 80), secure, authorization }
+}
+
+/** The target for people: no credentials, and no query, which may hold a key. */
+export function nameOf(target: Target): string {
+  return target.url.origin + target.url.pathname
+}
+
+function authorizationOf(url: URL): string | undefined {
+  if (url.username === '' && url.password === '') return undefined
+  const credentials = `${decoded(url.username)}:${decoded(url.password)}`
+  return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const shownMax = 200
+
+function shown(text: string): string {
+  const bare = text.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:[/\\]*)?.*@/is, '$1')
+  return JSON.stringify(bare.length > shownMax ? `${bare.slice(0, shownMax)}…` : bare)
+}
