@@ -64,10 +64,14 @@ const workers = ['sandbox/worker.ts', 'store/sqlite/worker.ts'].filter((path) =>
 
 const packageVersion = ((await Bun.file(join(root, 'package.json')).json()) as { version: string }).version
 
-/** The commit that is checked out, with a `+` when files differ from it; `unknown` outside a repository. */
+/** What `MILLRACE_BUILD_COMMIT` says, else the commit that is checked out, with a `+` when files differ from it. */
 function commit(): string {
+  const given = process.env['MILLRACE_BUILD_COMMIT']
+  if (given) return given
   try {
-    const git = (...words: string[]) => Bun.spawnSync(['git', ...words], { cwd: root, stderr: 'ignore' })
+    const git = (...words: string[]) => {
+      return Bun.spawnSync(['git', '--no-optional-locks', ...words], { cwd: root, stderr: 'ignore' })
+    }
     const head = git('rev-parse', '--short=12', 'HEAD')
     if (head.exitCode !== 0) return 'unknown'
     const changed = git('status', '--porcelain', '--untracked-files=no').stdout.length > 0

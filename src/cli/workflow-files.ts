@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../domain/errors.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
+import { readJson } from '../domain/json.ts'
 import { CommandError } from './command.ts'
 
 /** A workflow document as it stands in a file; nothing but JSON is promised of it. */
@@ -12,9 +13,9 @@ export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
   const files: WorkflowFile[] = []
   for (const path of new Set(paths.flatMap((path) => expand(path, problems)))) {
     try {
-      files.push({ path, value: JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) })
+      files.push({ path, value: readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path) })
     } catch (error) {
-      problems.push(`${path}: ${error instanceof SyntaxError ? `no JSON: ${error.message}` : messageOf(error)}`)
+      problems.push(error instanceof AppError ? error.message : `${path}: ${messageOf(error)}`)
     }
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')

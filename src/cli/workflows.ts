@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../domain/workflow.ts'
-import { checkWorkflowFiles } from './check.ts'
+import { checkWorkflowFiles, findingText } from './check.ts'
 import { Client, pathOf, ServiceError } from './client.ts'
 import { type Call, type Command, CommandError, type CommandGroup } from './command.ts'
 import { table } from './help.ts'
@@ -255,9 +255,4 @@ async function findWorkflow(client: Client, wanted: string, workspace: string | 
       'All of them: millrace workflows list',
     )
   }
-}
-
-/** A finding as one line for people. */
-export function findingText({ level, message, blockName, path }: Finding): string {
-  return `${level}: ${blockName ? `${blockName}: ` : ''}${message} (${path})`
 }

@@ -1,0 +1,20 @@
+import type { Span } from '../domain/log.ts'
+import type { RunObserver } from '../engine/run.ts'
+
+/** Tells people, a line at a time, which block starts and how it ends, with every attempt that failed on the way. */
+export function progressOf(say: (line: string) => void): RunObserver {
+  return {
+    started: (span) => say(`  … ${label(span)}`),
+    ended: (span) => {
+      for (const { number, error } of span.attempts ?? []) if (error) say(`    attempt ${number}: ${error}`)
+      const failure = span.error ? `: ${span.error.message}` : ''
+      say(`  ${marks[span.status]} ${label(span)}  ${span.durationMs} ms${failure}`)
+    },
+  }
+}
+
+const marks: Readonly<Record<Span['status'], string>> = { success: '✓', error: '✗', skipped: '-', cancelled: '×' }
+
+function label({ name, type }: Span): string {
+  return `${name} (${type})`
+}
