@@ -1,0 +1,309 @@
+import { Elysia, t } from 'elysia'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
+import { readJson } from '../../domain/json.ts'
+import type { RunFailure } from '../../domain/log.ts'
+import type { Deployment } from '../../engine/deployments.ts'
+import type { Plan, PlanTrigger } from '../../engine/plan.ts'
+import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import type { KeyRow } from '../../store/store.ts'
+import { readBody, refuseOversized } from '../body.ts'
+import { ErrorAnswer, errorResponse, statusOf, toAppError } from '../errors.ts'
+import type { Account, KeyLookUp, LookUpKey, RateWindow } from '../services.ts'
+
+/** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
+export type ExecuteServices = {
+  lookUpKey: LookUpKey
+  deployments: {
+    get(workflowId: string): Deployment | undefined
+    load(workflowId: string): Promise<Deployment | undefined>
+  }
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  /** Counts a synchronous execution of the workspace's owner. */
+  takeSync(account: Account): RateWindow
+  /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
+  assertWithinUsage(account: Account): void
+  /** Counts a request without a valid key, by the caller's address. */
+  takeRefused(address: string): RateWindow
+  settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number; cancelOnDisconnect: boolean }
+  /** Told of each answer; cheap when nobody listens. */
+  answered?(request: Request, response: Response, facts: { keyId?: string; workflowId: string; error?: unknown }): void
+}
+
+/**
+ * `POST /api/workflows/<id>/execute`: the hot path. It answers with `Response`s of its own, so that no hook, no schema
+ * and no mapping of the framework lies between the request and the run. The order of the checks is a promise: nothing
+ * about a workflow leaks to a caller without a key for it.
+ */
+export function executeRoute(services: ExecuteServices) {
+  return new Elysia().post(
+    '/api/workflows/:id/execute',
+    ({ request, params, server }) => handle(services, request, params.id, server),
+    { parse: 'none', detail },
+  )
+}
+
+type ServerPort = {
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+
+async function handle(
+  services: ExecuteServices,
+  request: Request,
+  workflowId: string,
+  server: ServerPort | null,
+): Promise<Response> {
+  const call: Call = {
+    services,
+    request,
+    workflowId,
+    server,
+    headers: { 'x-request-id': requestIdOf(request) },
+    keyId: undefined,
+  }
+  let response: Response
+  let failure: unknown
+  try {
+    response = await execute(call)
+  } catch (error) {
+    failure = error
+    response = errorResponse(toAppError(error), call.headers)
+  }
+  services.answered?.(request, response, {
+    workflowId,
+    ...(call.keyId === undefined ? {} : { keyId: call.keyId }),
+    error: failure,
+  })
+  return response
+}
+
+/** One call on its way through the checks; `headers` gathers what every answer from here on carries. */
+type Call = {
+  services: ExecuteServices
+  request: Request
+  workflowId: string
+  server: ServerPort | null
+  headers: Record<string, string>
+  keyId: string | undefined
+}
+
+async function execute(call: Call): Promise<Response> {
+  const { services, request, workflowId, headers } = call
+  const { settings } = services
+  refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
+  const mode = request.headers.get('x-execution-mode')
+  const key = await keyOf(call)
+  call.keyId = key.id
+  const deployment = services.deployments.get(workflowId) ?? (await services.deployments.load(workflowId))
+  if (!deployment || !Object.hasOwn(key.roles, deployment.workspaceId)) {
+    throw new AppError('NOT_FOUND', `There is no workflow "${workflowId}".`)
+  }
+  const plan = planOf(deployment)
+  const trigger = triggerOf(plan)
+  const text = await readBody(request, settings.bodyBytesMax)
+  const body = text === '' ? {} : readJson(text)
+  const account = { userId: deployment.ownerId, plan: key.userId === deployment.ownerId ? key.plan : null }
+  countIn(services.takeSync(account), headers)
+  services.assertWithinUsage(account)
+  if (mode === 'async') {
+    throw new AppError(
+      'INVALID_INPUT',
+      'This version answers when the run has ended: leave the header X-Execution-Mode out.',
+    )
+  }
+  const input = inputOrThrow(body, trigger)
+  services.assertAccepting()
+  const { server } = call
+  const end = await services.execute({
+    plan,
+    workflowId,
+    workspaceId: deployment.workspaceId,
+    version: deployment.version ?? 0,
+    trigger: 'api',
+    input,
+    callerSignal: () => {
+      // A run may take longer than the server lets a silent connection live.
+      server?.timeout(request, 0)
+      return settings.cancelOnDisconnect ? request.signal : undefined
+    },
+  })
+  return answer(end, headers)
+}
+
+async function keyOf({ services, request, server }: Call): Promise<KeyRow> {
+  const text = request.headers.get('x-api-key')
+  const found: KeyLookUp | null = text === null || text === '' ? null : await services.lookUpKey(text)
+  if (typeof found === 'object' && found !== null) return found
+  const window = services.takeRefused(server?.requestIP(request)?.address ?? 'unknown')
+  if (!window.allowed) throw tooMany(window)
+  if (found === null) throw new AppError('API_KEY_REQUIRED', 'Send your API key in the header X-API-Key.')
+  throw new AppError('INVALID_API_KEY', 'The API key is not valid: it is malformed, unknown, revoked or expired.')
+}
+
+function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
+  if (plan) return plan
+  if (version === null)
+    throw new AppError('WORKFLOW_NOT_DEPLOYED', `The workflow "${workflowId}" is not deployed. Deploy it first.`)
+  const problems = findings.map(({ message }) => message).join(' ')
+  throw new AppError(
+    'WORKFLOW_NOT_DEPLOYED',
+    `Version ${version} of the workflow can no longer run: ${problems} Deploy it again.`,
+  )
+}
+
+function triggerOf(plan: Plan): PlanTrigger {
+  const trigger = plan.triggers.get('api')
+  if (trigger) return trigger
+  throw new AppError(
+    'NOT_FOUND',
+    'The workflow has no API trigger (a block of the type api_trigger that is enabled), so it has no endpoint.',
+  )
+}
+
+function countIn(window: RateWindow, headers: Record<string, string>): void {
+  headers['x-ratelimit-limit'] = `${window.limit}`
+  headers['x-ratelimit-remaining'] = `${window.remaining}`
+  headers['x-ratelimit-reset'] = isoOf(window.resetAt)
+  if (!window.allowed) throw tooMany(window)
+}
+
+function tooMany({ limit, resetAt }: RateWindow): AppError {
+  const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1000))
+  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute. Try again in ${seconds} s.`, {
+    retryAfterS: seconds,
+  })
+}
+
+function inputOrThrow(body: unknown, trigger: PlanTrigger): TriggerInput {
+  const details = isObject(body) ? controlProblems(body) : []
+  const reading = readInput(inputOf(body, trigger.format), trigger.format)
+  if (!reading.ok) details.push(...reading.details)
+  else if (details.length === 0) return reading.value
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+}
+
+function controlProblems(body: Record<string, unknown>): ErrorDetail[] {
+  const problems: ErrorDetail[] = []
+  const { stream, selectedOutputs } = body
+  if (stream !== undefined && typeof stream !== 'boolean') {
+    problems.push({ path: 'stream', message: '"stream" must be true or false.' })
+  } else if (stream === true) {
+    problems.push({ path: 'stream', message: 'This version answers as a whole only: leave "stream" out.' })
+  }
+  const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')
+  if (selectedOutputs !== undefined && !isList) {
+    problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
+  }
+  return problems
+}
+
+function answer({ record, response }: RunEnd, headers: Record<string, string>): Response {
+  const { executionId, failure, output, startedAt, endedAt, durationMs } = record
+  headers['x-execution-id'] = executionId
+  if (response) return answerOf(response, headers)
+  const metadata = `{"duration":${durationMs},"startTime":"${isoOf(startedAt)}","endTime":"${isoOf(endedAt)}"}`
+  headers['content-type'] = 'application/json'
+  const outputText = JSON.stringify(output) ?? 'null'
+  if (!failure) {
+    const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
+    return new Response(text, { headers })
+  }
+  const { blockId, blockName } = failure
+  const facts = JSON.stringify({
+    success: false,
+    error: failure.message,
+    code: failure.code,
+    executionId,
+    blockId,
+    blockName,
+  })
+  const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
+  return new Response(text, { status: statusOfFailure(failure), headers })
+}
+
+function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+  const { data, status } = response
+  const sent = new Headers(headers)
+  sent.set('content-type', typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
+  for (const [name, value] of Object.entries(response.headers))
+    if (!connectionHeaders.has(name.toLowerCase())) sent.set(name, value)
+  const hasNoBody = status === 204 || status === 205 || status === 304
+  return new Response(hasNoBody ? null : typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null'), {
+    status,
+    headers: sent,
+  })
+}
+
+/** Headers that belong to the connection or the message's framing: the server's, whatever the workflow says. */
+const connectionHeaders = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+])
+
+function statusOfFailure({ code }: RunFailure): number {
+  return code === 'EXECUTION_TIMEOUT' ? statusOf('EXECUTION_TIMEOUT') : statusOf('EXECUTION_FAILED')
+}
+
+function isoOf(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
+
+function requestIdOf(request: Request): string {
+  const given = request.headers.get('x-request-id')
+  return given !== null && /^[\w.:/+=@-]{1,128}$/.test(given) ? given : crypto.randomUUID()
+}
+
+const Result = t.Object({
+  success: t.Boolean(),
+  executionId: t.String(),
+  output: t.Unknown({ description: 'The output of the last block of the path.' }),
+  metadata: t.Object({
+    duration: t.Number({ description: 'Milliseconds.' }),
+    startTime: t.String(),
+    endTime: t.String(),
+  }),
+})
+
+/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
+function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
+  return { 'application/json': { schema: schema as Record<string, never> } }
+}
+
+const detail = {
+  summary: 'Execute a workflow',
+  description:
+    'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk.',
+  tags: ['Executions'],
+  security: [{ apiKey: [] as string[] }],
+  requestBody: { content: { 'application/json': { schema: { type: 'object' as const, additionalProperties: true } } } },
+  responses: {
+    200: {
+      description: "The run's result, or what the workflow's response block answers.",
+      content: json(Result),
+    },
+    ...Object.fromEntries(
+      (
+        [
+          [400, 'The body is no JSON or does not fit the input format.'],
+          [401, 'No API key, or one that is not valid.'],
+          [402, "The account's usage limit is reached."],
+          [403, 'The workflow is not deployed.'],
+          [404, 'No such workflow, or it has no API trigger.'],
+          [413, 'The body is too large.'],
+          [429, 'Too many executions in this minute.'],
+          [500, 'The run failed.'],
+          [503, 'No free place for a run, or the storage is unavailable.'],
+          [504, 'The run took too long.'],
+        ] as const
+      ).map(([status, description]) => [status, { description, content: json(ErrorAnswer) }]),
+    ),
+  },
+}

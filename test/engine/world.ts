@@ -1,0 +1,92 @@
+import { registry } from '../../src/blocks/registry.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { inputOf, readInput } from '../../src/domain/input.ts'
+import { defaultLimits, type Limits } from '../../src/domain/limits.ts'
+import type { Span } from '../../src/domain/log.ts'
+import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
+import type { TriggerKind, WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { Deployment } from '../../src/engine/deployments.ts'
+import { compilePlan } from '../../src/engine/plan.ts'
+import { type RunEnd, Runner, type RunRequest } from '../../src/engine/runner.ts'
+import { Sandbox } from '../../src/sandbox/sandbox.ts'
+
+const noNetwork: OutboundFetch = async () => ({ ok: false, code: 'CONNECTION_FAILED', message: 'No network here.' })
+
+export type WorldOptions = {
+  limits?: Partial<Limits>
+  /** By id: workflows that `workflow` blocks can call. */
+  deployed?: Record<string, WorkflowDocument>
+  environment?: Record<string, string>
+  fetch?: OutboundFetch
+  trigger?: TriggerKind
+}
+
+/** Real blocks, a real walk and a real sandbox, without a store and without HTTP. */
+export class World {
+  readonly sandbox = new Sandbox({ workersMax: 1 })
+  readonly limits: Limits
+  readonly runner: Runner
+  readonly #options: WorldOptions
+
+  constructor(options: WorldOptions = {}) {
+    this.#options = options
+    this.limits = { ...defaultLimits, ...options.limits }
+    this.runner = new Runner({
+      powers: {
+        clock: systemClock,
+        random: Math.random,
+        limits: this.limits,
+        fetch: options.fetch ?? noNetwork,
+        runProgram: this.sandbox.run,
+      },
+      record: async () => undefined,
+      deploymentOf: async (workflowId) => this.#deployment(workflowId),
+      environmentOf: async () => new Map(Object.entries(options.environment ?? {})),
+    })
+  }
+
+  check(document: WorkflowDocument) {
+    return compilePlan(document, registry, this.limits).findings
+  }
+
+  /** Compiles and runs a document; throws with the findings when it cannot be deployed. */
+  async run(document: WorkflowDocument, body: unknown = {}, more: Partial<RunRequest> = {}): Promise<RunEnd> {
+    const { plan, findings } = compilePlan(document, registry, this.limits)
+    if (!plan) throw new Error(findings.map(({ message }) => message).join('\n'))
+    const trigger = this.#options.trigger ?? 'api'
+    const format = plan.triggers.get(trigger)?.format ?? []
+    const reading = readInput(inputOf(body, format), format)
+    if (!reading.ok) throw new Error(JSON.stringify(reading.details))
+    const facts = { workflowId: 'w', workspaceId: 'ws', version: 1, trigger }
+    return await this.runner.execute({ plan, input: reading.value, ...facts, ...more })
+  }
+
+  /** The output of a run that must succeed. */
+  async output(document: WorkflowDocument, body: unknown = {}): Promise<unknown> {
+    const { record } = await this.run(document, body)
+    if (record.failure) throw new Error(`${record.failure.code}: ${record.failure.message}`)
+    return record.output
+  }
+
+  async stop(): Promise<void> {
+    await this.sandbox.stop()
+  }
+
+  #deployment(workflowId: string): Deployment | undefined {
+    const document = this.#options.deployed?.[workflowId]
+    if (!document) return undefined
+    const { plan, findings } = compilePlan(document, registry, this.limits)
+    return { workflowId, workspaceId: 'ws', ownerId: 'u', version: 1, plan: plan ?? null, findings }
+  }
+}
+
+/** Every span of a run, by name. */
+export function spansOf(root: Span): Map<string, Span[]> {
+  const byName = new Map<string, Span[]>()
+  const open = [root]
+  for (let span = open.shift(); span; span = open.shift()) {
+    byName.set(span.name, [...(byName.get(span.name) ?? []), span])
+    open.push(...span.children)
+  }
+  return byName
+}
