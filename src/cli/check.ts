@@ -24,7 +24,8 @@ export function checkWorkflowFiles(
       continue
     }
     documents.push({ path, document: reading.document })
-    if (deploy) problems.push(...errorsIn(reading.document, config).map((finding) => `${path}: ${findingText(finding)}`))
+    if (deploy)
+      problems.push(...errorsIn(reading.document, config).map((finding) => `${path}: ${findingText(finding)}`))
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')
   return documents

@@ -56,7 +56,7 @@ export class Client {
 
   async delete(path: string): Promise<void> {
     const answer = await this.send('DELETE', path)
-    if (answer.status >= 300) throw this.#refusal('DELETE', path, answer)
+    if (answer.status >= 300) throw this.refusal('DELETE', path, answer)
   }
 
   /** One request; an answer of any status is an answer. */
@@ -92,7 +92,7 @@ export class Client {
 
   async #json<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await this.send(method, path, body)
-    if (answer.status >= 300) throw this.#refusal(method, path, answer)
+    if (answer.status >= 300) throw this.refusal(method, path, answer)
     try {
       return JSON.parse(answer.text) as Body
     } catch {
@@ -103,7 +103,8 @@ export class Client {
     }
   }
 
-  #refusal(method: string, path: string, answer: Answer): ServiceError {
+  /** The error that an answer with a status of 300 or more is. */
+  refusal(method: string, path: string, answer: Answer): ServiceError {
     const said = problemOf(answer.text)
     const details = said.details.map(({ path, message }) => `\n  ${path}: ${message}`).join('')
     const message = `${method} ${this.url}${path} answered ${answer.status}: ${said.error ?? 'no reason given'}${details}`

@@ -1,0 +1,87 @@
+import { registry } from '../blocks/registry.ts'
+import { type Config, limitsOf } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { isObject, readInput } from '../domain/input.ts'
+import type { RunRecord } from '../domain/log.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
+import { compilePlan, type Plan } from '../engine/plan.ts'
+import type { RunObserver } from '../engine/run.ts'
+import { Runner } from '../engine/runner.ts'
+import { createOutbound } from '../outbound/fetch.ts'
+import { createSandbox } from '../sandbox/sandbox.ts'
+import { allowListOf } from './allow-list.ts'
+import { findingText } from './check.ts'
+import { CommandError } from './command.ts'
+
+import { build } from './version.ts'
+
+export type LocalRun = {
+  document: WorkflowDocument
+  /** JSON data. */
+  input: unknown
+  config: Config
+  /** What `{{NAME}}` stands for. */
+  environment: Readonly<Record<string, string | undefined>>
+  observer: RunObserver | undefined
+  /** Told of what the check finds and what does not prevent the run. */
+  warn(text: string): void
+}
+
+/** Runs a document in this process: no server, and nothing is stored. Throws `CommandError` when it cannot be run at all. */
+export async function runLocally(request: LocalRun): Promise<RunRecord> {
+  const { document, config, observer } = request
+  const limits = limitsOf(config)
+  const plan = planOf(request)
+  const trigger = plan.triggers.has('manual') ? 'manual' : 'api'
+  const format = plan.triggers.get(trigger)?.format
+  if (!format) throw new CommandError('The workflow has neither a manual trigger nor an API trigger: add one.')
+  const reading = readInput(isObject(request.input) ? request.input : { input: request.input }, format, {
+    samples: true,
+  })
+  if (!reading.ok) {
+    throw new CommandError(reading.details.map(({ message }) => message).join('\n'), 'Give the input with --input.')
+  }
+  const outbound = createOutbound({
+    allow: allowListOf(config),
+    version: build.version,
+    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+  })
+  const sandbox = createSandbox()
+  const runner = new Runner({
+    powers: {
+      clock: systemClock,
+      random: Math.random,
+      limits,
+      fetch: outbound.fetch,
+      runProgram: sandbox.run,
+    },
+    record: async () => undefined,
+    deploymentOf: async () => undefined,
+    environmentOf: async () => new Map(given(request.environment, plan.environmentNames)),
+  })
+  try {
+    const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger } as const
+    const end = await runner.execute({ ...run, input: reading.value, ...(observer ? { observer } : {}) })
+    return end.record
+  } finally {
+    outbound.stop()
+    await sandbox.stop()
+  }
+}
+
+function planOf({ document, config, warn }: LocalRun): Plan {
+  const { plan, findings } = compilePlan(document, registry, limitsOf(config))
+  if (!plan) throw new CommandError(findings.map(findingText).join('\n'), 'The workflow was not run.')
+  for (const finding of findings) warn(findingText(finding))
+  return plan
+}
+
+function given(
+  environment: Readonly<Record<string, string | undefined>>,
+  names: ReadonlySet<string>,
+): [name: string, value: string][] {
+  return [...names].flatMap((name): [string, string][] => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+}

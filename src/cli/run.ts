@@ -1,0 +1,143 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readDocument } from '../domain/document.ts'
+import { messageOf } from '../domain/errors.ts'
+import { readJson } from '../domain/json.ts'
+import type { RunRecord } from '../domain/log.ts'
+import { Client, pathOf } from './client.ts'
+import { type Call, type Command, CommandError, type ExitCode } from './command.ts'
+import { progressOf } from './progress.ts'
+import { readWorkflowFiles } from './workflow-files.ts'
+
+export const run: Command = {
+  summary: 'runs a workflow and prints its output; exit 1 when the run failed',
+  details: [
+    'A file runs here: no service is needed and nothing is stored. The run starts at the manual trigger, else at the API',
+    'trigger; {{NAME}} is read from the environment of this process, and fields without a value take their sample.',
+    'An id names a workflow that is deployed on the service.',
+  ].join('\n'),
+  arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id of a deployed workflow' }],
+  flags: {
+    input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
+    verbose: { description: 'tell what each block does, even when nobody watches a terminal' },
+  },
+  settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs'],
+  json: true,
+  examples: [
+    'run hello.json',
+    'run hello.json --input \'{"name": "Ada"}\'',
+    'run hello.json --input @order.json --json',
+    'run 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --input \'{"name": "Ada"}\'',
+  ],
+  async run(call) {
+    const wanted = call.arguments[0]!
+    const input = await inputOf(call)
+    if (existsSync(wanted)) return runFile(call, wanted, input)
+    if (/\.json$|[\\/]/.test(wanted)) throw new CommandError(`There is no file ${wanted}.`)
+    return runOnService(call, wanted, input)
+  },
+}
+
+/** What `GET /api/workflows/<id>/executions/<executionId>` says of a run. */
+type Execution = {
+  status: string
+  output?: unknown
+  error?: { code: string; message: string; blockId?: string | null; blockName?: string | null } | null
+  metadata: { duration?: number | null; startedAt?: string | null; completedAt?: string | null }
+}
+
+/** The answer of the execute endpoint to a run that had no `response` block. */
+type Envelope = {
+  success: boolean
+  executionId: string
+  output: unknown
+  error?: string
+  code?: string
+  blockId?: string | null
+  blockName?: string | null
+  metadata: { duration?: number | null; startTime?: string | null; endTime?: string | null }
+}
+
+async function runFile(call: Call, path: string, input: unknown): Promise<ExitCode> {
+  const { terminal, config, environment } = call
+  const [file] = readWorkflowFiles([path])
+  const reading = readDocument(file?.value)
+  if ('details' in reading) throw new CommandError(reading.details.map(({ message }) => message).join('\n'))
+  const { runLocally } = await import('./local-run.ts')
+  const watched = terminal.interactive || call.switches.has('verbose')
+  const record = await runLocally({
+    document: reading.document,
+    input: input ?? {},
+    config,
+    environment,
+    observer: watched ? progressOf((line) => terminal.say(line)) : undefined,
+    warn: (text) => terminal.say(text),
+  })
+  return show(call, envelopeOf(record))
+}
+
+function envelopeOf({ executionId, failure, output, startedAt, endedAt, durationMs }: RunRecord): Envelope {
+  const metadata = {
+    duration: durationMs,
+    startTime: new Date(startedAt).toISOString(),
+    endTime: new Date(endedAt).toISOString(),
+  }
+  if (!failure) return { success: true, executionId, output, metadata }
+  const { message, code, blockId, blockName } = failure
+  return { success: false, error: message, code, executionId, blockId, blockName, output, metadata }
+}
+
+async function runOnService(call: Call, id: string, input: unknown): Promise<ExitCode> {
+  const { url, apiKey } = call.config
+  // No deadline: a run takes as long as it takes.
+  const client = new Client({ url, apiKey })
+  const answer = await client.send('POST', pathOf`/api/workflows/${id}/execute`, input ?? {})
+  const executionId = answer.headers.get('x-execution-id')
+  // Nothing ran: the answer says why.
+  if (executionId === null) throw client.refusal('POST', pathOf`/api/workflows/${id}/execute`, answer)
+  const envelope = parseEnvelope(answer.text)
+  if (envelope?.executionId === executionId) return show(call, envelope)
+  // A `response` block answered in its own words; what became of the run is asked for by its id.
+  const execution = await client.get<Execution>(pathOf`/api/workflows/${id}/executions/${executionId}`)
+  const { duration, startedAt, completedAt } = execution.metadata
+  return show(call, {
+    success: execution.status === 'completed',
+    executionId,
+    output: execution.output ?? null,
+    ...(execution.error ? { error: execution.error.message, code: execution.error.code } : {}),
+    metadata: { duration: duration ?? null, startTime: startedAt ?? null, endTime: completedAt ?? null },
+  })
+}
+
+function parseEnvelope(text: string): Envelope | undefined {
+  try {
+    return JSON.parse(text) as Envelope
+  } catch {
+    return undefined
+  }
+}
+
+function show({ terminal, json }: Call, envelope: Envelope): ExitCode {
+  const { success, output, error, blockName } = envelope
+  if (json) terminal.print(JSON.stringify(envelope))
+  else if (success) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
+  if (!success) terminal.say(`The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`)
+  return success ? 0 : 1
+}
+
+/** What `--input` says; undefined without it. */
+async function inputOf({ flags, terminal }: Call): Promise<unknown> {
+  const text = flags['input']
+  if (text === undefined) return undefined
+  if (!text.startsWith('@')) return readJson(text, 'The text of --input')
+  const path = text.slice(1)
+  try {
+    return readJson(
+      path === '-' ? await terminal.input() : readFileSync(path, 'utf8'),
+      path === '-' ? 'Standard input' : path,
+    )
+  } catch (error) {
+    if (error instanceof Error && 'errno' in error)
+      throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
+    throw error
+  }
+}
