@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readPath } from '../../src/domain/reference.ts'
+import type { Frame, Getter } from '../../src/engine/frame.ts'
+import { type Bind, compileJson, compileValue, getterOf } from '../../src/engine/template.ts'
+
+const noFrame = undefined as unknown as Frame
+
+/** Binds `<x.…>` to members of `values`. */
+function binding(values: unknown): Bind {
+  return (segment): Getter | undefined => {
+    if (segment.kind !== 'reference' || segment.name !== 'x') return undefined
+    return () => readPath(values, segment.path)
+  }
+}
+
+const fill = (template: unknown, values: unknown) => getterOf(compileValue(template, binding(values)))(noFrame)
+const fillJson = (template: unknown, values: unknown) =>
+  getterOf(compileJson(template, binding(values)).compiled)(noFrame)
+
+describe('a template', () => {
+  test('that is exactly one reference keeps the type of the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(fill('<x.v>', { v: value })).toEqual(value)
+        expect(fill({ a: ['<x.v>'] }, { v: value })).toEqual({ a: [value] })
+      }),
+    )
+  })
+
+  test('becomes text when there is more in it', () => {
+    expect(fill('Hi <x.name>, <x.n> <x.o>', { name: 'Jo', n: 5, o: { a: 1 } })).toBe('Hi Jo, 5 {"a":1}')
+    expect(fill('[<x.absent>]', {})).toBe('[]')
+    expect(fill('<x.absent>', {})).toBeNull()
+    expect(fill('<y.z> <x.v>', { v: 1 })).toBe('<y.z> 1')
+  })
+
+  test('without references is a constant, the very same object', () => {
+    const value = { a: [1, 'x', '<y.z>'] }
+    expect(compileValue(value, binding({}))).toEqual({ constant: true, value })
+  })
+})
+
+describe('a JSON template', () => {
+  test('is never broken by a value, whatever is in it and wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()), (value) => {
+        const filled = fillJson('{ "v": <x.v>, "list": [<x.v>, 1], "text": "a <x.v> b" }', { v: value })
+        const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+        expect(filled).toEqual({ v: value, list: [value, 1], text: `a ${text} b` })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('in a JSON string is always text, alone in the whole it keeps its type', () => {
+    expect(fillJson('{"v":"<x.n>"}', { n: 5 })).toEqual({ v: '5' })
+    expect(fillJson('<x.n>', { n: 5 })).toBe(5)
+    expect(fillJson({ v: '<x.n>' }, { n: 5 })).toEqual({ v: 5 })
+  })
+
+  test('takes references as keys, and escapes of JSON as they are', () => {
+    expect(fillJson('{"<x.k>": 1, "\\"<x.k>\\"": 2}', { k: 'key' })).toEqual({ key: 1, '"key"': 2 })
+  })
+
+  test('that is no JSON fails when it is filled in, and says why', () => {
+    for (const text of ['Hello', '{"a": <x.v> <x.v>}', '{', '<y.z>', '{a: 1}']) {
+      expect(compileJson(text, binding({})).problem).toContain('no JSON')
+      expect(() => fillJson(text, { v: 1 })).toThrow('no JSON')
+    }
+  })
+
+  test('keeps members of every name', () => {
+    const filled = fillJson('{"__proto__": <x.v>, "constructor": "<x.v>"}', { v: 1 }) as object
+    expect(Object.getOwnPropertyDescriptor(filled, '__proto__')?.value).toBe(1)
+    expect(Object.getPrototypeOf(filled)).toBe(Object.prototype)
+  })
+})
