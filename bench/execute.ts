@@ -1,0 +1,78 @@
+import { deploy, load, median, startBare, startMillrace } from './service.ts'
+
+/**
+ * How much of a bare server's speed is left when each request is a whole run of a workflow with a durable log entry?
+ * `bun bench/execute.ts [rounds] [ms]`. One run, in turns: bare, condition workflow, function workflow, again and again; the ratios are of the medians.
+ */
+const [rounds = 5, ms = 3000] = process.argv.slice(2).map(Number)
+
+const trigger = {
+  id: 'start',
+  type: 'api_trigger',
+  name: 'Start',
+  params: { inputFormat: [{ name: 'n', type: 'number' }] },
+}
+const block = (id: string, type: string, params: object) => ({ id, type, name: id, params })
+const edge = (source: string, target: string, sourceHandle = 'source') => ({ source, target, sourceHandle })
+const documentOf = (name: string, blocks: { id: string }[], edges: object[]) => ({
+  name,
+  blocks: Object.fromEntries([trigger, ...blocks].map((each) => [each.id, each])),
+  edges,
+})
+
+const conditionWorkflow = documentOf(
+  'Condition',
+  [
+    block('if', 'condition', { conditions: [{ id: 'big', expression: '<api.n> > 3' }] }),
+    block('big', 'response', { data: { big: true, n: '<api.n>' } }),
+    block('small', 'response', { data: { big: false } }),
+  ],
+  [edge('start', 'if'), edge('if', 'big', 'condition-big'), edge('if', 'small', 'condition-else')],
+)
+const functionWorkflow = documentOf(
+  'Function',
+  [
+    block('add', 'function', { code: 'return { sum: <api.n> + 1 }' }),
+    block('answer', 'response', { data: '<add.result>' }),
+  ],
+  [edge('start', 'add'), edge('add', 'answer')],
+)
+
+const bare = await startBare()
+const millrace = await startMillrace()
+const headers = [`X-API-Key: ${millrace.apiKey}`]
+const targets = {
+  bare: { url: bare.url, headers: [] as string[] },
+  condition: { url: await deploy(millrace, conditionWorkflow), headers },
+  function: { url: await deploy(millrace, functionWorkflow), headers },
+}
+const body = '{"n":5,"name":"millrace"}'
+
+for (const connections of [32, 1]) {
+  for (const target of Object.values(targets)) await load({ ...target, connections, ms: 1000, body })
+  const results: Record<string, { perSecond: number[]; p50: number[]; p99: number[] }> = {}
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, target] of Object.entries(targets)) {
+      const { perSecond, p50, p99 } = await load({ ...target, connections, ms, body })
+      const row = results[name] ?? { perSecond: [], p50: [], p99: [] }
+      results[name] = row
+      row.perSecond.push(perSecond)
+      row.p50.push(p50)
+      row.p99.push(p99)
+    }
+  }
+  console.log(`\n${connections} connection${connections === 1 ? '' : 's'}, ${rounds} rounds of ${ms} ms, medians`)
+  console.log('              requests/s   of bare    p50 ms   of bare    p99 ms   of bare')
+  const base = results['bare']
+  for (const [name, { perSecond, p50, p99 }] of Object.entries(results)) {
+    const cells = [perSecond, p50, p99].map((values, column) => {
+      const value = median(values)
+      const other = median([base?.perSecond, base?.p50, base?.p99][column] ?? [])
+      const digits = column === 0 ? value.toFixed(0) : value.toFixed(3)
+      return `${digits.padStart(10)} ${(value / other).toFixed(2).padStart(9)}`
+    })
+    console.log(`${name.padEnd(12)} ${cells.join(' ')}`)
+  }
+}
+await millrace.stop()
+await bare.stop()

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LoadResult } from './load.ts'
+
+/** A process that is measured, on an empty folder of its own. */
+export type Service = { url: string; pid: number; stop(): Promise<void> }
+
+/** The executable, installed and serving, with a key. */
+export type Millrace = Service & { apiKey: string; directory: string }
+
+export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
+
+export async function startMillrace(environment: Record<string, string> = {}): Promise<Millrace> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const settings = { ...Bun.env, MILLRACE_DATA: directory, MILLRACE_PORT: '0', ...environment }
+  const init = Bun.spawnSync([executable, 'init', '--json'], { env: settings })
+  if (init.exitCode !== 0) throw new Error(`init failed: ${init.stderr.toString()}`)
+  const { apiKey } = JSON.parse(init.stdout.toString()) as { apiKey: string }
+  const server = Bun.spawn([executable, 'serve'], { env: settings, stdout: 'pipe', stderr: 'inherit' })
+  const url = await firstAddress(server.stdout)
+  return {
+    url,
+    apiKey,
+    directory,
+    pid: server.pid,
+    async stop() {
+      server.kill('SIGTERM')
+      await server.exited
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** The bare server of `bare-server.ts`. */
+export async function startBare(): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
+  const script = join(import.meta.dir, 'bare-server.ts')
+  const server = Bun.spawn([process.execPath, script, join(directory, 'bare.db')], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const port = (await firstLine(server.stdout)).trim()
+  return {
+    url: `http://127.0.0.1:${port}/execute`,
+    pid: server.pid,
+    async stop() {
+      server.kill()
+      await server.exited
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** Creates and deploys a workflow; answers the address of its endpoint. */
+export async function deploy({ url, apiKey }: Millrace, document: object): Promise<string> {
+  const call = async (path: string, body?: object): Promise<{ id: string }> => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as { id: string }
+  }
+  const { id } = await call('/api/workflows', document)
+  await call(`/api/workflows/${id}/deploy`)
+  return `${url}/api/workflows/${id}/execute`
+}
+
+export type LoadOptions = { url: string; connections: number; ms: number; body: string; headers?: readonly string[] }
+
+/** Puts load on an address from a process of its own. */
+export async function load({ url, connections, ms, body, headers = [] }: LoadOptions): Promise<LoadResult> {
+  const script = join(import.meta.dir, 'load.ts')
+  const generator = Bun.spawn([process.execPath, script, url, `${connections}`, `${ms}`, body, ...headers], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const result = JSON.parse(await new Response(generator.stdout).text()) as LoadResult
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${result.requests} requests failed: ${result.firstFailure}`)
+  return result
+}
+
+/** Memory of a process that is not shared with others and that it uses now, in MB. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text()
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+async function firstAddress(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  const text = await readUntil(stdout, /https?:\/\/[^\s/]+/)
+  return /https?:\/\/[^\s/]+/.exec(text)?.[0] ?? ''
+}
+
+function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  return readUntil(stdout, /\n/)
+}
+
+/** Goes on reading afterwards, so that the process never waits for a full pipe. */
+async function readUntil(stdout: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  const reader = stdout.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (!pattern.test(text)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`The process ended before it was ready: ${text}`)
+    text += decoder.decode(value, { stream: true })
+  }
+  const drain = async () => {
+    while (!(await reader.read()).done) {}
+  }
+  drain().catch(() => undefined)
+  return text
+}

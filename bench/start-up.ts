@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { executable, median, residentMb } from './service.ts'
+
+/**
+ * From exec to the first 200, and memory when idle: the executable on an installation that exists, against a compiled
+ * bare `Bun.serve`. `bun bench/start-up.ts [rounds]`; in turns, medians.
+ */
+const [rounds = 15] = process.argv.slice(2).map(Number)
+const folder = mkdtempSync(join(tmpdir(), 'millrace-start-'))
+
+async function compileBare(): Promise<string> {
+  const source = join(folder, 'bare.ts')
+  const outfile = join(folder, 'bare')
+  await Bun.write(
+    source,
+    `Bun.serve({ port: Number(process.argv[2]), routes: { '/health': () => new Response('ok') } })`,
+  )
+  const built = await Bun.build({
+    entrypoints: [source],
+    target: 'bun',
+    format: 'esm',
+    bytecode: true,
+    minify: true,
+    compile: { outfile },
+  })
+  if (!built.success) throw new Error('The bare server could not be compiled')
+  return outfile
+}
+
+type Start = { ms: number; mb: number }
+
+async function start(command: string[], port: number, environment: Record<string, string>): Promise<Start> {
+  const startedAt = performance.now()
+  const server = Bun.spawn(command, { env: { ...Bun.env, ...environment }, stdout: 'ignore', stderr: 'ignore' })
+  for (;;) {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/health`, { keepalive: false })
+      if (response.status === 200) break
+    } catch {
+      await Bun.sleep(0.2)
+    }
+    if (server.exitCode !== null) throw new Error(`${command.join(' ')} ended with ${server.exitCode}`)
+  }
+  const ms = performance.now() - startedAt
+  await Bun.sleep(1500)
+  const mb = await residentMb(server.pid)
+  server.kill('SIGKILL')
+  await server.exited
+  return { ms, mb }
+}
+
+function freePort(): number {
+  const probe = Bun.serve({ port: 0, fetch: () => new Response() })
+  const { port } = probe
+  probe.stop(true)
+  return port ?? 0
+}
+
+const bareExecutable = await compileBare()
+const data = join(folder, 'data')
+const environment = { MILLRACE_DATA: data }
+Bun.spawnSync([executable, 'init'], { env: { ...Bun.env, ...environment } })
+const results = { bare: [] as Start[], millrace: [] as Start[] }
+for (let round = 0; round < rounds; round += 1) {
+  const [first, second] = [freePort(), freePort()]
+  results.bare.push(await start([bareExecutable, `${first}`], first, {}))
+  results.millrace.push(await start([executable, 'serve'], second, { ...environment, MILLRACE_PORT: `${second}` }))
+}
+rmSync(folder, { recursive: true })
+
+const of = (name: keyof typeof results, member: keyof Start) => median(results[name].map((each) => each[member]))
+console.log(`${rounds} rounds, medians`)
+console.log('            to the first 200, ms   resident after 1.5 s, MB')
+for (const name of ['bare', 'millrace'] as const) {
+  console.log(`${name.padEnd(12)}${of(name, 'ms').toFixed(1).padStart(20)}${of(name, 'mb').toFixed(1).padStart(27)}`)
+}
+console.log(`ratio       ${(of('millrace', 'ms') / of('bare', 'ms')).toFixed(2).padStart(20)}`)
