@@ -6,10 +6,12 @@ import type { RunFailure } from '../../domain/log.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
-import type { KeyRow } from '../../store/store.ts'
+import { authenticate, roleOf } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
+import type { AnswerFacts } from '../door.ts'
 import { ErrorAnswer, errorResponse, statusOf, toAppError } from '../errors.ts'
-import type { Account, KeyLookUp, LookUpKey, RateWindow } from '../services.ts'
+import { requestIdOf } from '../request-id.ts'
+import type { Account, LookUpKey, RateWindow } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
 export type ExecuteServices = {
@@ -25,11 +27,9 @@ export type ExecuteServices = {
   takeSync(account: Account): RateWindow
   /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
   assertWithinUsage(account: Account): void
-  /** Counts a request without a valid key, by the caller's address. */
-  takeRefused(address: string): RateWindow
   settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number; cancelOnDisconnect: boolean }
   /** Told of each answer; cheap when nobody listens. */
-  answered?(request: Request, response: Response, facts: { keyId?: string; workflowId: string; error?: unknown }): void
+  answered(request: Request, response: Response, facts: AnswerFacts): void
 }
 
 /**
@@ -61,7 +61,7 @@ async function handle(
     request,
     workflowId,
     server,
-    headers: { 'x-request-id': requestIdOf(request) },
+    headers: { 'x-request-id': requestIdOf(request.headers) },
     keyId: undefined,
   }
   let response: Response
@@ -72,7 +72,7 @@ async function handle(
     failure = error
     response = errorResponse(toAppError(error), call.headers)
   }
-  services.answered?.(request, response, {
+  services.answered(request, response, {
     workflowId,
     ...(call.keyId === undefined ? {} : { keyId: call.keyId }),
     error: failure,
@@ -95,11 +95,11 @@ async function execute(call: Call): Promise<Response> {
   const { settings } = services
   refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
   const mode = request.headers.get('x-execution-mode')
-  const key = await keyOf(call)
+  const key = await authenticate(services, request.headers)
   call.keyId = key.id
   const deployment = services.deployments.get(workflowId) ?? (await services.deployments.load(workflowId))
-  if (!deployment || !Object.hasOwn(key.roles, deployment.workspaceId)) {
-    throw new AppError('NOT_FOUND', `There is no workflow "${workflowId}".`)
+  if (!deployment || roleOf(key, deployment.workspaceId) === undefined) {
+    throw new AppError('NOT_FOUND', 'There is no workflow with this id that this key can see.')
   }
   const plan = planOf(deployment)
   const trigger = triggerOf(plan)
@@ -131,16 +131,6 @@ async function execute(call: Call): Promise<Response> {
     },
   })
   return answer(end, headers)
-}
-
-async function keyOf({ services, request, server }: Call): Promise<KeyRow> {
-  const text = request.headers.get('x-api-key')
-  const found: KeyLookUp | null = text === null || text === '' ? null : await services.lookUpKey(text)
-  if (typeof found === 'object' && found !== null) return found
-  const window = services.takeRefused(server?.requestIP(request)?.address ?? 'unknown')
-  if (!window.allowed) throw tooMany(window)
-  if (found === null) throw new AppError('API_KEY_REQUIRED', 'Send your API key in the header X-API-Key.')
-  throw new AppError('INVALID_API_KEY', 'The API key is not valid: it is malformed, unknown, revoked or expired.')
 }
 
 function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
@@ -254,11 +244,6 @@ function statusOfFailure({ code }: RunFailure): number {
 
 function isoOf(epochMs: number): string {
   return new Date(epochMs).toISOString()
-}
-
-function requestIdOf(request: Request): string {
-  const given = request.headers.get('x-request-id')
-  return given !== null && /^[\w.:/+=@-]{1,128}$/.test(given) ? given : crypto.randomUUID()
 }
 
 const Result = t.Object({

@@ -1,0 +1,43 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { World } from '../engine/world.ts'
+import { block, document } from '../make.ts'
+
+const world = new World()
+afterAll(() => world.stop())
+
+const answering = (params: Record<string, unknown>) =>
+  document({ blocks: [block('start', 'api_trigger'), block('answer', 'response', params)], edges: ['start > answer'] })
+
+describe('a response', () => {
+  test('answers 200 with null when nothing is set', async () => {
+    expect((await world.run(answering({}))).response).toEqual({ data: null, status: 200, headers: {} })
+  })
+
+  test('takes headers as a key/value list or as an object, and skips empty keys', async () => {
+    const list = [
+      { key: 'X-A', value: '<api.input.a>' },
+      { key: '', value: 'x' },
+      { key: 'X-N', value: 5 },
+    ]
+    expect((await world.run(answering({ headers: list }), { a: 'v' })).response?.headers).toEqual({
+      'X-A': 'v',
+      'X-N': '5',
+    })
+    expect((await world.run(answering({ headers: { 'X-B': 'b' } }))).response?.headers).toEqual({ 'X-B': 'b' })
+  })
+
+  test('fails for what HTTP cannot carry', async () => {
+    for (const headers of [[{ key: 'X A', value: 'b' }], [{ key: 'X-A', value: 'a\r\nSet-Cookie: b' }], 'text', [5]]) {
+      const { record } = await world.run(answering({ headers }))
+      expect(record.failure).toMatchObject({ code: 'EXECUTION_FAILED', blockId: 'answer' })
+    }
+    const { record } = await world.run(answering({ status: '<api.input.status>' }), { status: 99 })
+    expect(record.failure?.message).toContain('status')
+  })
+
+  test('takes a status from a reference, as a number or as its text', async () => {
+    for (const status of [418, '418']) {
+      expect((await world.run(answering({ status: '<api.input.status>' }), { status })).response?.status).toBe(418)
+    }
+  })
+})
