@@ -1,0 +1,340 @@
+/**
+ * One instance of the WebAssembly JavaScript engine (QuickJS): raw calls, its memory, and pictures of that memory.
+ * Every value of the guest is a handle: the address of a box in that memory. Handles are not freed one by one, since
+ * the whole memory is put back after a run.
+ */
+export class Engine {
+  #calls: EngineCalls
+  #memory: EngineMemory
+  /** Where the engine leaves the length of a text. */
+  #lengthAt: number
+  #argumentsAt: number
+  /** A place for short texts, so that passing one in takes no allocation. */
+  #inputAt: number
+  #undefined: Handle
+
+  /** A new engine, or one that is what another was when its picture was taken: that saves the start. */
+  constructor(module: WebAssembly.Module, host: EngineHost, from: { memoryBytesMax: number } | { picture: Picture }) {
+    const instance = new WebAssembly.Instance(module, this.#imports(host))
+    const calls = instance.exports as unknown as EngineCalls
+    this.#calls = calls
+    this.#memory = new EngineMemory(calls.memory)
+    calls._initialize()
+    // The first allocations: an engine made from a picture finds them where the one in the picture has them.
+    this.#lengthAt = calls.wasm_malloc(4)
+    this.#argumentsAt = calls.wasm_malloc(4 * argumentsMax)
+    this.#inputAt = calls.wasm_malloc(inputBytes)
+    this.#undefined = calls.qjs_get_undefined()
+    if ('picture' in from) {
+      calls.memory.grow((from.picture.size - this.size) / pageBytes)
+      this.restore(from.picture)
+    } else {
+      if (calls.qjs_init2(intrinsics) !== 0) throw new Error('The JavaScript engine does not start')
+      calls.qjs_set_memory_limit(from.memoryBytesMax)
+      calls.qjs_set_max_stack_size(stackBytesMax)
+      calls.qjs_set_interrupt_handler(1)
+    }
+  }
+
+  /** Bytes of memory the instance has now. They never get fewer. */
+  get size(): number {
+    return this.#calls.memory.buffer.byteLength
+  }
+
+  /** Evaluates a script; undefined when it throws or does not parse: see `exception`. */
+  evaluate(source: string, name: string): Handle | undefined {
+    const code = this.#write(source)
+    return this.#checked(this.#calls.qjs_eval(code.at, code.length, this.#write(name).at, 0))
+  }
+
+  /** Calls a function with a few arguments; undefined when it throws: see `exception`. */
+  call(callee: Handle, values: readonly Handle[]): Handle | undefined {
+    for (let index = 0; index < values.length; index++) {
+      this.#memory.writeUint32(this.#argumentsAt + 4 * index, values[index]!)
+    }
+    return this.#checked(this.#calls.qjs_call(callee, this.#undefined, values.length, this.#argumentsAt))
+  }
+
+  /** What was thrown last. */
+  exception(): Handle {
+    return this.#calls.qjs_get_exception()
+  }
+
+  /** Runs one waiting job: 1 when it ran, 0 when none waits, negative when it threw. */
+  runJob(): number {
+    return this.#calls.qjs_execute_pending_job()
+  }
+
+  newString(text: string): Handle {
+    // One UTF-16 unit is three bytes of UTF-8 at most.
+    if (text.length * 3 <= inputBytes) {
+      return this.#calls.qjs_new_string(this.#inputAt, this.#memory.writeText(this.#inputAt, text, inputBytes))
+    }
+    const { at, length } = this.#write(text)
+    const handle = this.#checked(this.#calls.qjs_new_string(at, length))
+    this.#calls.wasm_free(at)
+    if (handle === undefined) throw new EngineFull()
+    return handle
+  }
+
+  newNumber(value: number): Handle {
+    return this.#calls.qjs_new_number(value)
+  }
+
+  /** A function of the guest that calls the host, which knows it by the first letter of its name. */
+  newHostFunction(name: string): Handle {
+    const { at, length } = this.#write(name)
+    return this.#calls.qjs_new_host_function(at, length, 1)
+  }
+
+  /** An element of an array of the guest. */
+  item(array: Handle, index: number): Handle {
+    return this.#calls.qjs_get_prop_uint32(array, index)
+  }
+
+  /** The text of a value, or undefined when there is no memory for the copy or making it throws. */
+  textOf(value: Handle): string | undefined {
+    const at = this.#calls.qjs_get_string_len(value, this.#lengthAt)
+    return at === 0 ? undefined : this.#memory.readText(at, this.#memory.readUint32(this.#lengthAt))
+  }
+
+  isRejected(promise: Handle): boolean {
+    return this.#calls.qjs_promise_state(promise) === rejected
+  }
+
+  /** Makes room for `bytes` more, so that a run that uses no more than them does not grow the memory. */
+  reserve(bytes: number): void {
+    this.#calls.qjs_run_gc()
+    this.#calls.wasm_free(this.#calls.wasm_malloc(bytes))
+  }
+
+  picture(): Picture {
+    return this.#memory.picture(this.#calls.__stack_pointer.value)
+  }
+
+  /** Makes the instance what it was, also after a trap. The picture must be of this size. */
+  restore(picture: Picture): void {
+    this.#memory.restore(picture)
+    this.#calls.__stack_pointer.value = picture.stackPointer
+  }
+
+  #checked(handle: Handle): Handle | undefined {
+    return this.#calls.qjs_is_exception(handle) === 0 ? handle : undefined
+  }
+
+  /** Copies text into the engine, with the zero byte at its end that some calls want. */
+  #write(text: string): { at: number; length: number } {
+    const encoded = utf8Encoder.encode(text)
+    const at = this.#calls.wasm_malloc(encoded.length + 1)
+    if (at === 0) throw new EngineFull()
+    this.#memory.write(at, encoded)
+    return { at, length: encoded.length }
+  }
+
+  #imports(host: EngineHost): WebAssembly.Imports {
+    return {
+      env: {
+        host_call: (nameAt: number, _length: number, _this: Handle, count: number, argumentsAt: number): Handle => {
+          const text = () => (count === 0 ? undefined : this.textOf(this.#memory.readUint32(argumentsAt)))
+          const answer = host.call(this.#memory.readByte(nameAt), text)
+          return answer === undefined ? this.#calls.qjs_get_undefined() : this.newNumber(answer)
+        },
+        host_interrupt: () => (host.interrupted() ? 1 : 0),
+        host_promise_rejection: () => {},
+        // No handlers for modules are set: the engine itself refuses `import()`.
+        host_module_normalize: () => 0,
+        host_module_load: () => 0,
+        // Local time is UTC, wherever the service runs.
+        host_get_timezone_offset: () => 0,
+      },
+      wasi_snapshot_preview1: {
+        clock_time_get: (_clock: number, _precision: bigint, at: number) => {
+          this.#memory.writeUint64(at, BigInt(Math.floor(host.now())) * 1_000_000n)
+          return 0
+        },
+        random_get: (at: number, length: number) => {
+          for (let index = 0; index < length; index++) this.#memory.writeByte(at + index, host.random() * 256)
+          return 0
+        },
+        fd_write: () => badFile,
+        fd_close: () => badFile,
+        fd_seek: () => badFile,
+        fd_fdstat_get: () => badFile,
+      },
+    }
+  }
+}
+
+/** What the engine may ask of its host: no more than this. */
+export type EngineHost = {
+  /** A host function was called; `name` is the first letter's code, `text` reads its argument. */
+  call(name: number, text: () => string | undefined): number | undefined
+  /** Asked every few thousand steps: true ends the code with an error that it cannot catch. */
+  interrupted(): boolean
+  /** Epoch milliseconds. */
+  now(): number
+  /** 0 ≤ n < 1. */
+  random(): number
+}
+
+/** There is no room in the engine for what the host wants to put there. */
+export class EngineFull extends Error {}
+
+export type Handle = number
+
+/** The memory of an instance at one moment, without the unused part of its stack. */
+export type Picture = {
+  /** Bytes of the whole memory. */
+  size: number
+  /** In order and without gaps. Those that are all zero have no bytes: room that nothing has used yet. */
+  parts: { at: number; end: number; bytes: Uint8Array | undefined }[]
+  stackPointer: number
+}
+
+/** Reads and writes an instance's memory, which moves to a new buffer whenever it grows. */
+class EngineMemory {
+  #memory: WebAssembly.Memory
+  #bytes: Uint8Array
+  #view: DataView
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory
+    this.#bytes = new Uint8Array(memory.buffer)
+    this.#view = new DataView(memory.buffer)
+  }
+
+  /** Views of a buffer that was left behind have length 0; reads through a stale `DataView` would throw. */
+  #refresh(): void {
+    if (this.#bytes.length !== 0) return
+    this.#bytes = new Uint8Array(this.#memory.buffer)
+    this.#view = new DataView(this.#memory.buffer)
+  }
+
+  readByte(at: number): number {
+    this.#refresh()
+    return this.#view.getUint8(at)
+  }
+
+  writeByte(at: number, value: number): void {
+    this.#refresh()
+    this.#view.setUint8(at, value)
+  }
+
+  readUint32(at: number): number {
+    this.#refresh()
+    return this.#view.getUint32(at, true)
+  }
+
+  writeUint32(at: number, value: number): void {
+    this.#refresh()
+    this.#view.setUint32(at, value, true)
+  }
+
+  writeUint64(at: number, value: bigint): void {
+    this.#refresh()
+    this.#view.setBigUint64(at, value, true)
+  }
+
+  readText(at: number, length: number): string {
+    this.#refresh()
+    return utf8Decoder.decode(this.#bytes.subarray(at, at + length))
+  }
+
+  /** Returns the bytes written. */
+  writeText(at: number, text: string, room: number): number {
+    this.#refresh()
+    return utf8Encoder.encodeInto(text, this.#bytes.subarray(at, at + room)).written
+  }
+
+  /** Writes bytes and a zero after them. */
+  write(at: number, bytes: Uint8Array): void {
+    this.#refresh()
+    this.#bytes.set(bytes, at)
+    this.#bytes[at + bytes.length] = 0
+  }
+
+  picture(stackPointer: number): Picture {
+    this.#refresh()
+    const bytes = this.#bytes
+    const parts: Picture['parts'] = []
+    for (let at = pictureStart; at < bytes.length; at = parts.at(-1)!.end) {
+      const end = this.#endOfPart(at)
+      parts.push({ at, end, bytes: this.#isZero(at, end) ? undefined : bytes.slice(at, end) })
+    }
+    return { size: bytes.length, parts, stackPointer }
+  }
+
+  restore({ size, parts }: Picture): void {
+    this.#refresh()
+    if (size !== this.#bytes.length) throw new Error('A picture of another size')
+    for (const { at, end, bytes } of parts) {
+      if (bytes) this.#bytes.set(bytes, at)
+      else this.#bytes.fill(0, at, end)
+    }
+    // Below this band lies the part of the stack that pictures leave out: only deep calls get there.
+    if (!this.#isZero(pictureStart - stackBandBytes, pictureStart)) this.#bytes.fill(0, 0, pictureStart)
+  }
+
+  /** Parts are as long as all their blocks are zero, or none is. */
+  #endOfPart(start: number): number {
+    const isZero = this.#isZero(start, start + blockBytes)
+    let end = start + blockBytes
+    while (end < this.#bytes.length && this.#isZero(end, end + blockBytes) === isZero) end += blockBytes
+    return end
+  }
+
+  #isZero(start: number, end: number): boolean {
+    const words = new Int32Array(this.#memory.buffer, start, (end - start) / 4)
+    for (let index = 0; index < words.length; index++) if (words[index] !== 0) return false
+    return true
+  }
+}
+
+/** The calls of `quickjs.wasm` that are used here; a handle is an address. */
+type EngineCalls = {
+  memory: WebAssembly.Memory
+  __stack_pointer: WebAssembly.Global<'i32'>
+  _initialize(): void
+  qjs_init2(intrinsics: number): number
+  qjs_set_memory_limit(bytes: number): void
+  qjs_set_max_stack_size(bytes: number): void
+  qjs_set_interrupt_handler(on: number): void
+  qjs_run_gc(): void
+  qjs_eval(codeAt: number, length: number, filenameAt: number, flags: number): Handle
+  qjs_call(callee: Handle, self: Handle, count: number, argumentsAt: number): Handle
+  qjs_is_exception(value: Handle): number
+  qjs_get_exception(): Handle
+  qjs_execute_pending_job(): number
+  qjs_promise_state(promise: Handle): number
+  qjs_get_undefined(): Handle
+  qjs_new_string(at: number, length: number): Handle
+  qjs_new_number(value: number): Handle
+  qjs_new_host_function(nameAt: number, length: number, parameters: number): Handle
+  qjs_get_prop_uint32(array: Handle, index: number): Handle
+  qjs_get_string_len(value: Handle, lengthAt: number): number
+  wasm_malloc(bytes: number): number
+  wasm_free(at: number): void
+}
+
+/**
+ * The language but for `performance` (bit 10), whose time origin would be that of the picture. The bits: Date, eval,
+ * RegExp, JSON, Proxy, Map and Set, typed arrays, Promise, BigInt, WeakRef, DOMException, atob and btoa.
+ */
+const intrinsics = 0b1_1011_1111_1111
+
+/** Half of the megabyte that the linker gave to the stack: the most at which a deep recursion is an error, not a trap. */
+const stackBytesMax = 512 * 1024
+/** The stack fills the first megabyte downwards; runs of ordinary depth use less than this of it. */
+const pictureStart = 1024 * 1024 - 32 * 1024
+const stackBandBytes = 4 * 1024
+const pageBytes = 65_536
+const rejected = 2
+const blockBytes = 4 * 1024
+const argumentsMax = 8
+const inputBytes = 16 * 1024
+/** WASI's EBADF. */
+const badFile = 8
+
+const utf8Encoder = new TextEncoder()
+/** Lossy for lone surrogates; JSON text has them escaped. */
+const utf8Decoder = new TextDecoder()

@@ -1,0 +1,77 @@
+import { messageOf } from '../domain/errors.ts'
+import type { ProgramFailureCode, ProgramOutcome } from '../domain/program.ts'
+import { EngineFull } from './engine.ts'
+import { reportSeparator } from './guest.ts'
+
+/** Why a program has no result, in words for the author of the code. */
+export type Failure = { code: ProgramFailureCode; message: string }
+
+export function outcomeOf(failure: Failure, stdout = ''): ProgramOutcome {
+  return { ok: false, ...failure, stdout }
+}
+
+export function timedOut(timeoutMs: number): Failure {
+  return { code: 'TIMEOUT', message: `The code ran longer than ${timeoutMs} ms, the most it may take.` }
+}
+
+export const cancelled: Failure = { code: 'CANCELLED', message: 'The run was stopped before the code was done.' }
+
+export function memoryExceeded(bytesMax: number): Failure {
+  return {
+    code: 'MEMORY_EXCEEDED',
+    message: `The code needs more than ${megabytes(bytesMax)} of memory, the most it may use.`,
+  }
+}
+
+export function resultTooLarge(bytesMax: number): Failure {
+  return { code: 'RESULT_TOO_LARGE', message: `The result is larger than ${megabytes(bytesMax)} of JSON text.` }
+}
+
+export function sandboxFailed(message: string): Failure {
+  return codeError(`The sandbox failed, and the code with it: ${message}`)
+}
+
+export function overloaded(waitingMax: number): Failure {
+  return { code: 'TIMEOUT', message: `The sandbox is overloaded: ${waitingMax} runs of code wait for it already.` }
+}
+
+export function codeError(message: string): Failure {
+  return { code: 'CODE_ERROR', message }
+}
+
+export const waitsForever = codeError(
+  'The code waits for a promise that nothing will settle: when it started to wait, no other work was left. There are no timers and no requests in it.',
+)
+
+/** The guest's report of what was thrown (name, message and stack), with the line of the source where that was. */
+export function thrown(report: string, source: string, memoryBytesMax: number): Failure {
+  const [name = '', message = '', stack = ''] = report.split(reportSeparator)
+  // A string that is too long for the engine is far longer than its memory.
+  const full = name === 'InternalError' && (message === 'out of memory' || message === 'string too long')
+  if (full) return memoryExceeded(memoryBytesMax)
+  const line = lineOf(stack, source)
+  const shown = message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…` : message
+  return codeError(`${name === '' ? '' : `${name}: `}${shown}${line === undefined ? '' : ` (line ${line})`}`)
+}
+
+/** What the engine itself threw: it ends in a trap where the engine has no error of its own. */
+export function engineFailed(trap: unknown, memoryBytesMax: number): Failure {
+  if (trap instanceof EngineFull) return memoryExceeded(memoryBytesMax)
+  if (trap instanceof RangeError) return codeError('RangeError: Maximum call stack size exceeded')
+  return codeError(`The JavaScript engine stopped: ${messageOf(trap)}`)
+}
+
+/** The name under which user code stands in the engine's stacks. */
+export const codeName = 'code'
+
+/** The first place of user code in a stack. The code starts on the line after the head of its function. */
+function lineOf(stack: string, source: string): number | undefined {
+  const place = /\bcode:(\d+)/.exec(stack)
+  return place ? Math.min(Math.max(Number(place[1]) - 1, 1), source.split('\n').length) : undefined
+}
+
+const messageLengthMax = 10_000
+
+function megabytes(bytes: number): string {
+  return `${Math.round((bytes / 1_048_576) * 100) / 100} MB`
+}

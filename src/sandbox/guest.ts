@@ -1,0 +1,136 @@
+import { answerBytesMax } from '../domain/limits.ts'
+
+/**
+ * What user code finds beside the language itself, and the two functions by which the host starts it and asks about it.
+ * It is evaluated before any user code and takes what it needs later out of that code's reach.
+ *
+ * The script's value is a function of the host's functions (`hostFunctions`, in that order) that returns
+ * `[prepare, describe]`: `prepare(body)` gives the function that starts a run with the JSON text of its values, and
+ * `describe(error)` reports what was thrown.
+ */
+export function guestSource(): string {
+  return `${guest}(${JSON.stringify(guestGlobals)}, ${answerBytesMax})`
+}
+
+/** The host's functions, called with one text or nothing. The first letters differ: the host tells them apart by these. */
+export const hostFunctions = ['result', 'tooLarge', 'failure', 'print', 'seed'] as const
+
+/** Between name, message and stack in the report of what was thrown. */
+export const reportSeparator = '\0'
+
+/** Every name that user code finds in its global object. */
+export const guestGlobals: readonly string[] = [
+  ...['AggregateError', 'Array', 'ArrayBuffer', 'AsyncDisposableStack', 'BigInt', 'BigInt64Array', 'BigUint64Array'],
+  ...['Boolean', 'DOMException', 'DataView', 'Date', 'DisposableStack', 'Error', 'EvalError', 'FinalizationRegistry'],
+  ...['Float16Array', 'Float32Array', 'Float64Array', 'Function', 'Infinity', 'Int16Array', 'Int32Array', 'Int8Array'],
+  ...['InternalError', 'Iterator', 'JSON', 'Map', 'Math', 'NaN', 'Number', 'Object', 'Promise', 'Proxy', 'RangeError'],
+  ...['ReferenceError', 'Reflect', 'RegExp', 'Set', 'String', 'SuppressedError', 'Symbol', 'SyntaxError', 'TypeError'],
+  ...['URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakRef', 'WeakSet'],
+  ...[
+    'atob',
+    'btoa',
+    'console',
+    'decodeURI',
+    'decodeURIComponent',
+    'encodeURI',
+    'encodeURIComponent',
+    'escape',
+    'eval',
+  ],
+  ...['globalThis', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'queueMicrotask', 'undefined', 'unescape'],
+]
+
+/** JavaScript for the engine, not for this process: kept as text, so that no bundler touches it. */
+const guest = String.raw`((globals, textLengthMax) => {
+'use strict'
+for (const name of Object.getOwnPropertyNames(globalThis)) if (!globals.includes(name)) delete globalThis[name]
+
+return (result, tooLarge, failure, print, seed) => {
+  const { parse, stringify } = JSON
+  const { apply } = Reflect
+  const { slice } = String.prototype
+  const text = String
+  const Failure = Error
+
+  /** A value as a person wants to read it. */
+  function show(value) {
+    if (typeof value === 'string') return value
+    if (typeof value === 'bigint') return text(value) + 'n'
+    if (typeof value === 'function') return '[function ' + text(value.name || 'anonymous') + ']'
+    if (typeof value !== 'object' || value === null || value instanceof Failure) return text(value)
+    try {
+      return stringify(value) ?? text(value)
+    } catch {
+      return text(value)
+    }
+  }
+
+  function write(...values) {
+    let line = ''
+    for (let index = 0; index < values.length; index++) line += (index === 0 ? '' : ' ') + show(values[index])
+    print(line.length > textLengthMax ? apply(slice, line, [0, textLengthMax]) : line)
+  }
+  const log = { log: write, info: write, warn: write, error: write, debug: write }
+  Object.defineProperty(globalThis, 'console', { value: log, writable: true, configurable: true, enumerable: false })
+
+  // The engine's own generator would repeat itself: its state is part of the picture that every run starts from.
+  // This one (sfc32) is seeded at its first use in a run.
+  let a, b, c, counter
+  function next() {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (((c << 21) | (c >>> 11)) + sum) | 0
+    return sum >>> 0
+  }
+  Math.random = {
+    random() {
+      if (counter === undefined) {
+        a = seed()
+        b = seed()
+        c = seed()
+        counter = 1
+      }
+      return ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992
+    },
+  }.random
+
+  function describe(error) {
+    let name = ''
+    let message = 'The code threw a value that cannot be read'
+    let stack = ''
+    try {
+      if (error instanceof Failure) {
+        name = text(error.name)
+        message = text(error.message)
+        stack = text(error.stack)
+      } else message = typeof error === 'string' ? error : 'The code threw ' + show(error)
+    } catch {}
+    failure(name + '\0' + message + '\0' + stack)
+  }
+
+  function jsonOf(value) {
+    try {
+      return stringify(value) ?? 'null'
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      throw new TypeError('the returned value is not JSON data: ' + error.message)
+    }
+  }
+
+  function prepare(body) {
+    if (typeof body !== 'function') throw new SyntaxError('the code is not the body of a function')
+    return async (values) => {
+      try {
+        const json = jsonOf(await apply(body, undefined, parse(values)))
+        if (json.length > textLengthMax) tooLarge()
+        else result(json)
+      } catch (error) {
+        describe(error)
+      }
+    }
+  }
+  return [prepare, describe]
+}
+})`

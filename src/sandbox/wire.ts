@@ -1,0 +1,83 @@
+import type { Program } from '../domain/program.ts'
+
+/**
+ * What goes between the service and a sandbox worker: batches of runs one way, batches of outcomes the other. Both are
+ * flat lists of numbers and strings, which cost a tenth of a list of objects to copy.
+ */
+export type WorkerStart = {
+  module: WebAssembly.Module
+  control: SharedArrayBuffer
+  memoryBytesMax: number
+  warmBytesMax: number
+}
+
+/** `runs`: `runFields` values a run: ticket, program id, timeout in milliseconds, JSON text of the values. */
+export type RunBatch = {
+  /** Programs that the worker has not been told yet. */
+  programs: Program[]
+  /** All programs told before are to be forgotten first. */
+  forget: boolean
+  runs: (number | string)[]
+}
+
+export const runFields = 4
+
+/** `outcomeFields` values an outcome: ticket, duration in milliseconds, code ('' for success), result or message, stdout. */
+export type OutcomeBatch = (number | string)[]
+
+export const outcomeFields = 5
+
+/**
+ * Memory that both sides see. A ticket is the number of a run in its worker; slots hold the tickets that have not
+ * started. Whoever takes a ticket out of its slot owns the run: the worker to start it, the service to give it to
+ * another worker or to drop it.
+ */
+export class Control {
+  readonly shared: SharedArrayBuffer
+  #cells: Int32Array
+
+  constructor(shared = new SharedArrayBuffer(4 * (firstSlot + slots))) {
+    this.shared = shared
+    this.#cells = new Int32Array(shared)
+  }
+
+  offer(ticket: number): void {
+    Atomics.store(this.#cells, slotOf(ticket), ticket)
+  }
+
+  /** False when the other side was first. */
+  take(ticket: number): boolean {
+    return Atomics.compareExchange(this.#cells, slotOf(ticket), ticket, 0) === ticket
+  }
+
+  /** The ticket that runs now, 0 for none. */
+  get running(): number {
+    return Atomics.load(this.#cells, runningCell)
+  }
+
+  set running(ticket: number) {
+    Atomics.store(this.#cells, runningCell, ticket)
+  }
+
+  /** Asks the worker to end a run that has started. */
+  cancel(ticket: number): void {
+    Atomics.store(this.#cells, cancelledCell, ticket)
+  }
+
+  isCancelled(ticket: number): boolean {
+    return Atomics.load(this.#cells, cancelledCell) === ticket
+  }
+}
+
+/** Runs that can wait in one worker. */
+export const slots = 64
+/** Tickets start again at 1 after this one; a multiple of `slots`, so that neighbours never share a slot. */
+export const ticketMax = 2 ** 30
+
+const runningCell = 0
+const cancelledCell = 1
+const firstSlot = 2
+
+function slotOf(ticket: number): number {
+  return firstSlot + (ticket % slots)
+}
