@@ -8,7 +8,7 @@ import { compilePlan, type Plan } from '../engine/plan.ts'
 import type { RunObserver } from '../engine/run.ts'
 import { Runner } from '../engine/runner.ts'
 import { createOutbound } from '../outbound/fetch.ts'
-import { createSandbox } from '../sandbox/sandbox.ts'
+import { Sandbox } from '../sandbox/sandbox.ts'
 import { allowListOf } from './allow-list.ts'
 import { findingText } from './check.ts'
 import { CommandError } from './command.ts'
@@ -46,7 +46,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     version: build.version,
     concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
   })
-  const sandbox = createSandbox()
+  const sandbox = new Sandbox()
   const runner = new Runner({
     powers: {
       clock: systemClock,

@@ -6,7 +6,9 @@ export function progressOf(say: (line: string) => void): RunObserver {
   return {
     started: (span) => say(`  … ${label(span)}`),
     ended: (span) => {
-      for (const { number, error } of span.attempts ?? []) if (error) say(`    attempt ${number}: ${error}`)
+      // The last attempt's error is the block's own.
+      for (const { number, error } of span.attempts?.slice(0, -1) ?? [])
+        if (error) say(`    attempt ${number}: ${error}`)
       const failure = span.error ? `: ${span.error.message}` : ''
       say(`  ${marks[span.status]} ${label(span)}  ${span.durationMs} ms${failure}`)
     },

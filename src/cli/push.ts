@@ -1,5 +1,7 @@
+import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { DeployAnswer, SavedWorkflow, StatusAnswer, WorkflowList } from '../http/answers.ts'
 import { type Client, pathOf } from './client.ts'
 import { CommandError } from './command.ts'
 
@@ -21,7 +23,7 @@ export type Pushed = {
 }
 
 /** A workflow as the service lists it. */
-export type ListedWorkflow = { id: string; name: string; activeVersion?: number | null; folder?: string | null }
+export type ListedWorkflow = Static<typeof WorkflowList>['data'][number]
 
 /**
  * Saves every document, then deploys every one when asked to: all or nothing. All are saved before the first is
@@ -31,7 +33,7 @@ export type ListedWorkflow = { id: string; name: string; activeVersion?: number 
  */
 export async function push(request: PushRequest): Promise<Pushed[]> {
   const { client, documents, workspaceId, deploy } = request
-  const existing = await client.get<{ data: ListedWorkflow[] }>(pathOf`/api/workflows?workspaceId=${workspaceId}`)
+  const existing = await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)
   const steps = documents.map(({ path, document }) => ({ path, document, target: targetOf(document, existing.data) }))
   checkTargets(steps)
 
@@ -88,9 +90,9 @@ async function save(
   undo: Undo[],
 ): Promise<Pushed> {
   if (!target) {
-    const made = await client.post<{ id: string; findings?: Finding[] }>('/api/workflows', { ...document, workspaceId })
+    const made = await client.post<SavedWorkflow>('/api/workflows', { ...document, workspaceId })
     undo.push({ what: `delete ${made.id}`, run: () => client.delete(pathOf`/api/workflows/${made.id}`) })
-    return { id: made.id, name: document.name, action: 'created', findings: made.findings ?? [] }
+    return { id: made.id, name: document.name, action: 'created', findings: made.findings }
   }
   const { id } = target
   const before = await client.get<Record<string, unknown>>(pathOf`/api/workflows/${id}`)
@@ -98,13 +100,13 @@ async function save(
     what: `put back the document of ${id}`,
     run: () => client.put(pathOf`/api/workflows/${id}`, documentOf(before)),
   })
-  const saved = await client.put<{ findings?: Finding[] }>(pathOf`/api/workflows/${id}`, { ...document, id })
-  return { id, name: document.name, action: 'updated', findings: saved.findings ?? [] }
+  const saved = await client.put<SavedWorkflow>(pathOf`/api/workflows/${id}`, { ...document, id })
+  return { id, name: document.name, action: 'updated', findings: saved.findings }
 }
 
 async function deployOne(client: Client, id: string, undo: Undo[]): Promise<number> {
-  const before = await client.get<{ isDeployed: boolean; version: number | null }>(pathOf`/api/workflows/${id}/status`)
-  const { version } = await client.post<{ version: number }>(pathOf`/api/workflows/${id}/deploy`)
+  const before = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
+  const { version } = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
   undo.push(
     before.isDeployed && before.version !== null
       ? {

@@ -3,6 +3,7 @@ import { readDocument } from '../domain/document.ts'
 import { messageOf } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
+import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode } from './command.ts'
 import { progressOf } from './progress.ts'
@@ -35,14 +36,6 @@ export const run: Command = {
     if (/\.json$|[\\/]/.test(wanted)) throw new CommandError(`There is no file ${wanted}.`)
     return runOnService(call, wanted, input)
   },
-}
-
-/** What `GET /api/workflows/<id>/executions/<executionId>` says of a run. */
-type Execution = {
-  status: string
-  output?: unknown
-  error?: { code: string; message: string; blockId?: string | null; blockName?: string | null } | null
-  metadata: { duration?: number | null; startedAt?: string | null; completedAt?: string | null }
 }
 
 /** The answer of the execute endpoint to a run that had no `response` block. */
@@ -97,14 +90,14 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   const envelope = parseEnvelope(answer.text)
   if (envelope?.executionId === executionId) return show(call, envelope)
   // A `response` block answered in its own words; what became of the run is asked for by its id.
-  const execution = await client.get<Execution>(pathOf`/api/workflows/${id}/executions/${executionId}`)
+  const execution = await client.get<JobAnswer>(pathOf`/api/workflows/${id}/executions/${executionId}`)
   const { duration, startedAt, completedAt } = execution.metadata
   return show(call, {
     success: execution.status === 'completed',
     executionId,
     output: execution.output ?? null,
     ...(execution.error ? { error: execution.error.message, code: execution.error.code } : {}),
-    metadata: { duration: duration ?? null, startTime: startedAt ?? null, endTime: completedAt ?? null },
+    metadata: { duration, startTime: startedAt, endTime: completedAt },
   })
 }
 

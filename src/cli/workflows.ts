@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '../domain/workflow.ts'
+import type { Static } from '@sinclair/typebox'
+import type { DeployAnswer, DeploymentList, StatusAnswer, WorkflowList, WorkspaceList } from '../http/answers.ts'
 import { checkWorkflowFiles, findingText } from './check.ts'
 import { Client, pathOf, ServiceError } from './client.ts'
 import { type Call, type Command, CommandError, type CommandGroup } from './command.ts'
@@ -61,8 +62,8 @@ const list: Command = {
   },
 }
 
-function rowText({ name, activeVersion }: ListedWorkflow): string {
-  return typeof activeVersion === 'number' ? `${name}  (version ${activeVersion})` : `${name}  (not deployed)`
+function rowText({ name, isDeployed, version }: ListedWorkflow): string {
+  return isDeployed ? `${name}  (version ${version})` : `${name}  (not deployed)`
 }
 
 const exportCommand: Command = {
@@ -124,8 +125,8 @@ const deploy: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.post<{ version: number; warnings?: Finding[] }>(pathOf`/api/workflows/${id}/deploy`)
-    for (const warning of answer.warnings ?? []) call.terminal.say(findingText(warning))
+    const answer = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
+    for (const warning of answer.warnings) call.terminal.say(findingText(warning))
     call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${answer.version} runs now.`)
     return 0
   },
@@ -146,8 +147,6 @@ const undeploy: Command = {
   },
 }
 
-type Version = { version: number; active?: boolean; createdAt?: string | null; name?: string | null }
-
 const versions: Command = {
   summary: 'prints the versions of a workflow',
   arguments: [workflowArgument],
@@ -158,12 +157,12 @@ const versions: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const { data } = await client.get<{ data: Version[] }>(pathOf`/api/workflows/${id}/deployments`)
+    const { data } = await client.get<Static<typeof DeploymentList>>(pathOf`/api/workflows/${id}/deployments`)
     if (call.json) call.terminal.print(JSON.stringify(data, null, 2))
     else if (data.length === 0) call.terminal.say(`It was never deployed: millrace workflows deploy ${id}`)
     else {
-      const rows = data.map(({ version, active, createdAt, name }) => {
-        return [String(version), [createdAt ?? '', active ? 'active' : '', name ?? ''].join('  ')] as const
+      const rows = data.map(({ version, isActive, createdAt, name }) => {
+        return [String(version), [createdAt, isActive ? 'active' : '      ', name ?? ''].join('  ')] as const
       })
       call.terminal.print(table(rows).join('\n'))
     }
@@ -198,12 +197,7 @@ const status: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.get<{
-      isDeployed: boolean
-      deployedAt: string | null
-      needsRedeployment: boolean
-      version: number | null
-    }>(pathOf`/api/workflows/${id}/status`)
+    const answer = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
     if (call.json) call.terminal.print(JSON.stringify(answer))
     else if (!answer.isDeployed) call.terminal.print('Not deployed.')
     else {
@@ -225,13 +219,13 @@ export function clientOf({ config }: Pick<Call, 'config'>): Client {
 }
 
 async function listWorkflows(client: Client, workspaceId: string): Promise<ListedWorkflow[]> {
-  return (await client.get<{ data: ListedWorkflow[] }>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
+  return (await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
 }
 
 /** The workspace that was named, else the only one that the key reaches. */
 async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
-  const { data } = await client.get<{ data: { id: string; name: string }[] }>('/api/workspaces')
+  const { data } = await client.get<Static<typeof WorkspaceList>>('/api/workspaces')
   if (data.length === 1) return data[0]!.id
   throw new CommandError(
     data.length === 0

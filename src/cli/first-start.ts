@@ -1,0 +1,46 @@
+import sample from '../../samples/first.json'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { readDocument } from '../domain/document.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
+import { createInstallation, type NewInstallation } from './installation.ts'
+
+export type FirstStart = NewInstallation & {
+  workflowId: string
+  /** A command line that runs the sample. */
+  curl: string
+}
+
+/** Makes the installation and deploys the sample workflow. Undefined, and nothing changed, when there is one already. */
+export async function firstStart({ store, address }: App, _config: Config): Promise<FirstStart | undefined> {
+  if (await store.isInitialised()) return undefined
+  const now = Date.now()
+  const made = await createInstallation(store, now)
+  if (!made) return undefined
+  const { id } = await store.createWorkflow({
+    id: null,
+    workspaceId: made.workspaceId,
+    document: sampleDocument(address.url),
+    at: now,
+  })
+  const { document } = (await store.getWorkflow(id))!
+  await store.deploy(id, document, now, made.userId)
+  return { ...made, workflowId: id, curl: curlOf(address.url, id, made.apiKey) }
+}
+
+/** The sample, calling the service at the address that it really has. */
+function sampleDocument(url: string): WorkflowDocument {
+  const text = JSON.stringify(sample).replaceAll('http://127.0.0.1:3000', url)
+  const reading = readDocument(JSON.parse(text))
+  if ('details' in reading) throw new Error(`The sample workflow is broken: ${JSON.stringify(reading.details)}`)
+  return reading.document
+}
+
+function curlOf(url: string, workflowId: string, apiKey: string): string {
+  return [
+    `curl -sS -X POST '${url}/api/workflows/${workflowId}/execute'`,
+    `-H 'X-API-Key: ${apiKey}'`,
+    "-H 'Content-Type: application/json'",
+    `-d '{"name":"Ada","tag":"work"}'`,
+  ].join(' ')
+}

@@ -1,0 +1,27 @@
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { type Command, CommandError } from './command.ts'
+import { createInstallation } from './installation.ts'
+
+export const init: Command = {
+  summary: 'makes the data folder: an owner, a workspace, and a key that is shown this once',
+  details: 'An installation that is there already is left as it is, and the exit code is 1.',
+  settings: ['data'],
+  json: true,
+  examples: ['init', 'init --data /var/lib/millrace --json'],
+  async run({ config, terminal, json }) {
+    const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
+    try {
+      const made = await createInstallation(store, Date.now())
+      if (!made) throw new CommandError(`${config.data} holds an installation already. Nothing was changed.`)
+      const { userId, workspaceId, apiKey } = made
+      if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
+      else {
+        terminal.say(`${config.data} is ready. Keep the key: it is shown this once.`)
+        terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
+      }
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}

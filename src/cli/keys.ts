@@ -1,0 +1,124 @@
+import { generateKey } from '../accounts/keys.ts'
+import { newId } from '../domain/ids.ts'
+import type { KeyRow } from '../store/store.ts'
+import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
+import { table } from './help.ts'
+import { ownerOf, withInstallation } from './installation.ts'
+
+const create: Command = {
+  summary: 'makes a key and prints it, this once',
+  details:
+    'Without --workspace the key reaches every workspace of its account. It works at once, also while the service runs.',
+  flags: {
+    name: { value: 'NAME', description: 'what the key is for' },
+    workspace: { value: 'ID', description: 'the only workspace it reaches' },
+    user: { value: 'ID', description: 'the account it belongs to; the owner when absent' },
+    expires: { value: 'DATE', description: 'when it stops working: 2030-01-31 or 2030-01-31T12:00:00Z' },
+  },
+  settings: ['data'],
+  json: true,
+  examples: ['keys create --name ci', 'keys create --name partner --workspace ID --expires 2030-01-31 --json'],
+  async run({ config, terminal, json, flags }) {
+    const name = flags['name']
+    if (name === undefined || name.trim() === '') throw new UsageError('A key needs a name: --name NAME.')
+    const now = Date.now()
+    const expiresAt = flags['expires'] === undefined ? null : instantOf(flags['expires'], now)
+    const key = generateKey()
+    const id = newId()
+    await withInstallation(config, async (store) =>
+      store.createKey({
+        id,
+        hash: key.hash,
+        lastFour: key.lastFour,
+        name,
+        userId: flags['user'] ?? (await ownerOf(store)),
+        workspaceId: flags['workspace'] ?? null,
+        createdAt: now,
+        expiresAt,
+      }),
+    )
+    if (!json) terminal.say(`The key "${name}" (${id}). Keep it: it is shown this once.`)
+    terminal.print(json ? JSON.stringify({ id, apiKey: key.text }) : key.text)
+    return 0
+  },
+}
+
+/** Epoch milliseconds of a date (its first instant, UTC) or a time. */
+function instantOf(text: string, now: number): number {
+  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
+  const zoned = /T/.test(text) && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text
+  const at = form.test(text) ? Date.parse(zoned) : Number.NaN
+  if (Number.isNaN(at)) throw new UsageError(`--expires is "${text}"; write 2030-01-31 or 2030-01-31T12:00:00Z.`)
+  if (at <= now) throw new UsageError(`--expires is "${text}", which has passed.`)
+  return at
+}
+
+const list: Command = {
+  summary: 'prints every key: what it is for, its last four characters, whether it works',
+  settings: ['data'],
+  json: true,
+  examples: ['keys list', 'keys list --json'],
+  async run({ config, terminal, json }) {
+    const keys = await withInstallation(config, (store) => store.listKeys())
+    const now = Date.now()
+    if (json)
+      terminal.print(
+        JSON.stringify(
+          keys.map((key) => rowOf(key, now)),
+          null,
+          2,
+        ),
+      )
+    else terminal.print(table(keys.map((key) => [key.id, textOf(key, now)] as const)).join('\n'))
+    return 0
+  },
+}
+
+type KeyState = 'valid' | 'expired' | 'revoked'
+
+function stateOf({ revokedAt, expiresAt }: KeyRow, now: number): KeyState {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid'
+}
+
+function rowOf(key: KeyRow, now: number) {
+  const { id, name, lastFour, userId, workspaceId } = key
+  return {
+    id,
+    name,
+    lastFour,
+    state: stateOf(key, now),
+    userId,
+    workspaceId,
+    createdAt: timeOf(key.createdAt),
+    expiresAt: timeOf(key.expiresAt),
+    revokedAt: timeOf(key.revokedAt),
+    lastUsedAt: timeOf(key.lastUsedAt),
+  }
+}
+
+function textOf(key: KeyRow, now: number): string {
+  const used = key.lastUsedAt === null ? 'never used' : `last used ${timeOf(key.lastUsedAt)}`
+  const until = key.expiresAt === null ? '' : `, until ${timeOf(key.expiresAt)}`
+  const where = key.workspaceId === null ? 'every workspace' : `workspace ${key.workspaceId}`
+  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until}, ${used})`
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
+
+const revoke: Command = {
+  summary: 'makes a key stop working, for good; a running service notices within 5 seconds',
+  arguments: [{ name: 'ID', description: 'the id of the key, as keys list prints it' }],
+  settings: ['data'],
+  examples: ['keys revoke 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21'],
+  async run({ config, terminal, arguments: [id = ''] }) {
+    const revoked = await withInstallation(config, (store) => store.revokeKey(id, Date.now()))
+    if (!revoked) throw new CommandError(`There is no key ${id} that works.`, 'All of them: millrace keys list')
+    terminal.say('The key is revoked.')
+    return 0
+  },
+}
+
+export const keys: CommandGroup = { summary: 'API keys of an installation', commands: { create, list, revoke } }

@@ -1,0 +1,92 @@
+import { type App, startApp } from '../app.ts'
+import { environmentWith } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { messageOf } from '../domain/errors.ts'
+import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
+import { Logger } from '../telemetry/logger.ts'
+import { allowListOf } from './allow-list.ts'
+import { type Call, type Command, CommandError } from './command.ts'
+import { type FirstStart, firstStart } from './first-start.ts'
+import { build } from './version.ts'
+
+export const serve: Command = {
+  summary: 'starts the service',
+  details: [
+    'On an empty data folder it first makes an account, a workspace and a key, deploys a sample workflow, and prints how to',
+    'run it. SIGTERM or SIGINT lets runs in flight end and exits with 0; a second signal exits at once.',
+  ].join('\n'),
+  settings: ['host', 'port', 'data', 'baseUrl', 'outboundAllow', 'sync', 'logLevel', 'accessLog', 'stopGraceMs'],
+  examples: ['serve', 'serve --port 4000 --data /var/lib/millrace', 'serve --config production.env'],
+  async run(call) {
+    const { config, terminal } = call
+    allowListOf(config)
+    liftFetchCap(call)
+    for (const warning of call.settings.warnings) terminal.say(warning)
+    const stopped = stopSignal()
+    const app = await start(call)
+    const first = await firstStart(app, config)
+    terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
+    await stopped
+    await app.stop(config.stopGraceMs)
+    return 0
+  },
+}
+
+/**
+ * Bun reads its cap on `fetch` calls in flight once, when the process starts. A setting that needs a higher one puts this
+ * program in its own place, with the variable set; the process id stays. The default does not need it, and starts at once.
+ */
+function liftFetchCap({ config, environment }: Call): void {
+  const needed = fetchCapNeeded(environment[fetchCapVariable], [config.outboundConcurrency])
+  if (needed === undefined) return
+  const isExecutable = import.meta.url.includes('/$bunfs/')
+  const words = process.argv.slice(isExecutable ? 2 : 1)
+  process.execve?.(process.execPath, [process.execPath, ...words], environmentWith({ [fetchCapVariable]: needed }))
+}
+
+async function start({ config }: Call): Promise<App> {
+  const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
+  try {
+    return await startApp({ config, logger, clock: systemClock, version: build.version })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new CommandError(
+      `Port ${config.port} of ${config.host} is taken by another program: ${messageOf(error)}`,
+      'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.',
+      error,
+    )
+  }
+}
+
+/** Resolves at the first signal to stop. The second one ends the process where it stands. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    const take = () => {
+      signals += 1
+      if (signals > 1) process.exit(1)
+      resolve()
+    }
+    // Not SIGHUP: a process under nohup has to go on when its terminal closes.
+    process.on('SIGTERM', take)
+    process.on('SIGINT', take)
+  })
+}
+
+function welcome({ address }: App, { apiKey, signInToken, workspaceId, curl }: FirstStart): string {
+  return [
+    `Millrace listens on ${address.url}`,
+    '',
+    '  This is the first start here. The key and the link are shown this once; keep them.',
+    '',
+    `  API key       ${apiKey}`,
+    `  Workspace     ${workspaceId}`,
+    `  Sign-in link  ${address.url}/sign-in?token=${signInToken}`,
+    '',
+    'A sample workflow is deployed. Run it:',
+    '',
+    curl,
+    '',
+    `Every route: ${address.url}/swagger`,
+  ].join('\n')
+}
