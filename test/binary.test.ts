@@ -53,7 +53,7 @@ describe('the executable by itself', () => {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    expect(await child.stdout.text()).toBe('MILLRACE_HOST=127.0.0.1\n')
-    expect(await child.stderr.text()).toBe('')
+    expect(await new Response(child.stdout).text()).toBe('MILLRACE_HOST=127.0.0.1\n')
+    expect(await new Response(child.stderr).text()).toBe('')
   })
 })

@@ -1,44 +1,125 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
-const root = resolve(import.meta.dir, '..')
-const path = join(root, 'dist', 'millrace')
+/** The compiled executable as its users have it: started on a folder, used over HTTP, killed. */
+export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
 
-/** The path of the executable. `bun run test` builds it before the tests; called alone, a test builds one that is missing or old. */
-export function executable(): string {
-  if (isCurrent()) return path
-  const built = Bun.spawnSync([process.execPath, join(root, 'scripts', 'build.ts'), '--silent'], { stderr: 'pipe' })
-  if (built.exitCode !== 0) throw new Error(`The executable cannot be built:\n${built.stderr}`)
-  return path
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Whether the executable is younger than everything that it is made of. */
-function isCurrent(): boolean {
-  if (!existsSync(path)) return false
-  const builtAt = statSync(path).mtimeMs
-  const glob = new Bun.Glob('{src,samples,scripts}/**/*')
-  const files = ['package.json', 'bun.lock', ...glob.scanSync({ cwd: root })]
-  return files.every((file) => statSync(join(root, file)).mtimeMs <= builtAt)
+export type Installation = { userId: string; workspaceId: string; apiKey: string }
+
+export async function init(data: string): Promise<Installation> {
+  const { code, stdout, stderr } = await command(['init', '--json'], { MILLRACE_DATA: data })
+  if (code !== 0) throw new Error(`init ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout) as Installation
 }
 
-export type Ended = { code: number; out: string; words: string }
+export type Finished = { code: number; stdout: string; stderr: string }
 
-/** Runs the executable to its end, in a folder and with an environment of its own. */
-export async function millrace(words: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
-  const child = Bun.spawn([executable(), ...words], {
-    cwd: options.cwd ?? tmpdir(),
-    env: { PATH: process.env['PATH'] ?? '', ...options.env },
-    stdin: 'ignore',
+/** Runs a command of the executable to its end. */
+export async function command(words: readonly string[], environment: Record<string, string> = {}): Promise<Finished> {
+  const process_ = Bun.spawn([executable, ...words], {
+    env: environmentWith(environment),
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
-  return { code, out, words: err } satisfies Ended
+  const [stdout, stderr] = await Promise.all([
+    new Response(process_.stdout).text(),
+    new Response(process_.stderr).text(),
+  ])
+  return { code: await process_.exited, stdout, stderr }
 }
 
-/** A folder that is gone when the test's scope ends. */
-export function temporaryFolder(): { path: string } & Disposable {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
-  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+export type Serving = {
+  url: string
+  pid: number
+  /** From exec to the printed address. */
+  startedInMs: number
+  /** What it printed, so far. */
+  output(): string
+  errors(): string
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number>
+}
+
+/** Starts `serve` and waits until it says where. */
+export async function serve(
+  data: string,
+  environment: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): Promise<Serving> {
+  const startedAt = performance.now()
+  const server = Bun.spawn([...wrapper, executable, 'serve'], {
+    env: environmentWith({ MILLRACE_DATA: data, MILLRACE_PORT: '0', ...environment }),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const printed = { out: '', err: '' }
+  const gather = async (stream: ReadableStream<Uint8Array>, name: keyof typeof printed) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      printed[name] += decoder.decode(chunk, { stream: true })
+      if (name === 'out') heard.resolve()
+      heard = Promise.withResolvers<void>()
+    }
+    ended.resolve()
+  }
+  let heard = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  gather(server.stdout, 'out')
+  gather(server.stderr, 'err')
+  for (;;) {
+    const next = heard.promise
+    const url = /http:\/\/[\w.:[\]-]+/.exec(printed.out)?.[0]
+    if (url) {
+      return {
+        url,
+        pid: server.pid,
+        startedInMs: performance.now() - startedAt,
+        output: () => printed.out,
+        errors: () => printed.err,
+        async kill(signal) {
+          server.kill(signal)
+          return await server.exited
+        },
+      }
+    }
+    await Promise.race([next, ended.promise])
+    if (server.exitCode !== null) throw new Error(`serve ended with ${server.exitCode}: ${printed.err}`)
+  }
+}
+
+/** One call with a key; the body goes out and comes back as JSON. */
+export async function call(
+  url: string,
+  apiKey: string,
+  method = 'GET',
+  body?: unknown,
+): Promise<{ status: number; body: never; headers: Headers }> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': apiKey },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as never }
+}
+
+/** Creates and deploys a workflow; answers the address of its endpoint. */
+export async function deploy(url: string, apiKey: string, document: unknown): Promise<string> {
+  const created = await call(`${url}/api/workflows`, apiKey, 'POST', document)
+  if (created.status !== 201) throw new Error(`not created: ${JSON.stringify(created.body)}`)
+  const { id } = created.body as { id: string }
+  const deployed = await call(`${url}/api/workflows/${id}/deploy`, apiKey, 'POST')
+  if (deployed.status !== 200) throw new Error(`not deployed: ${JSON.stringify(deployed.body)}`)
+  return `${url}/api/workflows/${id}/execute`
+}
+
+/** Settings of whoever runs the tests stay out. */
+function environmentWith(more: Record<string, string>): Record<string, string | undefined> {
+  const own = Object.entries(Bun.env).filter(([name]) => !name.startsWith('MILLRACE_'))
+  return { ...Object.fromEntries(own), ...more }
 }
