@@ -1,0 +1,195 @@
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import { triggerKinds, WorkflowDocument } from '../domain/workflow.ts'
+import { documented } from './operation.ts'
+
+/** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
+
+const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
+const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
+const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  t.Unsafe<Names[number]>({ type: 'string', enum: [...names] })
+
+export const FindingAnswer = t.Object({
+  level: oneOf(['error', 'warning']),
+  code: t.String(),
+  path: t.String({ description: 'Where in the document.' }),
+  blockId: maybe(t.String()),
+  blockName: maybe(t.String()),
+  message: t.String(),
+})
+
+const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
+
+export const WorkflowAnswer = t.Composite([WorkflowDocument, t.Object(facts)])
+export type WorkflowAnswer = Static<typeof WorkflowAnswer>
+
+export const SavedWorkflow = t.Composite([WorkflowAnswer, t.Object({ findings: t.Array(FindingAnswer) })])
+export type SavedWorkflow = Static<typeof SavedWorkflow>
+
+export const WorkflowList = listOf(
+  t.Object({
+    ...facts,
+    name: t.String(),
+    description: maybe(t.String()),
+    folder: maybe(t.String()),
+    isDeployed: t.Boolean(),
+    version: maybe(t.Integer()),
+    deployedAt: maybe(Time),
+  }),
+)
+
+export const DeployAnswer = t.Object({ version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer) })
+
+const deploymentFacts = {
+  workflowId: t.String(),
+  version: t.Integer(),
+  name: maybe(t.String()),
+  description: maybe(t.String()),
+  createdAt: Time,
+  createdBy: t.String({ description: 'The account that deployed it.' }),
+  isActive: t.Boolean(),
+}
+export const DeploymentList = listOf(t.Object(deploymentFacts))
+export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument })
+
+export const StatusAnswer = t.Object({
+  isDeployed: t.Boolean(),
+  deployedAt: maybe(Time),
+  needsRedeployment: t.Boolean(),
+  version: maybe(t.Integer()),
+})
+
+export const JobAnswer = t.Object({
+  success: t.Boolean({ description: 'False when the run failed or was cancelled.' }),
+  taskId: t.String(),
+  executionId: t.String(),
+  status: oneOf(['queued', 'processing', 'completed', 'failed', 'cancelled']),
+  metadata: t.Object({
+    createdAt: Time,
+    startedAt: maybe(Time),
+    completedAt: maybe(Time),
+    duration: maybe(t.Number()),
+  }),
+  output: t.Optional(t.Unknown()),
+  error: t.Optional(
+    t.Object({
+      code: t.String(),
+      message: t.String(),
+      blockId: t.Optional(t.String()),
+      blockName: t.Optional(t.String()),
+    }),
+  ),
+})
+export type JobAnswer = Static<typeof JobAnswer>
+
+export const CancelAnswer = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
+
+const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time })
+export const LimitsAnswer = t.Object({
+  workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
+  usage: t.Object({
+    currentPeriodCost: t.Number({ description: 'USD, this calendar month (UTC).' }),
+    limit: t.Number({ description: 'USD a month.' }),
+    plan: t.String(),
+    isExceeded: t.Boolean(),
+  }),
+})
+export type LimitsAnswer = Static<typeof LimitsAnswer>
+
+const UsageState = t.Object({ isLimited: t.Boolean(), limit: t.Number(), remaining: t.Number(), resetAt: Time })
+export const UsageLimits = t.Object({
+  success: t.Literal(true),
+  rateLimit: t.Object({ sync: UsageState, async: UsageState, authType: t.Literal('api') }),
+  usage: t.Object({ currentPeriodCost: t.Number(), limit: t.Number(), plan: t.String() }),
+})
+
+const Tokens = t.Object({ prompt: t.Number(), completion: t.Number(), total: t.Number() })
+const Cost = t.Object({
+  total: t.Number({ description: 'USD.' }),
+  tokens: Tokens,
+  models: t.Record(t.String(), t.Object({ input: t.Number(), output: t.Number(), total: t.Number(), tokens: Tokens })),
+})
+const logFacts = {
+  id: t.String(),
+  workflowId: t.String(),
+  executionId: t.String(),
+  level: oneOf(['info', 'error']),
+  trigger: oneOf(triggerKinds),
+  startedAt: Time,
+  endedAt: Time,
+  totalDurationMs: t.Number(),
+  files: maybe(t.Array(t.Unknown())),
+}
+const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
+
+export const LogList = t.Object({
+  data: t.Array(
+    t.Object({
+      ...logFacts,
+      cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
+      workflow: t.Optional(WorkflowFacts),
+      finalOutput: t.Optional(t.Unknown()),
+      traceSpans: t.Optional(t.Array(t.Unknown())),
+    }),
+  ),
+  nextCursor: maybe(t.String({ description: 'Continues this query; opaque.' })),
+  limits: LimitsAnswer,
+})
+export type LogList = Static<typeof LogList>
+
+export const LogDetail = t.Object({
+  data: t.Object({
+    ...logFacts,
+    cost: Cost,
+    workflow: WorkflowFacts,
+    executionData: t.Object({ traceSpans: t.Array(t.Unknown()), finalOutput: t.Unknown() }),
+    limits: LimitsAnswer,
+  }),
+  limits: LimitsAnswer,
+})
+export type LogDetail = Static<typeof LogDetail>
+
+export const ExecutionDetail = t.Object({
+  executionId: t.String(),
+  workflowId: t.String(),
+  workflowState: t.Object({
+    blocks: t.Record(t.String(), t.Unknown()),
+    edges: t.Array(t.Unknown()),
+    loops: t.Record(t.String(), t.Unknown()),
+    parallels: t.Record(t.String(), t.Unknown()),
+  }),
+  executionMetadata: t.Object({
+    trigger: logFacts.trigger,
+    startedAt: Time,
+    endedAt: Time,
+    totalDurationMs: t.Number(),
+    cost: Cost,
+  }),
+  limits: LimitsAnswer,
+})
+export type ExecutionDetail = Static<typeof ExecutionDetail>
+
+export const WorkspaceList = listOf(
+  t.Object({ id: t.String(), name: t.String(), role: oneOf(['owner', 'editor', 'viewer']), createdAt: Time }),
+)
+export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }))
+export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }))
+export const HealthAnswer = t.Object({ status: t.Literal('ok'), version: t.String() })
+export const ReadyAnswer = t.Object({
+  status: t.Literal('ok'),
+  store: t.Literal('ok'),
+  writer: t.Object({ waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }) }),
+})
+
+/**
+ * The answer of a route, by its status. Answers are not checked while the service runs: one that breaks its schema
+ * would turn a document that somebody can still read into a 500. The tests check them instead.
+ */
+export function answers<const Schemas extends Record<number, TSchema>>(schemas: Schemas): Schemas {
+  return Object.fromEntries(Object.entries(schemas).map(([status, schema]) => [status, documented(schema)])) as Schemas
+}
+
+export function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}

@@ -1,0 +1,91 @@
+import { AppError } from '../domain/errors.ts'
+import type { KeyRow, Role, WorkflowRow } from '../store/store.ts'
+import type { Account, Services } from './services.ts'
+
+/**
+ * The key that a request carries in `X-API-Key`; at once when it is known already, so that the execute endpoint need
+ * not wait. Throws (or rejects with) `API_KEY_REQUIRED` or `INVALID_API_KEY`.
+ */
+export function authenticate({ lookUpKey }: Pick<Services, 'lookUpKey'>, headers: Headers): KeyRow | Promise<KeyRow> {
+  const text = headers.get('x-api-key')
+  if (text === null || text === '') {
+    throw new AppError('API_KEY_REQUIRED', 'This request needs a key: send it in the header X-API-Key.')
+  }
+  const found = lookUpKey(text)
+  return found instanceof Promise ? found.then(accept) : accept(found)
+}
+
+function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
+  if (found === 'malformed') {
+    throw new AppError(
+      'INVALID_API_KEY',
+      'The key in X-API-Key is misspelt or cut: a key is "mrk_" and 36 letters and digits.',
+    )
+  }
+  if (found === undefined) {
+    throw new AppError('INVALID_API_KEY', 'The key in X-API-Key is not known here, was revoked, or has expired.')
+  }
+  return found
+}
+
+export function accountOf({ userId, plan }: KeyRow): Account {
+  return { userId, plan }
+}
+
+/** What a key may do in a workspace; undefined when it cannot even see it. */
+export function roleOf({ workspaceId: only, roles }: KeyRow, workspaceId: string): Role | undefined {
+  if (only !== null && only !== workspaceId) return undefined
+  // A caller chooses the text: `constructor` is no workspace.
+  return Object.hasOwn(roles, workspaceId) ? roles[workspaceId] : undefined
+}
+
+/** The ids of the workspaces that a key can see. */
+export function workspacesOf(key: KeyRow): string[] {
+  return Object.keys(key.roles).filter((id) => roleOf(key, id) !== undefined)
+}
+
+/** A viewer reads; an editor and an owner write, too. */
+export type Need = 'read' | 'write'
+
+/**
+ * Refuses what a key may not do in a workspace. What it cannot see is `NOT_FOUND` with the same words as what does not
+ * exist (`what`: "workflow"), so that ids cannot be guessed.
+ */
+export function assertMay(key: KeyRow, workspaceId: string | undefined, need: Need, what: string): void {
+  const role = workspaceId === undefined ? undefined : roleOf(key, workspaceId)
+  if (role === undefined) throw new AppError('NOT_FOUND', `There is no ${what} with this id that this key can see.`)
+  if (need === 'write' && role === 'viewer') {
+    throw new AppError(
+      'FORBIDDEN',
+      `This key may read in this ${what === 'workspace' ? what : `workspace`}, but not change anything.`,
+    )
+  }
+}
+
+/** A workflow that a key may read, or write. */
+export async function findWorkflow({ store }: Services, key: KeyRow, id: string, need: Need): Promise<WorkflowRow> {
+  const row = await store.getWorkflow(id)
+  assertMay(key, row?.workspaceId, need, 'workflow')
+  return row as WorkflowRow
+}
+
+/**
+ * The workspace that a request means: the one it names, or the only one that its key can see. `INVALID_PARAMETERS`
+ * when that is not one.
+ */
+export function chooseWorkspace(key: KeyRow, named: string | undefined, need: Need): string {
+  if (named !== undefined && named !== '') {
+    assertMay(key, named, need, 'workspace')
+    return named
+  }
+  const [first, ...others] = workspacesOf(key)
+  if (first === undefined || others.length > 0) {
+    const message =
+      'workspaceId must be given, because this key sees more than one workspace. GET /api/workspaces lists them.'
+    throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
+      details: [{ path: 'workspaceId', message }],
+    })
+  }
+  assertMay(key, first, need, 'workspace')
+  return first
+}

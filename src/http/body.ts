@@ -1,0 +1,62 @@
+import { AppError } from '../domain/errors.ts'
+import { readJson } from '../domain/json.ts'
+
+/** A request's body as text, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8. */
+export async function readBody(request: Request, bytesMax: number): Promise<string> {
+  const declared = declaredBytes(request.headers)
+  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
+  const bytes = await readBytes(request, bytesMax, declared !== undefined)
+  try {
+    return strictUtf8.decode(bytes)
+  } catch (cause) {
+    throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.', { cause })
+  }
+}
+
+/** A request's body as JSON. Its Content-Type is not looked at. */
+export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
+  return readJson(await readBody(request, bytesMax))
+}
+
+/** Refuses, before anything else is looked at, a body that says itself that no route takes it. */
+export function refuseOversized(headers: Headers, bytesMax: number): void {
+  const declared = declaredBytes(headers)
+  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
+}
+
+/** Strict, because bytes that are no text would silently become other characters. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Undefined for a body of unknown length (sent in chunks). */
+function declaredBytes(headers: Headers): number | undefined {
+  const header = headers.get('content-length')
+  return header === null ? undefined : Number(header)
+}
+
+async function readBytes(request: Request, bytesMax: number, bounded: boolean): Promise<Uint8Array> {
+  try {
+    if (bounded) return await request.bytes()
+    return request.body === null ? new Uint8Array() : await readStream(request.body, bytesMax)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // The caller went away while sending; nobody reads this answer, but it is no error of ours.
+    throw new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause: error })
+  }
+}
+
+/** Counts while it reads, so that a body without a length cannot fill the memory. */
+async function readStream(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.byteLength
+    // Leaving the loop cancels the stream.
+    if (length > bytesMax) throw tooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLarge(bytesMax: number): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${bytesMax} bytes, the most that is taken here.`)
+}

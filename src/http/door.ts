@@ -1,0 +1,166 @@
+import { AppError } from '../domain/errors.ts'
+import type { KeyRow } from '../store/store.ts'
+import { accountOf, authenticate } from './auth.ts'
+import { refuseOversized } from './body.ts'
+import { errorAnswer, errorHeaders, statusOf, toAppError } from './errors.ts'
+import { requestIdOf } from './request-id.ts'
+import type { RateWindow, Services } from './services.ts'
+
+/** The part of Elysia's `set` that is used: what the answer will carry. */
+export type AnswerSet = { status?: number | string; headers: Record<string, unknown> }
+
+/** The part of Bun's server that is used. */
+export type ServerPort = { requestIP(request: Request): { address: string } | null }
+
+/** What the line about a request says beyond what the request itself tells. */
+export type RequestNotes = { keyId?: string; workflowId?: string; executionId?: string }
+
+/** What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock. */
+export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown }
+
+/**
+ * Where requests come in and answers go out: request ids, keys, the external API's rate limit, errors, the access log.
+ * A handler calls `greet`, `enter` or `enterExternal` first; plain calls and not hooks, because hooks cost every route
+ * (one that touches headers cost a tenth of the execute endpoint's requests a second).
+ */
+export class Door {
+  readonly #services: Services
+  /** Of requests that are being answered. */
+  readonly #visits = new WeakMap<Request, Visit>()
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** For everyone. Refuses a body that no route would take, whoever sends it. */
+  greet(request: Request, set: AnswerSet): void {
+    set.headers['x-request-id'] = this.#visitOf(request).requestId
+    refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
+  }
+
+  /** For holders of a key. */
+  async enter(request: Request, set: AnswerSet): Promise<KeyRow> {
+    this.greet(request, set)
+    const key = await authenticate(this.#services, request.headers)
+    this.note(request, { keyId: key.id })
+    return key
+  }
+
+  /**
+   * For holders of a key that call the external API: counts the request, and says on every answer how many are left.
+   * A request without a valid key counts against its address only.
+   */
+  async enterExternal(request: Request, set: AnswerSet, server: ServerPort | null): Promise<KeyRow> {
+    const { rateLimits } = this.#services
+    let key: KeyRow
+    try {
+      key = await this.enter(request, set)
+    } catch (error) {
+      const { code } = toAppError(error)
+      if (code === 'API_KEY_REQUIRED' || code === 'INVALID_API_KEY') {
+        this.#count(rateLimits.refused(server?.requestIP(request)?.address ?? 'unknown'), set)
+      }
+      throw error
+    }
+    this.#count(rateLimits.externalApi(accountOf(key)), set)
+    return key
+  }
+
+  #count({ allowed, limit, remaining, resetAt }: RateWindow, set: AnswerSet): void {
+    set.headers['x-ratelimit-limit'] = String(limit)
+    set.headers['x-ratelimit-remaining'] = String(remaining)
+    set.headers['x-ratelimit-reset'] = new Date(resetAt).toISOString()
+    if (allowed) return
+    const retryAfterS = Math.max(1, Math.ceil((resetAt - this.#services.clock.now()) / 1000))
+    throw new AppError(
+      'RATE_LIMIT_EXCEEDED',
+      `More than ${limit} requests in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
+      { retryAfterS },
+    )
+  }
+
+  /** Adds to the line about a request. */
+  note(request: Request, notes: RequestNotes): void {
+    Object.assign(this.#visitOf(request), notes)
+  }
+
+  /** Makes the answer to a request that failed: its text, with status and headers in `set`. */
+  refuse(request: Request, set: AnswerSet, thrown: unknown): string {
+    const error = toAppError(thrown)
+    const visit = this.#visitOf(request)
+    const status = statusOf(error.code)
+    const text = JSON.stringify(errorAnswer(error))
+    set.status = status
+    Object.assign(set.headers, errorHeaders(error), {
+      'content-type': 'application/json',
+      'x-request-id': visit.requestId,
+    })
+    this.#report(request, visit.requestId, error)
+    this.#write(request, visit, { status, bytes: Buffer.byteLength(text), code: error.code })
+    return text
+  }
+
+  /** For routes that make their own `Response`s: tells the log of an answer. */
+  answered(request: Request, response: Response, facts: AnswerFacts): void {
+    const { error: thrown, ...notes } = facts
+    const error = thrown === undefined ? undefined : toAppError(thrown)
+    if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
+    const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
+    const visit: Visit = { requestId, startedAt: undefined, written: false, ...notes }
+    this.#visits.set(request, visit)
+    if (error) this.#report(request, visit.requestId, error)
+    this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? null })
+  }
+
+  /** Writes the line of a request that went well. */
+  leave(request: Request, status: number, bytes: number | null): void {
+    const visit = this.#visits.get(request)
+    if (visit) this.#write(request, visit, { status, bytes, code: null })
+  }
+
+  /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
+  #report(request: Request, requestId: string, error: AppError): void {
+    if (error.code !== 'INTERNAL') return
+    const { method } = request
+    this.#services.logger.error('request failed', { requestId, method, path: pathOf(request), cause: error.cause })
+  }
+
+  #write(request: Request, visit: Visit, answer: { status: number; bytes: number | null; code: string | null }): void {
+    const { logger, clock } = this.#services
+    if (visit.written || answer.status < logger.accessFrom) return
+    visit.written = true
+    logger.access({
+      requestId: visit.requestId,
+      method: request.method,
+      path: pathOf(request),
+      status: answer.status,
+      durationMs: visit.startedAt === undefined ? null : roundToMicros(clock.monotonic() - visit.startedAt),
+      bytes: answer.bytes,
+      keyId: visit.keyId ?? null,
+      workflowId: visit.workflowId ?? null,
+      executionId: visit.executionId ?? null,
+      code: answer.code,
+    })
+  }
+
+  #visitOf(request: Request): Visit {
+    let visit = this.#visits.get(request)
+    if (visit === undefined) {
+      visit = { requestId: requestIdOf(request.headers), startedAt: this.#services.clock.monotonic(), written: false }
+      this.#visits.set(request, visit)
+    }
+    return visit
+  }
+}
+
+type Visit = RequestNotes & { requestId: string; startedAt: number | undefined; written: boolean }
+
+function roundToMicros(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1000
+}
+
+export function pathOf({ url }: Request): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.indexOf('?', start)
+  return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : end)
+}

@@ -1,0 +1,12 @@
+import { isoTime, type LimitsAnswer } from './answers.ts'
+import type { LimitsObject, RateState } from './services.ts'
+
+/** The limits object of the interface: times as on the wire. */
+export function limitsAnswer({ workflowExecutionRateLimit, usage }: LimitsObject): LimitsAnswer {
+  const { sync, async } = workflowExecutionRateLimit
+  return { workflowExecutionRateLimit: { sync: rateAnswer(sync), async: rateAnswer(async) }, usage: { ...usage } }
+}
+
+function rateAnswer({ limit, remaining, resetAt }: RateState) {
+  return { limit, remaining, resetAt: isoTime(resetAt) }
+}

@@ -1,0 +1,114 @@
+import { AppError, type ErrorDetail } from '../domain/errors.ts'
+
+/**
+ * Reads a request's query. A value that cannot be taken is noted, one row a parameter, and `assertValid` refuses them
+ * all at once; unknown parameters are not looked at.
+ */
+export class Parameters {
+  readonly #values: URLSearchParams
+  readonly #problems = new Map<string, ErrorDetail>()
+
+  constructor(url: string) {
+    const start = url.indexOf('?')
+    this.#values = new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
+  }
+
+  text(name: string): string | undefined {
+    const [value, ...others] = this.#values.getAll(name)
+    if (others.length > 0) return this.#refuse(name, 'must be given once')
+    return value === '' ? this.#refuse(name, 'is empty; leave it out instead') : value
+  }
+
+  /** Split at commas, trimmed. Undefined when absent. */
+  list(name: string): string[] | undefined {
+    const values = this.#values.getAll(name)
+    if (values.length === 0) return undefined
+    const items = values.flatMap((value) => value.split(',')).map((item) => item.trim())
+    const named = items.filter((item) => item !== '')
+    return named.length === 0 ? this.#refuse(name, 'is empty; leave it out instead') : named
+  }
+
+  oneOf<const Names extends readonly string[]>(name: string, names: Names): Names[number] | undefined {
+    const value = this.text(name)
+    if (value === undefined || names.includes(value)) return value
+    return this.#refuse(name, `must be ${either(names)}, not ${quoted(value)}`)
+  }
+
+  listOf<const Names extends readonly string[]>(name: string, names: Names): Names[number][] | undefined {
+    const items = this.list(name)
+    const wrong = items?.find((item) => !names.includes(item))
+    return wrong === undefined ? items : this.#refuse(name, `may hold ${either(names)}, not ${quoted(wrong)}`)
+  }
+
+  whole(name: string, minimum: number, maximum: number): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+    if (number >= minimum && number <= maximum) return number
+    return this.#refuse(name, `must be a whole number from ${minimum} to ${maximum}, not ${quoted(value)}`)
+  }
+
+  /** A number that is not negative. */
+  number(name: string): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const number = /^\d{1,30}(\.\d{1,30})?$/.test(value) ? Number(value) : Number.NaN
+    return Number.isNaN(number) ? this.#refuse(name, `must be a number of 0 or more, not ${quoted(value)}`) : number
+  }
+
+  flag(name: string): boolean {
+    const value = this.text(name)
+    if (value === undefined || value === 'false' || value === '0') return false
+    if (value === 'true' || value === '1') return true
+    return this.#refuse(name, `must be true, false, 1 or 0, not ${quoted(value)}`) ?? false
+  }
+
+  /** Epoch milliseconds of an RFC 3339 time; without a zone in UTC, a date alone is its first instant. */
+  time(name: string): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const time = readTime(value)
+    if (time !== undefined) return time
+    return this.#refuse(name, `must be a time such as 2025-01-31T08:00:00Z, or a date, not ${quoted(value)}`)
+  }
+
+  missing(name: string, message: string): void {
+    this.#refuse(name, message)
+  }
+
+  assertValid(): void {
+    if (this.#problems.size === 0) return
+    const details = [...this.#problems.values()]
+    throw new AppError('INVALID_PARAMETERS', details.map(({ message }) => message).join(' '), { details })
+  }
+
+  #refuse(name: string, complaint: string): undefined {
+    if (!this.#problems.has(name)) this.#problems.set(name, { path: name, message: `${name} ${complaint}.` })
+    return undefined
+  }
+}
+
+function either(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), names.at(-1)].filter((part) => part !== '').join(' or ')
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57).toWellFormed()}...` : value)
+}
+
+/** A `+` that nobody escaped arrives as a space; nothing else can be meant by a space in that place. */
+const timePattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+\- ])(\d\d):(\d\d))?)?$/
+
+function readTime(text: string): number | undefined {
+  const match = timePattern.exec(text)
+  if (!match) return undefined
+  const part = (index: number) => Number(match[index] ?? 0)
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)]
+  const date = new Date(Date.UTC(year, month - 1, day))
+  if (year < 1000 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  if (hour > 23 || minute > 59 || second > 59 || part(9) > 23 || part(10) > 59) return undefined
+  const ms = Number(`${match[7] ?? ''}000`.slice(0, 3))
+  const offsetMinutes = (part(9) * 60 + part(10)) * (match[8] === '-' ? -1 : 1)
+  return date.getTime() + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + ms
+}

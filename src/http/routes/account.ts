@@ -1,0 +1,83 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { foldersOf } from '../../domain/folders.ts'
+import { answers, FolderList, isoTime, UsageLimits, WorkspaceList } from '../answers.ts'
+import { accountOf, chooseWorkspace, roleOf } from '../auth.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import { Parameters } from '../parameters.ts'
+import type { RateState, Services } from '../services.ts'
+
+/** What a key can see, and what its account has left. */
+export function accountRoutes(services: Services, door: Door) {
+  const { store } = services
+  return new Elysia({ prefix: '/api' })
+    .get(
+      '/users/me/usage-limits',
+      async ({ request, set }) => {
+        const key = await door.enter(request, set)
+        const { workflowExecutionRateLimit, usage } = await services.limitsOf(accountOf(key))
+        const { sync, async } = workflowExecutionRateLimit
+        const { currentPeriodCost, limit, plan } = usage
+        return {
+          success: true,
+          rateLimit: { sync: usageState(sync), async: usageState(async), authType: 'api' },
+          usage: { currentPeriodCost, limit, plan },
+        } as const
+      },
+      {
+        response: answers({ 200: UsageLimits }),
+        detail: operation({
+          summary: 'Get the limits of your account',
+          description: 'Executions left in the current minute, and what was spent this month.',
+          tag: 'Account',
+        }),
+      },
+    )
+    .get(
+      '/workspaces',
+      async ({ request, set }) => {
+        const key = await door.enter(request, set)
+        const rows = await store.listWorkspaces(key.userId)
+        return {
+          data: rows.flatMap(({ id, name, createdAt }) => {
+            const role = roleOf(key, id)
+            return role === undefined ? [] : [{ id, name, role, createdAt: isoTime(createdAt) }]
+          }),
+        }
+      },
+      {
+        response: answers({ 200: WorkspaceList }),
+        detail: operation({ summary: 'List the workspaces that this key can see', tag: 'Account' }),
+      },
+    )
+    .get(
+      '/folders',
+      async ({ request, set }) => {
+        const key = await door.enter(request, set)
+        const parameters = new Parameters(request.url)
+        const named = parameters.text('workspaceId')
+        parameters.assertValid()
+        const rows = await store.listWorkflows(chooseWorkspace(key, named, 'read'))
+        return { data: foldersOf(rows.flatMap(({ document }) => document.folder ?? [])) }
+      },
+      {
+        query: documented(
+          t.Object({
+            workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+          }),
+        ),
+        response: answers({ 200: FolderList }),
+        detail: operation({
+          summary: 'List the folders of a workspace',
+          description: 'Folders exist through the workflows in them. The ids are those of the filter `folderIds`.',
+          tag: 'Account',
+          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+        }),
+      },
+    )
+}
+
+function usageState({ limit, remaining, resetAt }: RateState) {
+  return { isLimited: remaining <= 0, limit, remaining, resetAt: isoTime(resetAt) }
+}

@@ -1,0 +1,238 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { runAlike } from '../../domain/redeployment.ts'
+import { findMisfits } from '../../domain/shape.ts'
+import type { Finding, WorkflowDocument } from '../../domain/workflow.ts'
+import type { DeploymentRow, DeploymentTexts } from '../../store/store.ts'
+import {
+  answers,
+  DeployAnswer,
+  DeploymentAnswer,
+  DeploymentList,
+  isoTime,
+  SavedWorkflow,
+  StatusAnswer,
+} from '../answers.ts'
+import { findWorkflow } from '../auth.ts'
+import { readJsonBody } from '../body.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import type { Services } from '../services.ts'
+import { savedAnswer } from '../workflow-answer.ts'
+
+const Texts = t.Object({
+  name: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Null()])),
+  description: t.Optional(t.Union([t.String({ maxLength: 10_000 }), t.Null()])),
+})
+
+/** Versions of workflows, and which of them runs. */
+export function deploymentRoutes(services: Services, door: Door) {
+  const { store, clock, settings } = services
+  return new Elysia({ prefix: '/api/workflows/:id' })
+    .post(
+      '/deploy',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        const { document, workspaceId } = await findWorkflow(services, key, id, 'write')
+        const findings = await services.checkWorkflow(document, workspaceId)
+        if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
+        const row = await store.deploy(id, withoutWebhooks(document), clock.now(), key.userId)
+        services.deployments.forget(id)
+        return { version: row.version, deployedAt: isoTime(row.createdAt), warnings: findings }
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: DeployAnswer }),
+        detail: operation({
+          summary: 'Deploy a workflow',
+          description: 'Copies the draft to a new version and makes it the active one, unless a finding prevents it.',
+          tag: 'Deployments',
+          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .delete(
+      '/deploy',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        await findWorkflow(services, key, id, 'write')
+        await store.undeploy(id)
+        services.deployments.forget(id)
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'No version is active any more.' }) }),
+        detail: operation({
+          summary: 'Undeploy a workflow',
+          description: 'Leaves no version active; the versions stay.',
+          tag: 'Deployments',
+          errors: ['FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/status',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        const { document, activeVersion, deployedAt } = await findWorkflow(services, key, id, 'read')
+        const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
+        return {
+          isDeployed: active !== undefined,
+          deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
+          needsRedeployment: active !== undefined && !runAlike(document, active.document),
+          version: active?.version ?? null,
+        }
+      },
+      {
+        response: answers({ 200: StatusAnswer }),
+        detail: operation({
+          summary: 'Get the deployment status of a workflow',
+          description:
+            '`needsRedeployment`: the draft would run differently from the active version. Positions and sample values ' +
+            'of input fields do not count.',
+          tag: 'Deployments',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/deployments',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        await findWorkflow(services, key, id, 'read')
+        const rows = await store.listDeployments(id)
+        return { data: rows.map(factsOf) }
+      },
+      {
+        response: answers({ 200: DeploymentList }),
+        detail: operation({ summary: 'List the versions of a workflow', tag: 'Deployments', errors: ['NOT_FOUND'] }),
+      },
+    )
+    .get(
+      '/deployments/:version',
+      async ({ request, set, params }) => {
+        const key = await door.enter(request, set)
+        await findWorkflow(services, key, params.id, 'read')
+        return answerOf(await findVersion(params.id, params.version))
+      },
+      {
+        response: answers({ 200: DeploymentAnswer }),
+        detail: operation({ summary: 'Get a version of a workflow', tag: 'Deployments', errors: ['NOT_FOUND'] }),
+      },
+    )
+    .patch(
+      '/deployments/:version',
+      async ({ request, set, params }) => {
+        const key = await door.enter(request, set)
+        await findWorkflow(services, key, params.id, 'write')
+        const texts = textsOf(await readJsonBody(request, settings.bodyBytesMax))
+        const { version } = await findVersion(params.id, params.version)
+        await store.describeDeployment(params.id, version, texts)
+        return answerOf(await findVersion(params.id, params.version))
+      },
+      {
+        parse: 'none',
+        body: documented(Texts),
+        response: answers({ 200: DeploymentAnswer }),
+        detail: operation({
+          summary: 'Name or describe a version',
+          description: 'A member that is left out stays as it is; null removes it.',
+          tag: 'Deployments',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/deployments/:version/activate',
+      async ({ request, set, params: { id, version: text } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        const { workspaceId } = await findWorkflow(services, key, id, 'write')
+        const { version, document } = await findVersion(id, text)
+        // What could run once may not any more: a block type that is gone, a limit that was lowered.
+        const findings = await services.checkWorkflow(document, workspaceId)
+        if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
+        const at = clock.now()
+        await store.activate(id, version, at)
+        services.deployments.forget(id)
+        return { version, deployedAt: isoTime(at), warnings: findings }
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: DeployAnswer }),
+        detail: operation({
+          summary: 'Make a version the active one',
+          tag: 'Deployments',
+          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/deployments/:version/revert',
+      async ({ request, set, params: { id, version: text } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        const { document: draft } = await findWorkflow(services, key, id, 'write')
+        const { document } = await findVersion(id, text)
+        // What belongs to the workflow and not to a version stays as it is.
+        const { webhooks, name, folder } = draft
+        const kept = { name, ...(folder === undefined ? {} : { folder }), ...(webhooks ? { webhooks } : {}) }
+        const row = await store.updateWorkflow(id, { ...withoutWebhooks(document), ...kept, id }, clock.now())
+        return savedAnswer(services, row)
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: SavedWorkflow }),
+        detail: operation({
+          summary: 'Load a version back into the draft',
+          description: 'What is active goes on running. Name, folder and webhooks of the workflow stay as they are.',
+          tag: 'Deployments',
+          errors: ['FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+
+  async function findVersion(id: string, text: string): Promise<DeploymentRow> {
+    const row = /^[1-9]\d{0,8}$/.test(text) ? await store.getDeployment(id, Number(text)) : undefined
+    if (row) return row
+    throw new AppError('NOT_FOUND', 'This workflow has no such version. GET …/deployments lists its versions.')
+  }
+}
+
+/** Webhooks belong to the workflow and not to a version. */
+function withoutWebhooks({ webhooks: _webhooks, ...document }: WorkflowDocument): WorkflowDocument {
+  return document
+}
+
+function undeployable(findings: readonly Finding[]): AppError {
+  const errors = findings.filter(({ level }) => level === 'error')
+  const details = [...errors, ...findings.filter(({ level }) => level === 'warning')].map(detailOf)
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see details)` : ''
+  return new AppError('INVALID_INPUT', `The workflow cannot be deployed: ${details[0]?.message}${more}`, { details })
+}
+
+function detailOf({ level, path, blockId, blockName, message }: Finding) {
+  const inBlock = blockId === null ? '' : `In block "${blockName ?? blockId}" (${blockId}): `
+  return { path, message: `${level === 'warning' ? 'Warning: ' : ''}${inBlock}${message}` }
+}
+
+function textsOf(body: unknown): DeploymentTexts {
+  const details = findMisfits(Texts, body)
+  if (details.length > 0) {
+    throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  }
+  const { name, description } = body as DeploymentTexts
+  return { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+}
+
+function factsOf({ workflowId, version, name, description, createdAt, createdBy, active }: DeploymentRow) {
+  return { workflowId, version, name, description, createdAt: isoTime(createdAt), createdBy, isActive: active }
+}
+
+function answerOf(row: DeploymentRow) {
+  return { ...factsOf(row), document: withoutWebhooks(row.document) }
+}

@@ -1,0 +1,80 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import type { KeyRow } from '../../store/store.ts'
+import { answers, CancelAnswer, JobAnswer } from '../answers.ts'
+import { assertMay, type Need } from '../auth.ts'
+import type { Door } from '../door.ts'
+import { findJob, type Job } from '../jobs.ts'
+import { answerWith } from '../json-text.ts'
+import { operation } from '../operation.ts'
+import type { Services } from '../services.ts'
+
+/** What became of runs, and stopping them. */
+export function executionRoutes(services: Services, door: Door) {
+  return new Elysia()
+    .get(
+      '/api/workflows/:id/executions/:executionId',
+      async ({ request, set, params }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: params.id, executionId: params.executionId })
+        const { text } = await find(key, params.executionId, 'read', params.id)
+        return answerWith<JobAnswer>(set, text)
+      },
+      {
+        response: answers({ 200: JobAnswer }),
+        detail: operation({
+          summary: 'Get a run',
+          description: 'A run in flight has the status `processing`; one that has ended, its output or its error.',
+          tag: 'Executions',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/api/workflows/:id/executions/:executionId/cancel',
+      async ({ request, set, params: { id, executionId } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id, executionId })
+        const { ended } = await find(key, executionId, 'write', id)
+        // It may have ended since it was found.
+        if (ended || !services.runner.cancel(executionId, 'CANCELLED')) {
+          throw new AppError('CONFLICT', 'This run has ended; there is nothing left to cancel.')
+        }
+        return { success: true, status: 'cancelled' } as const
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: CancelAnswer }),
+        detail: operation({
+          summary: 'Cancel a run',
+          description: 'Its blocks are told to stop; its caller gets the failure `CANCELLED`.',
+          tag: 'Executions',
+          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .get(
+      '/api/jobs/:id',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { executionId: id })
+        const { text } = await find(key, id, 'read')
+        return answerWith<JobAnswer>(set, text)
+      },
+      {
+        response: answers({ 200: JobAnswer }),
+        detail: operation({
+          summary: 'Get a run by its id alone',
+          tag: 'Executions',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+
+  async function find(key: KeyRow, executionId: string, need: Need, workflowId?: string): Promise<Job> {
+    const job = await findJob(services, executionId)
+    const isOther = workflowId !== undefined && job?.workflowId !== workflowId
+    assertMay(key, isOther ? undefined : job?.workspaceId, need, 'run')
+    return job as Job
+  }
+}

@@ -1,0 +1,172 @@
+import { type TSchema, Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { sequenceOf } from '../../domain/ids.ts'
+import { triggerKinds, type WorkflowDocument } from '../../domain/workflow.ts'
+import type { KeyRow, LogDetailRow, LogListRow } from '../../store/store.ts'
+import { answers, ExecutionDetail, LogDetail, LogList } from '../answers.ts'
+import { accountOf, assertMay } from '../auth.ts'
+import { readCursor, writeCursor } from '../cursor.ts'
+import type { AnswerSet, Door } from '../door.ts'
+import { answerWith, JsonText, writeList, writeObject } from '../json-text.ts'
+import { limitsAnswer } from '../limits-answer.ts'
+import { writeDetail, writeEntry, writeExecution } from '../log-entry.ts'
+import { type LogPage, readPage } from '../log-page.ts'
+import { type LogRequest, logsPageDefault, logsPageMax, readLogRequest, scopeOf } from '../log-query.ts'
+import { documented, operation } from '../operation.ts'
+import type { Services } from '../services.ts'
+
+/** Bytes of entries after which a page that shows outputs or spans ends early, with a cursor. */
+const pageBytesMax = 33_554_432
+
+/** The external API: `/api/v1/logs`. */
+export function logRoutes(services: Services, door: Door) {
+  const { store } = services
+  return new Elysia({ prefix: '/api/v1/logs' })
+    .get(
+      '/',
+      async ({ request, set, server }) => {
+        const key = await door.enterExternal(request, set, server)
+        const wanted = readLogRequest(request.url)
+        assertMay(key, wanted.workspaceId, 'read', 'workspace')
+        const scope = scopeOf(wanted)
+        const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
+        if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
+        const page = await readPage(store, wanted, after)
+        const { entries, next } = await writeEntries(page, wanted)
+        const nextCursor = next === null ? null : writeCursor(next, scope)
+        return answerWith<LogList>(set, writeObject({ data: entries, nextCursor, limits: await limitsFor(key) }))
+      },
+      {
+        query: documented(LogQueryParameters),
+        response: answers({ 200: LogList }),
+        detail: operation({
+          summary: 'Query log entries',
+          description:
+            'Entries are in the order in which they were recorded. To follow new ones, use `order=asc` and come back ' +
+            'with `nextCursor`. A cursor continues the query it came from: `limit`, `details` and what is included may ' +
+            'change, other parameters may not. A filter that admits little may answer with a short or empty page and a cursor.',
+          tag: 'Logs',
+          access: 'external',
+          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:id',
+      async ({ request, set, params: { id }, server }) => {
+        const key = await door.enterExternal(request, set, server)
+        const sequence = sequenceOf(id)
+        const row = sequence === undefined ? undefined : await store.getLog(sequence)
+        assertMay(key, row?.workspaceId, 'read', 'log entry')
+        return answerWith<LogDetail>(set, writeDetail(row as LogDetailRow, await limitsFor(key)))
+      },
+      {
+        response: answers({ 200: LogDetail }),
+        detail: operation({ summary: 'Get a log entry', tag: 'Logs', access: 'external', errors: ['NOT_FOUND'] }),
+      },
+    )
+    .get(
+      '/workflow/pt-BR/executions/:executionId',
+      async ({ request, set, params, server }) => {
+        const key = await door.enterExternal(request, set, server)
+        return executionAnswer(key, set, params.executionId)
+      },
+      {
+        response: answers({ 200: ExecutionDetail }),
+        detail: operation({
+          summary: 'Get execution details',
+          description: '`workflowState` is the deployment that ran, not the draft.',
+          tag: 'Logs',
+          access: 'external',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/executions/:executionId',
+      async ({ request, set, params, server }) => {
+        const key = await door.enterExternal(request, set, server)
+        return executionAnswer(key, set, params.executionId)
+      },
+      {
+        response: answers({ 200: ExecutionDetail }),
+        detail: operation({
+          summary: 'Get execution details (short path)',
+          description: 'The same answer as the longer path.',
+          tag: 'Logs',
+          access: 'external',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+
+  async function limitsFor(key: KeyRow): Promise<JsonText> {
+    return new JsonText(JSON.stringify(limitsAnswer(await services.limitsOf(accountOf(key)))))
+  }
+
+  async function executionAnswer(key: KeyRow, set: AnswerSet, executionId: string): Promise<ExecutionDetail> {
+    const row = await store.getExecution(executionId)
+    assertMay(key, row?.workspaceId, 'read', 'execution')
+    const { workflowId, version } = row as LogDetailRow
+    const deployment = await store.getDeployment(workflowId, version)
+    const text = writeExecution(row as LogDetailRow, deployment?.document ?? nothing, await limitsFor(key))
+    return answerWith<ExecutionDetail>(set, text)
+  }
+
+  /** Entries are read whole only when something of them is shown, and then one by one, to a bound. */
+  async function writeEntries({ rows, next }: LogPage, wanted: LogRequest) {
+    const { details, includeFinalOutput: finalOutput, includeTraceSpans: traceSpans } = wanted
+    const extras = { full: details === 'full', finalOutput, traceSpans }
+    const needsDetails = extras.full || finalOutput || traceSpans
+    const entries: JsonText[] = []
+    let bytes = 0
+    for (const row of rows) {
+      const entry = writeEntry(row, needsDetails ? await detailsOf(row) : undefined, extras)
+      bytes += entry.text.length
+      if (bytes > pageBytesMax && entries.length > 0) {
+        return { entries: writeList(entries), next: rows[entries.length - 1]?.sequence ?? null }
+      }
+      entries.push(entry)
+    }
+    return { entries: writeList(entries), next }
+  }
+
+  async function detailsOf({ sequence }: LogListRow): Promise<LogDetailRow | undefined> {
+    return store.getLog(sequence)
+  }
+}
+
+/** The state of a version that is gone. */
+const nothing: WorkflowDocument = { name: '', blocks: {}, edges: [] }
+
+function invalidCursor(): AppError {
+  return new AppError(
+    'INVALID_CURSOR',
+    'This cursor does not belong to this query. Keep workspaceId, order and filters as they were, or start without a cursor.',
+  )
+}
+
+const optional = <Schema extends TSchema>(schema: Schema) => t.Optional(schema)
+const names = (values: readonly string[]) => t.String({ description: `Separated by commas: ${values.join(', ')}.` })
+const LogQueryParameters = t.Object({
+  workspaceId: t.String(),
+  workflowIds: optional(t.String({ description: 'Separated by commas.' })),
+  folderIds: optional(t.String({ description: 'Separated by commas; folders below them count.' })),
+  triggers: optional(names(triggerKinds)),
+  level: optional(t.Unsafe<'info' | 'error'>({ type: 'string', enum: ['info', 'error'] })),
+  startDate: optional(t.String({ description: 'RFC 3339; entries that started then or later.' })),
+  endDate: optional(t.String({ description: 'RFC 3339; entries that started then or earlier.' })),
+  executionId: optional(t.String()),
+  minDurationMs: optional(t.Number({ minimum: 0 })),
+  maxDurationMs: optional(t.Number({ minimum: 0 })),
+  minCost: optional(t.Number({ minimum: 0, description: 'USD.' })),
+  maxCost: optional(t.Number({ minimum: 0, description: 'USD.' })),
+  model: optional(t.String()),
+  limit: optional(t.Integer({ minimum: 1, maximum: logsPageMax, default: logsPageDefault })),
+  cursor: optional(t.String({ description: '`nextCursor` of the page before.' })),
+  order: optional(t.Unsafe<'desc' | 'asc'>({ type: 'string', enum: ['desc', 'asc'], default: 'desc' })),
+  details: optional(t.Unsafe<'basic' | 'full'>({ type: 'string', enum: ['basic', 'full'], default: 'basic' })),
+  includeTraceSpans: optional(t.Boolean({ default: false })),
+  includeFinalOutput: optional(t.Boolean({ default: false })),
+})

@@ -1,0 +1,69 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { type Door, pathOf } from '../door.ts'
+
+/** A route of the service: `path` with `:name` for what varies. */
+export type KnownRoute = { method: string; path: string }
+
+/**
+ * Everything that no other route answers: 405 with `Allow` for a path that takes other methods, OPTIONS for those that
+ * exist, 404 for the rest. Under `/api/v1/` these count in the window like all requests there.
+ */
+export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute[]) {
+  let table: Table | undefined
+  return new Elysia().all(
+    '/*',
+    async ({ request, set, server }) => {
+      door.greet(request, set)
+      const path = pathOf(request)
+      table ??= compileTable(knownRoutes())
+      const methods = methodsAt(table, path)
+      if (methods.length > 0) set.headers['allow'] = methods.join(', ')
+      if (request.method === 'OPTIONS' && methods.length > 0) {
+        set.status = 204
+        return
+      }
+      if (path.startsWith('/api/v1/')) await door.enterExternal(request, set, server)
+      if (methods.length === 0) {
+        throw new AppError('NOT_FOUND', `There is nothing at ${shown(path)}. GET /swagger shows what there is.`)
+      }
+      throw new AppError(
+        'METHOD_NOT_ALLOWED',
+        `${shown(path)} takes ${methods.join(', ')}, and not ${shown(request.method)}.`,
+      )
+    },
+    { parse: 'none', detail: { hide: true } },
+  )
+}
+
+type Table = { pattern: RegExp; methods: Set<string> }[]
+
+/** HEAD goes wherever GET does, OPTIONS everywhere. */
+function compileTable(routes: readonly KnownRoute[]): Table {
+  const methods = new Map<string, Set<string>>()
+  for (const { method, path } of routes) {
+    if (path.endsWith('*')) continue
+    const known = methods.get(path) ?? new Set()
+    for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) known.add(each)
+    methods.set(path, known.add('OPTIONS'))
+  }
+  return [...methods].map(([path, known]) => ({ pattern: patternOf(path), methods: known }))
+}
+
+function patternOf(path: string): RegExp {
+  const steps = path.replace(/\/$/, '').split('/')
+  const source = steps.map((step) => (step.startsWith(':') ? '[^/]+' : RegExp.escape(step))).join('/')
+  return new RegExp(`^${source}/?$`)
+}
+
+function methodsAt(table: Table, path: string): string[] {
+  const found = new Set<string>()
+  for (const { pattern, methods } of table) {
+    if (pattern.test(path)) for (const method of methods) found.add(method)
+  }
+  return [...found].sort()
+}
+
+function shown(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text
+}

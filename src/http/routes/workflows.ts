@@ -1,0 +1,197 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { readDocument } from '../../domain/document.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/input.ts'
+import { type Finding, WorkflowDocument } from '../../domain/workflow.ts'
+import type { WorkflowRow } from '../../store/store.ts'
+import { answers, isoTime, SavedWorkflow, WorkflowAnswer, WorkflowList } from '../answers.ts'
+import { chooseWorkspace, findWorkflow } from '../auth.ts'
+import { readJsonBody } from '../body.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import { Parameters } from '../parameters.ts'
+import type { Services } from '../services.ts'
+import { keepSecrets } from '../webhook-secrets.ts'
+import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
+import { workflowOpenApi } from '../workflow-openapi.ts'
+
+const WorkspaceQuery = t.Object({
+  workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+})
+const NewWorkflow = t.Composite([WorkflowDocument, WorkspaceQuery])
+const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
+
+/** Workflow documents: `/api/workflows`. */
+export function workflowRoutes(services: Services, door: Door) {
+  const { store, clock, settings } = services
+  return new Elysia({ prefix: '/api/workflows' })
+    .get(
+      '/',
+      async ({ request, set }) => {
+        const key = await door.enter(request, set)
+        const workspaceId = chooseWorkspace(key, workspaceParameter(request), 'read')
+        const rows = await store.listWorkflows(workspaceId)
+        return { data: rows.map(summaryOf) }
+      },
+      {
+        query: documented(WorkspaceQuery),
+        response: answers({ 200: WorkflowList }),
+        detail: operation({
+          summary: 'List workflows',
+          description: 'The workflows of a workspace, without their blocks.',
+          tag: 'Workflows',
+          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/',
+      async ({ request, set }) => {
+        const key = await door.enter(request, set)
+        const body = await readJsonBody(request, settings.bodyBytesMax)
+        const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
+        const { document, warnings } = documentOf(body)
+        const id = document.id ?? null
+        const row = await store.createWorkflow({
+          id,
+          workspaceId,
+          document: keepSecrets(document, undefined),
+          at: clock.now(),
+        })
+        door.note(request, { workflowId: row.id })
+        set.status = 201
+        return savedAnswer(services, row, warnings)
+      },
+      {
+        parse: 'none',
+        body: documented(NewWorkflow),
+        query: documented(WorkspaceQuery),
+        response: answers({ 201: SavedWorkflow }),
+        detail: operation({
+          summary: 'Create a workflow',
+          description:
+            'Takes a workflow document, and the workspace as its member `workspaceId` or as a parameter. Only a wrong ' +
+            'shape is refused; what would prevent a deployment is listed in `findings`. An `id` is kept when it is free.',
+          tag: 'Workflows',
+          errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .get(
+      '/:id',
+      async ({ request, set, params }) => {
+        const key = await door.enter(request, set)
+        return workflowAnswer(await findWorkflow(services, key, params.id, 'read'))
+      },
+      {
+        response: answers({ 200: WorkflowAnswer }),
+        detail: operation({ summary: 'Get a workflow', tag: 'Workflows', errors: ['NOT_FOUND'] }),
+      },
+    )
+    .get(
+      '/:id/openapi.json',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        const { document, activeVersion } = await findWorkflow(services, key, id, 'read')
+        const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
+        return workflowOpenApi(id, active?.document ?? document, active?.version ?? null, settings.baseUrl())
+      },
+      {
+        response: answers({ 200: t.Record(t.String(), t.Unknown()) }),
+        detail: operation({
+          summary: "Describe a workflow's endpoint",
+          description:
+            'An OpenAPI document with the input format of the active version (of the draft when nothing is deployed) as ' +
+            'the schema of the body.',
+          tag: 'Workflows',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .put(
+      '/:id',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        const before = await findWorkflow(services, key, id, 'write')
+        const { document, warnings } = documentOf(await readJsonBody(request, settings.bodyBytesMax))
+        // The address names the workflow, so that a document exported from elsewhere can be put here.
+        const row = await store.updateWorkflow(id, { ...keepSecrets(document, before.document), id }, clock.now())
+        return savedAnswer(services, row, warnings)
+      },
+      {
+        parse: 'none',
+        body: documented(WorkflowDocument),
+        response: answers({ 200: SavedWorkflow }),
+        detail: operation({
+          summary: 'Replace a workflow',
+          description: 'Replaces the whole document. What is deployed goes on running until the next deployment.',
+          tag: 'Workflows',
+          errors: [...inDocument, 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        await findWorkflow(services, key, id, 'write')
+        await store.deleteWorkflow(id, clock.now())
+        services.deployments.forget(id)
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'Deleted. Its log entries stay until retention.' }) }),
+        detail: operation({
+          summary: 'Delete a workflow',
+          description: 'Its log entries stay until their retention ends; its name becomes free.',
+          tag: 'Workflows',
+          errors: ['FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+}
+
+function workspaceParameter(request: Request): string | undefined {
+  const parameters = new Parameters(request.url)
+  const workspaceId = parameters.text('workspaceId')
+  parameters.assertValid()
+  return workspaceId
+}
+
+/** The workspace named in a document. A wrong type is left to the parameter's check to name. */
+function namedWorkspace(body: unknown): string | undefined {
+  const workspaceId = isObject(body) ? body['workspaceId'] : undefined
+  if (workspaceId === undefined || workspaceId === null || typeof workspaceId === 'string')
+    return workspaceId ?? undefined
+  const details = [{ path: 'workspaceId', message: 'workspaceId must be text.' }]
+  throw new AppError('INVALID_INPUT', 'The workspace of the workflow cannot be read.', { details })
+}
+
+/** Reads a document, or refuses it with every misfit at once. */
+function documentOf(body: unknown): { document: WorkflowDocument; warnings: Finding[] } {
+  const reading = readDocument(body)
+  if (!('details' in reading)) return reading
+  const { details } = reading
+  const [first, ...others] = details
+  const more = others.length > 0 ? ` (and ${others.length} more, see details)` : ''
+  throw new AppError('INVALID_INPUT', `The workflow document cannot be saved: ${first?.message}${more}`, { details })
+}
+
+function summaryOf({ id, workspaceId, document, createdAt, updatedAt, activeVersion, deployedAt }: WorkflowRow) {
+  return {
+    id,
+    workspaceId,
+    name: document.name,
+    description: document.description ?? null,
+    folder: document.folder ?? null,
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+    isDeployed: activeVersion !== null,
+    version: activeVersion,
+    deployedAt: deployedAt === null ? null : isoTime(deployedAt),
+  }
+}

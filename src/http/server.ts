@@ -1,0 +1,77 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { Door } from './door.ts'
+import { accountRoutes } from './routes/account.ts'
+import { deploymentRoutes } from './routes/deployments.ts'
+import { executionRoutes } from './routes/executions.ts'
+import { healthRoutes } from './routes/health.ts'
+import { logRoutes } from './routes/logs.ts'
+import { sampleRoutes } from './routes/sample.ts'
+import { swaggerRoutes } from './routes/swagger.ts'
+import { unknownRoutes } from './routes/unknown.ts'
+import { workflowRoutes } from './routes/workflows.ts'
+import type { Services } from './services.ts'
+
+/** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
+export type MoreRoutes = { execute?: (door: Door) => AnyElysia }
+
+/** The whole HTTP interface: the table of contents of the API. */
+export function createServer(services: Services, more: MoreRoutes = {}) {
+  const door = new Door(services)
+  const server: AnyElysia = new Elysia({
+    normalize: false,
+    // Without this a Host of fewer than four letters gives 404s, or loses the query.
+    handler: { standardHostname: false },
+  })
+    // First: hooks apply only to routes registered after them.
+    .onError(({ error, request, set }) => door.refuse(request, set, error))
+    .use(accessLines(services, door))
+    .use(more.execute?.(door) ?? new Elysia())
+    .use(apiRoutes(services, door))
+    .use(swaggerRoutes(door, services.settings.version, () => server))
+    .use(unknownRoutes(door, () => server.routes))
+  return server
+}
+
+/** What the editor's typed client is made of. */
+export type Api = ReturnType<typeof apiRoutes>
+
+function apiRoutes(services: Services, door: Door) {
+  return new Elysia()
+    .use(workflowRoutes(services, door))
+    .use(deploymentRoutes(services, door))
+    .use(executionRoutes(services, door))
+    .use(logRoutes(services, door))
+    .use(accountRoutes(services, door))
+    .use(sampleRoutes(door))
+    .use(healthRoutes(services, door))
+}
+
+/** Lines about requests that went well, only where they are asked for: otherwise there is no hook to pay for. */
+function accessLines({ logger }: Services, door: Door): AnyElysia {
+  const app = new Elysia()
+  if (logger.accessFrom > 200) return app
+  return app.mapResponse({ as: 'global' }, ({ request, set, responseValue }) => {
+    const status = typeof set.status === 'number' ? set.status : 200
+    if (responseValue instanceof Response) return
+    const text = typeof responseValue === 'object' && responseValue !== null ? JSON.stringify(responseValue) : undefined
+    const written = text ?? (typeof responseValue === 'string' ? responseValue : '')
+    door.leave(request, status, Buffer.byteLength(written))
+  })
+}
+
+export type ListenOptions = { hostname: string; port: number }
+
+/** Listens, and gives the server: `port` is the one it got. Throws when the port is taken. */
+export function listen(server: AnyElysia, { hostname, port }: ListenOptions) {
+  server.listen({
+    hostname,
+    port,
+    // Elysia's default would share the port with a second instance, silently.
+    reusePort: false,
+    // For requests and answers under way; runs that take longer lift it for themselves.
+    idleTimeout: 60,
+    // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  })
+  return server.server
+}

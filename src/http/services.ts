@@ -1,0 +1,67 @@
+import type { Clock } from '../domain/clock.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { KeyRow, Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/** All that the HTTP interface is a skin over; `app.ts` puts it together. */
+export type Services = {
+  store: Store
+  lookUpKey: LookUpKey
+  deployments: {
+    /** After a deployment has changed: the next run reads it anew. */
+    forget(workflowId: string): void
+  }
+  /** The meaning of a document: every finding. */
+  checkWorkflow(document: WorkflowDocument, workspaceId: string): Finding[] | Promise<Finding[]>
+  runner: {
+    /** A run that has not ended yet. */
+    find(executionId: string): RunInFlight | undefined
+    /** Asks a run to end. False when it is not in flight. */
+    cancel(executionId: string, code: 'CANCELLED'): boolean
+  }
+  rateLimits: RateLimits
+  limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
+  /** Whether ended runs reach the disk, and how many wait for it. */
+  writerHealth(): { healthy: boolean; waiting: number }
+  clock: Clock
+  logger: Logger
+  settings: HttpSettings
+}
+
+/**
+ * The key that a text is: at once when it is known already. `malformed` when the text cannot be a key, undefined when
+ * there is no such key, or when it was revoked or has expired.
+ */
+export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
+export type KeyLookUp = KeyRow | 'malformed' | undefined
+
+/** The account that a key belongs to: limits are its, whichever of its keys is used. `plan` null: the installation's. */
+export type Account = { userId: string; plan: string | null }
+
+export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
+
+export type RateLimits = {
+  /** Counts a request to the external API. */
+  externalApi(account: Account): RateWindow
+  /** Counts a request without a valid key. */
+  refused(address: string): RateWindow
+}
+
+/** A window of rate limiting after this request was counted. `resetAt` in epoch milliseconds. */
+export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
+
+/** What an account may do and has done. Times are epoch milliseconds. */
+export type LimitsObject = {
+  workflowExecutionRateLimit: { sync: RateState; async: RateState }
+  usage: { currentPeriodCost: number; limit: number; plan: string; isExceeded: boolean }
+}
+export type RateState = { limit: number; remaining: number; resetAt: number }
+
+export type HttpSettings = {
+  /** The most that a body may have here, and the most that it may have on any route. */
+  bodyBytesMax: number
+  bodyBytesMaxAnywhere: number
+  /** The public address of the service, without a slash at its end. A function: the port may be chosen at start. */
+  baseUrl(): string
+  version: string
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+
+/** A file of the page: its text, read when somebody asks for it. */
+export type PageFile = { type: string; load: () => Promise<Uint8Array<ArrayBuffer>> }
+
+/**
+ * The page that shows the OpenAPI document, by path. Everything it needs is inside the executable: it works without
+ * internet, and its policy lets nothing else in.
+ */
+export const pageFiles: Record<string, PageFile> = {
+  '/swagger': { type: 'text/html; charset=utf-8', load: async () => encode(html) },
+  '/swagger/start.js': { type: 'text/javascript; charset=utf-8', load: async () => encode(start) },
+  '/swagger/swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8', load: () => read(bundlePath) },
+  '/swagger/swagger-ui.css': { type: 'text/css; charset=utf-8', load: () => read(stylePath) },
+}
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Millrace API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/swagger/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"><noscript>This page needs JavaScript. The document itself is at <a href="/swagger/json">/swagger/json</a>.</noscript></div>
+<script src="/swagger/swagger-ui-bundle.js"></script>
+<script src="/swagger/start.js"></script>
+</body>
+</html>
+`
+
+// validatorUrl: by default the page would ask a service on the internet whether the document is valid.
+const start = `SwaggerUIBundle({
+  url: '/swagger/json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  persistAuthorization: false,
+  defaultModelsExpandDepth: 0,
+})
+`
+
+/** What the page may load and do: its own files, and requests to this service. */
+export const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+export type EncodedFile = { body: Uint8Array<ArrayBuffer>; gzipped: Uint8Array<ArrayBuffer>; etag: string }
+
+export async function encodeFile(file: PageFile): Promise<EncodedFile> {
+  const body = await file.load()
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  return { body, gzipped: Bun.gzipSync(body), etag }
+}
+
+async function read(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return Bun.file(path).bytes()
+}
+
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text))
+}

@@ -1,0 +1,110 @@
+import { writeSync } from 'node:fs'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Which requests get a line: none, those answered with 400 or more, all. */
+export type AccessLogging = 'off' | 'errors' | 'all'
+
+/** What a line says beyond its message. Never a key, a body or a query string. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** One request, in one line. Null where there was none, or where it is not known. */
+export type AccessLine = {
+  requestId: string
+  method: string
+  /** Without the query, which may hold what nobody should read. */
+  path: string
+  status: number
+  durationMs: number | null
+  /** Bytes of the answer's body. */
+  bytes: number | null
+  keyId: string | null
+  workflowId: string | null
+  executionId: string | null
+  code: string | null
+}
+
+export type LoggerOptions = {
+  level: LogLevel
+  access: AccessLogging
+  now: () => number
+  /** Takes one line with its line break. Standard error when absent. */
+  write?: (line: string) => void
+}
+
+/** Writes what happens as JSON, one object a line. Never throws: a full disk or a closed pipe costs lines, not requests. */
+export class Logger {
+  /** The lowest status whose request gets a line: compare with it before a line is put together. */
+  readonly accessFrom: number
+  readonly #rank: number
+  readonly #now: () => number
+  readonly #write: (line: string) => void
+
+  constructor({ level, access, now, write = writeToStandardError }: LoggerOptions) {
+    this.accessFrom = { off: Number.POSITIVE_INFINITY, errors: 400, all: 0 }[access]
+    this.#rank = logLevels.indexOf(level)
+    this.#now = now
+    this.#write = write
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#line('debug', message, fields)
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#line('info', message, fields)
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#line('warn', message, fields)
+  }
+
+  /** A `cause` among the fields is written with its stack and its own causes. */
+  error(message: string, fields?: LogFields): void {
+    this.#line('error', message, fields)
+  }
+
+  /** Whatever the level: whether requests get lines is a setting of its own. */
+  access(line: AccessLine): void {
+    if (line.status >= this.accessFrom) this.#put(line.status >= 500 ? 'error' : 'info', 'request', line)
+  }
+
+  #line(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    if (logLevels.indexOf(level) >= this.#rank) this.#put(level, message, fields)
+  }
+
+  #put(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    const time = new Date(this.#now()).toISOString()
+    let text: string
+    try {
+      text = JSON.stringify({ time, level, message, ...fields }, plainly)
+    } catch (error) {
+      text = JSON.stringify({ time, level, message, unwritable: String(error) })
+    }
+    try {
+      this.#write(`${text}\n`)
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+}
+
+function writeToStandardError(line: string): void {
+  writeSync(2, line)
+}
+
+/** Causes of causes beyond this tell nobody more, and may go round in circles. */
+const causesMax = 5
+
+function plainly(_name: string, value: unknown): unknown {
+  if (value instanceof Error) return describeError(value, 0)
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+function describeError(error: Error, depth: number): Record<string, unknown> {
+  const { name, message, stack, cause } = error
+  const code = 'code' in error ? { code: error.code } : {}
+  const nested = cause instanceof Error && depth < causesMax ? describeError(cause, depth + 1) : (cause ?? undefined)
+  return { name, message, ...code, stack, ...(nested === undefined ? {} : { cause: nested }) }
+}
