@@ -1,125 +1,50 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
-/** The compiled executable as its users have it: started on a folder, used over HTTP, killed. */
-export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
+const root = resolve(import.meta.dir, '..')
+const path = join(root, 'dist', 'millrace')
 
-export function temporaryFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'millrace-test-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+/** The compiled executable; built first when it is missing or older than its sources. */
+export function executable(): string {
+  if (!existsSync(path) || isOlderThanSources()) {
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts')], { cwd: root })
+    if (exitCode !== 0) throw new Error(`The executable could not be built: ${stderr.toString()}`)
+  }
+  return path
 }
 
-export type Installation = { userId: string; workspaceId: string; apiKey: string }
-
-export async function init(data: string): Promise<Installation> {
-  const { code, stdout, stderr } = await command(['init', '--json'], { MILLRACE_DATA: data })
-  if (code !== 0) throw new Error(`init ended with ${code}: ${stderr}`)
-  return JSON.parse(stdout) as Installation
+function isOlderThanSources(): boolean {
+  const builtAt = statSync(path).mtimeMs
+  const files = new Bun.Glob('src/**/*').scanSync({ cwd: root })
+  return [...files, 'package.json'].some((file) => statSync(join(root, file)).mtimeMs > builtAt)
 }
 
-export type Finished = { code: number; stdout: string; stderr: string }
+export type Ended = { code: number; out: string; words: string }
 
-/** Runs a command of the executable to its end. */
-export async function command(words: readonly string[], environment: Record<string, string> = {}): Promise<Finished> {
-  const process_ = Bun.spawn([executable, ...words], {
-    env: environmentWith(environment),
+/** Runs a command to its end; `words` is what it said to people, on standard error. */
+export async function millrace(
+  args: readonly string[],
+  options: { cwd?: string; environment?: Record<string, string> } = {},
+): Promise<Ended> {
+  const child = Bun.spawn([executable(), ...args], {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: cleanEnvironment(options.environment),
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [stdout, stderr] = await Promise.all([
-    new Response(process_.stdout).text(),
-    new Response(process_.stderr).text(),
-  ])
-  return { code: await process_.exited, stdout, stderr }
+  const [out, words] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, out, words }
 }
 
-export type Serving = {
-  url: string
-  pid: number
-  /** From exec to the printed address. */
-  startedInMs: number
-  /** What it printed, so far. */
-  output(): string
-  errors(): string
-  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number>
+/** A folder that goes when its scope ends. */
+export function temporaryFolder(): { path: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Starts `serve` and waits until it says where. */
-export async function serve(
-  data: string,
-  environment: Record<string, string> = {},
-  wrapper: readonly string[] = [],
-): Promise<Serving> {
-  const startedAt = performance.now()
-  const server = Bun.spawn([...wrapper, executable, 'serve'], {
-    env: environmentWith({ MILLRACE_DATA: data, MILLRACE_PORT: '0', ...environment }),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const printed = { out: '', err: '' }
-  const gather = async (stream: ReadableStream<Uint8Array>, name: keyof typeof printed) => {
-    const decoder = new TextDecoder()
-    for await (const chunk of stream) {
-      printed[name] += decoder.decode(chunk, { stream: true })
-      if (name === 'out') heard.resolve()
-      heard = Promise.withResolvers<void>()
-    }
-    ended.resolve()
-  }
-  let heard = Promise.withResolvers<void>()
-  const ended = Promise.withResolvers<void>()
-  gather(server.stdout, 'out')
-  gather(server.stderr, 'err')
-  for (;;) {
-    const next = heard.promise
-    const url = /http:\/\/[\w.:[\]-]+/.exec(printed.out)?.[0]
-    if (url) {
-      return {
-        url,
-        pid: server.pid,
-        startedInMs: performance.now() - startedAt,
-        output: () => printed.out,
-        errors: () => printed.err,
-        async kill(signal) {
-          server.kill(signal)
-          return await server.exited
-        },
-      }
-    }
-    await Promise.race([next, ended.promise])
-    if (server.exitCode !== null) throw new Error(`serve ended with ${server.exitCode}: ${printed.err}`)
-  }
-}
-
-/** One call with a key; the body goes out and comes back as JSON. */
-export async function call(
-  url: string,
-  apiKey: string,
-  method = 'GET',
-  body?: unknown,
-): Promise<{ status: number; body: never; headers: Headers }> {
-  const response = await fetch(url, {
-    method,
-    headers: { 'x-api-key': apiKey },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as never }
-}
-
-/** Creates and deploys a workflow; answers the address of its endpoint. */
-export async function deploy(url: string, apiKey: string, document: unknown): Promise<string> {
-  const created = await call(`${url}/api/workflows`, apiKey, 'POST', document)
-  if (created.status !== 201) throw new Error(`not created: ${JSON.stringify(created.body)}`)
-  const { id } = created.body as { id: string }
-  const deployed = await call(`${url}/api/workflows/${id}/deploy`, apiKey, 'POST')
-  if (deployed.status !== 200) throw new Error(`not deployed: ${JSON.stringify(deployed.body)}`)
-  return `${url}/api/workflows/${id}/execute`
-}
-
-/** Settings of whoever runs the tests stay out. */
-function environmentWith(more: Record<string, string>): Record<string, string | undefined> {
+/** The environment without the settings of whoever runs the tests. */
+export function cleanEnvironment(more: Record<string, string> = {}): Record<string, string | undefined> {
   const own = Object.entries(Bun.env).filter(([name]) => !name.startsWith('MILLRACE_'))
   return { ...Object.fromEntries(own), ...more }
 }

@@ -1,0 +1,10 @@
+import { expect, test } from 'bun:test'
+import { crash } from './crash.ts'
+
+test('after kill -9 under load no acknowledged run is missing, and the service is back within a second', async () => {
+  const report = await crash({ rounds: 5, connections: 16, random: Math.random })
+  expect(report.missing).toEqual([])
+  expect(report.integrity).toEqual(['ok'])
+  expect(report.acknowledged).toBeGreaterThan(50)
+  expect(Math.max(...report.startedInMs)).toBeLessThan(1000)
+}, 120_000)

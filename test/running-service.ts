@@ -1,0 +1,94 @@
+import { cleanEnvironment, executable, millrace } from './executable.ts'
+
+export type Installation = { userId: string; workspaceId: string; apiKey: string }
+
+/** Makes an installation in a folder. */
+export async function init(data: string): Promise<Installation> {
+  const { code, out, words } = await millrace(['init', '--json'], { environment: { MILLRACE_DATA: data } })
+  if (code !== 0) throw new Error(`init ended with ${code}: ${words}`)
+  return JSON.parse(out) as Installation
+}
+
+export type Serving = {
+  url: string
+  pid: number
+  /** From exec to the printed address. */
+  startedInMs: number
+  /** What it printed, so far. */
+  output(): string
+  errors(): string
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number>
+}
+
+/** Starts `serve` and waits until it says where. */
+export async function serve(
+  data: string,
+  environment: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): Promise<Serving> {
+  const startedAt = performance.now()
+  const server = Bun.spawn([...wrapper, executable(), 'serve'], {
+    env: cleanEnvironment({ MILLRACE_DATA: data, MILLRACE_PORT: '0', ...environment }),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const printed = { out: '', err: '' }
+  const gather = async (stream: ReadableStream<Uint8Array>, name: keyof typeof printed) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      printed[name] += decoder.decode(chunk, { stream: true })
+      if (name === 'out') heard.resolve()
+      heard = Promise.withResolvers<void>()
+    }
+    ended.resolve()
+  }
+  let heard = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  gather(server.stdout, 'out')
+  gather(server.stderr, 'err')
+  for (;;) {
+    const next = heard.promise
+    const url = /http:\/\/[\w.:[\]-]+/.exec(printed.out)?.[0]
+    if (url) {
+      return {
+        url,
+        pid: server.pid,
+        startedInMs: performance.now() - startedAt,
+        output: () => printed.out,
+        errors: () => printed.err,
+        async kill(signal) {
+          server.kill(signal)
+          return await server.exited
+        },
+      }
+    }
+    await Promise.race([next, ended.promise])
+    if (server.exitCode !== null) throw new Error(`serve ended with ${server.exitCode}: ${printed.err}`)
+  }
+}
+
+/** One call with a key; the body goes out and comes back as JSON. */
+export async function call(
+  url: string,
+  apiKey: string,
+  method = 'GET',
+  body?: unknown,
+): Promise<{ status: number; body: never; headers: Headers }> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': apiKey },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as never }
+}
+
+/** Creates and deploys a workflow; answers the address of its endpoint. */
+export async function deploy(url: string, apiKey: string, document: unknown): Promise<string> {
+  const created = await call(`${url}/api/workflows`, apiKey, 'POST', document)
+  if (created.status !== 201) throw new Error(`not created: ${JSON.stringify(created.body)}`)
+  const { id } = created.body as { id: string }
+  const deployed = await call(`${url}/api/workflows/${id}/deploy`, apiKey, 'POST')
+  if (deployed.status !== 200) throw new Error(`not deployed: ${JSON.stringify(deployed.body)}`)
+  return `${url}/api/workflows/${id}/execute`
+}
