@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -60,7 +60,7 @@ const root = resolve(import.meta.dir, '..')
 const source = join(root, 'src')
 
 /** Files that are started as workers: each is an entry of its own, at the same path below the executable's root. */
-const workers = ['sandbox/worker.ts', 'store/sqlite/worker.ts'].filter((path) => existsSync(join(source, path)))
+const workers = ['sandbox/worker.ts', 'store/sqlite/worker.ts']
 
 const packageVersion = ((await Bun.file(join(root, 'package.json')).json()) as { version: string }).version
 

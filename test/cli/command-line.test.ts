@@ -75,8 +75,13 @@ describe('a wrong command line exits with 2 and says what was probably meant', (
 
 describe('settings', () => {
   test('config --json is every setting with its value, default and sentence; secrets are stars', async () => {
-    const path = file('good.env', 'MILLRACE_PORT=4000\nMILLRACE_SECRET_KEY="0123456789abcdef0123456789abcdef"\nOTHER=1\n')
-    const { code, out } = await call(`config --json --config ${path} --host 0.0.0.0`, { MILLRACE_API_KEY: 'mrk_secret' })
+    const path = file(
+      'good.env',
+      'MILLRACE_PORT=4000\nMILLRACE_SECRET_KEY="0123456789abcdef0123456789abcdef"\nOTHER=1\n',
+    )
+    const { code, out } = await call(`config --json --config ${path} --host 0.0.0.0`, {
+      MILLRACE_API_KEY: 'mrk_secret',
+    })
     expect(code).toBe(0)
     const rows = JSON.parse(out) as { name: string; value: unknown; default: unknown; description: string }[]
     expect(rows.map(({ name }) => name)).toEqual(settings.map(({ name }) => name))
@@ -103,7 +108,9 @@ describe('settings', () => {
     const { code, out, words } = await call('doctor --sync maybe', { MILLRACE_PORT: 'tcp://10.0.0.1:80' })
     expect(code).toBe(2)
     expect(out).toBe('')
-    expect(words).toContain('MILLRACE_PORT is "tcp://10.0.0.1:80" in the environment; allowed: a whole number from 0 to 65535.')
+    expect(words).toContain(
+      'MILLRACE_PORT is "tcp://10.0.0.1:80" in the environment; allowed: a whole number from 0 to 65535.',
+    )
     expect(words).toContain('MILLRACE_SYNC is "maybe" on the command line; allowed: full, normal.')
   })
 
