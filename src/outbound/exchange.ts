@@ -1,4 +1,5 @@
 import { OutboundError } from '../domain/outbound-request.ts'
+import { type BodyReader, bodyReaderOf } from './body-reader.ts'
 import type { Place } from './bulkhead.ts'
 import type { Deadline } from './deadline.ts'
 import { failureOf } from './failures.ts'
@@ -23,7 +24,7 @@ export class Exchange {
   readonly headers: Record<string, string | string[]>
   readonly url: string
   #parts: ExchangeParts
-  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+  #reader: BodyReader
   #bytes = 0
   #over = false
 
@@ -33,7 +34,7 @@ export class Exchange {
     this.status = response.status
     this.headers = answerHeaders(response.headers)
     this.url = parts.target.url.href
-    this.#reader = response.body?.getReader()
+    this.#reader = bodyReaderOf(response)
     parts.deadline.phase = 'the rest of the answer'
     parts.deadline.signal.addEventListener('abort', this.#give, { once: true })
   }
@@ -43,16 +44,16 @@ export class Exchange {
     const { deadline, opened, target, answerBytesMax } = this.#parts
     if (deadline.signal.aborted) throw deadline.signal.reason
     try {
-      const part = await this.#reader?.read()
+      const part = await this.#reader.read()
       // A reader that is cancelled while it waits says that the body has ended.
       if (deadline.signal.aborted) throw deadline.signal.reason
-      if (!part || part.done) {
+      if (!part) {
         opened.finished()
         this.#give()
         return undefined
       }
-      this.#bytes += part.value.byteLength
-      if (this.#bytes <= answerBytesMax) return part.value
+      this.#bytes += part.byteLength
+      if (this.#bytes <= answerBytesMax) return part
       const message = `The answer of ${nameOf(target)} has more than the ${answerBytesMax} bytes that are read of one`
       throw new OutboundError('RESPONSE_TOO_LARGE', message)
     } catch (error) {
@@ -66,7 +67,7 @@ export class Exchange {
   close(reason = new OutboundError('CANCELLED', 'The answer was not read to its end')): void {
     if (this.#over) return
     this.#give()
-    this.#reader?.cancel().catch(() => {})
+    this.#reader.cancel()
     this.#parts.deadline.end(reason)
   }
 

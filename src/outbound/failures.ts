@@ -1,4 +1,5 @@
 import { OutboundError } from '../domain/outbound-request.ts'
+import { brokenEncoding } from './body-reader.ts'
 import { nameOf, type Target } from './target.ts'
 
 /**
@@ -52,7 +53,5 @@ const malformedAnswers: ReadonlyMap<string, string> = new Map([
   ['Malformed_HTTP_Response', 'an answer that is not HTTP, or has more than 250 headers'],
   ['UnrequestedUpgrade', 'a switch of protocols that nobody asked for'],
   ['ResponseHeadersTooLarge', 'headers that are too large'],
-  ['ZlibError', 'a body whose compression is broken'],
-  ['BrotliDecompressionError', 'a body whose compression is broken'],
-  ['ZstdDecompressionError', 'a body whose compression is broken'],
+  [brokenEncoding, 'a body that is not compressed as its headers say'],
 ])

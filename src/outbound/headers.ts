@@ -1,4 +1,5 @@
 import { OutboundError } from '../domain/outbound-request.ts'
+import { acceptEncoding } from './body-reader.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -16,6 +17,7 @@ export function requestHeaders(written: HeaderList, userAgent: string): Headers 
     if (!ownHeaders.has(lower) && !named.has(lower)) headers.append(name, trimmed)
   }
   if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', acceptEncoding)
   return headers
 }
 

@@ -65,6 +65,7 @@ export class Connector {
       proxy: false,
       tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
       timeout: false,
+      decompress: false,
       signal,
       ...(hop.body === undefined ? {} : { body: hop.body }),
     }

@@ -21,7 +21,8 @@ export function redirectOf(
   const location = answered.get('location')
   if (!redirectStatuses.has(status) || !location) return undefined
   const target = parseTarget(latin1ToUtf8(location), hop.target)
-  const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status <= 302 && hop.method === 'POST')
+  const reads = hop.method === 'GET' || hop.method === 'HEAD'
+  const becomesGet = (status === 303 && !reads) || (status <= 302 && hop.method === 'POST')
   const sameOrigin = target.url.origin === hop.target.url.origin
   const headers = sameOrigin ? new Headers(hop.headers) : headersForOtherOrigin(hop.headers)
   if (!becomesGet) return hopTo(target, hop.method, headers, hop.body)

@@ -42,12 +42,15 @@ function authorizationOf(url: URL): string | undefined {
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`
 }
 
+/** Percent signs that stand for nothing are themselves, as a password may well hold them. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes)
+    } catch {
+      return escapes
+    }
+  })
 }
 
 const shownMax = 200

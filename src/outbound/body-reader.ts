@@ -1,0 +1,97 @@
+/** Reads a body as it arrives, decompressed; `read` gives undefined at its end. */
+export type BodyReader = { read(): Promise<Uint8Array<ArrayBuffer> | undefined>; cancel(): void }
+
+/** The `code` of what `read` throws when a body is not what its encoding says. */
+export const brokenEncoding = 'BROKEN_ENCODING'
+
+/** What is asked for when the author asks for nothing else, and can be taken apart again. */
+export const acceptEncoding = 'gzip, deflate, br, zstd'
+
+/**
+ * Decompresses here and not in `fetch`: when a request is ended in the middle of a compressed body, Bun 1.4.5 first
+ * decompresses all that has arrived of it, a quarter of a gigabyte for half a megabyte of zeros. These streams make
+ * no more than is read.
+ */
+export function bodyReaderOf({ body, headers }: Response): BodyReader {
+  if (!body) return { read: async () => undefined, cancel: () => {} }
+  const encodings = (headers.get('content-encoding') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+  const applied = encodings.filter((name) => name !== '' && name !== 'identity')
+  // Of an encoding that nobody knows the body is handed on as it is, like any other bytes.
+  const known = applied.length > 0 && applied.length <= encodingsMax && applied.every((name) => formats.has(name))
+  return known ? decompressingReader(body, applied.toReversed()) : plainReader(body)
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+function plainReader(body: ReadableStream<Bytes>): BodyReader {
+  const reader = body.getReader()
+  return {
+    read: async () => (await reader.read()).value,
+    cancel: () => void reader.cancel().catch(() => {}),
+  }
+}
+
+function decompressingReader(body: ReadableStream<Bytes>, encodings: readonly string[]): BodyReader {
+  const compressed = body.getReader()
+  let plain: ReadableStreamDefaultReader<Bytes> | undefined
+  return {
+    async read() {
+      if (!plain) {
+        const first = (await compressed.read()).value
+        // Nothing at all is not valid in any format, and is what servers send for an empty body.
+        if (!first) return undefined
+        plain = decompressed(withFirst(first, compressed), encodings, first).getReader()
+      }
+      try {
+        return (await plain.read()).value
+      } catch (error) {
+        // Failures of the connection pass through the decompression with their code; it has none for its own.
+        const code = (error as { code?: unknown } | null)?.code
+        if (typeof code === 'string' && !code.startsWith('ERR_')) throw error
+        throw Object.assign(new Error('Broken compression', { cause: error }), { code: brokenEncoding })
+      }
+    },
+    cancel: () => void (plain ?? compressed).cancel().catch(() => {}),
+  }
+}
+
+function decompressed(body: ReadableStream<Bytes>, encodings: readonly string[], first: Bytes): ReadableStream<Bytes> {
+  return encodings.reduce((stream, encoding, index) => {
+    // Some servers leave out the frame that "deflate" has; its first byte is always x8.
+    const unframed = encoding === 'deflate' && index === 0 && (first[0]! & 0x0f) !== 8
+    const format = unframed ? 'deflate-raw' : formats.get(encoding)!
+    // The DOM's types know fewer formats than Bun does.
+    return stream.pipeThrough(
+      new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Bytes, Bytes>,
+    )
+  }, body)
+}
+
+function withFirst(first: Bytes, rest: ReadableStreamDefaultReader<Bytes>): ReadableStream<Bytes> {
+  let next: Bytes | undefined = first
+  return new ReadableStream<Bytes>(
+    {
+      async pull(controller) {
+        const part = next ?? (await rest.read()).value
+        next = undefined
+        if (part) controller.enqueue(part)
+        else controller.close()
+      },
+      cancel: (reason) => rest.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+const encodingsMax = 3
+
+const formats: ReadonlyMap<string, Bun.CompressionFormat> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'brotli'],
+  ['zstd', 'zstd'],
+])

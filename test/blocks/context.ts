@@ -1,0 +1,56 @@
+import { Value } from '@sinclair/typebox/value'
+import { systemClock } from '../../src/domain/clock.ts'
+import { defaultLimits } from '../../src/domain/limits.ts'
+import type { Span, SpanAttempt } from '../../src/domain/log.ts'
+import type { BlockContext, BlockDefinition, BlockResult } from '../../src/engine/block.ts'
+import { outboundOf } from '../outbound/peers.ts'
+
+/** A context, with what the block said to it. */
+export type TestContext = BlockContext &
+  Disposable & { readonly notes: { attempts: readonly SpanAttempt[]; children: Span[] }; readonly chunks: string[] }
+
+/**
+ * What a block may touch, for tests of one block alone: real requests to loopback, the real clock, and powers that
+ * refuse where a test has to say what it wants. Anything can be replaced.
+ */
+export function makeContext(overrides: Partial<BlockContext> = {}): TestContext {
+  const outbound = outboundOf(['loopback'])
+  const notes: { attempts: readonly SpanAttempt[]; children: Span[] } = { attempts: [], children: [] }
+  const chunks: string[] = []
+  return {
+    block: { id: 'b1', name: 'Block 1', type: 'test' },
+    run: { executionId: 'e1', workflowId: 'w1', workspaceId: 's1', trigger: 'manual' },
+    signal: new AbortController().signal,
+    clock: systemClock,
+    random: () => 0.5,
+    limits: defaultLimits,
+    input: { input: {}, fields: {} },
+    fetch: outbound.fetch,
+    runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
+    runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
+    idempotencyKey: () => 'key-of-b1',
+    note({ attempts, children }) {
+      if (attempts) notes.attempts = attempts
+      if (children) notes.children.push(...children)
+    },
+    chunk: (text) => void chunks.push(text),
+    variables: new Map(),
+    body: undefined,
+    ...overrides,
+    notes,
+    chunks,
+    [Symbol.dispose]: () => outbound.stop(),
+  }
+}
+
+/** Runs a block with parameters as they are once references are filled in: defaults applied, checked against its schema. */
+export async function runBlock(
+  definition: BlockDefinition,
+  given: Record<string, unknown>,
+  context: BlockContext,
+): Promise<BlockResult> {
+  const params = Value.Default(definition.parameters, structuredClone(given)) as Record<string, unknown>
+  const [misfit] = [...Value.Errors(definition.parameters, params)]
+  if (misfit) throw new Error(`The parameters do not fit at ${misfit.path}: ${misfit.message}`)
+  return await definition.run(params, context)
+}

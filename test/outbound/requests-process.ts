@@ -1,0 +1,35 @@
+import type { Concurrency } from '../../src/outbound/bulkhead.ts'
+import { outboundOf, requestTo } from './peers.ts'
+
+/** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
+export type Job = {
+  allow: string[]
+  urls: string[]
+  /** The addresses of names; those of others are looked up. */
+  names?: Record<string, string[]>
+  timeoutMs?: number
+  concurrency?: Partial<Concurrency>
+  /** Requests that are begun first and left to hang. */
+  hanging?: string[]
+}
+
+/** An outcome as text: the body of an answer, or the code and message of a failure. */
+export type Told = { status: number; body: string } | { code: string; message: string }
+
+if (import.meta.main) {
+  const job = JSON.parse(process.argv[2]!) as Job
+  const lookup = async (name: string) => job.names?.[name] ?? []
+  const { concurrency } = job
+  using outbound = outboundOf(job.allow, { lookup, ...(concurrency ? { concurrency } : {}) })
+  const leaving = new AbortController()
+  const hung = (job.hanging ?? []).map((url) => outbound.fetch(requestTo(url, { signal: leaving.signal })))
+  const told: Told[] = []
+  for (const url of job.urls) {
+    const outcome = await outbound.fetch(requestTo(url, { timeoutMs: job.timeoutMs ?? 20_000 }))
+    if (!outcome.ok) told.push({ code: outcome.code, message: outcome.message })
+    else told.push({ status: outcome.answer.status, body: new TextDecoder().decode(outcome.answer.body) })
+  }
+  leaving.abort()
+  await Promise.all(hung)
+  console.log(JSON.stringify(told))
+}
