@@ -2,7 +2,7 @@ import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
 import { accountOf, authenticate } from './auth.ts'
 import { refuseOversized } from './body.ts'
-import { errorAnswer, errorHeaders, statusOf, toAppError } from './errors.ts'
+import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
 import { requestIdOf } from './request-id.ts'
 import type { RateWindow, Services } from './services.ts'
 
@@ -110,6 +110,14 @@ export class Door {
     this.#visits.set(request, visit)
     if (error) this.#report(request, visit.requestId, error)
     this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? null })
+  }
+
+  /** The answer when even the framework failed: it trips over a thrown `undefined`, say. */
+  lost(thrown: unknown): Response {
+    const requestId = crypto.randomUUID()
+    const error = toAppError(thrown)
+    this.#services.logger.error('request failed', { requestId, cause: thrown })
+    return errorResponse(error, { 'x-request-id': requestId })
   }
 
   /** Writes the line of a request that went well. */

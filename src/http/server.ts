@@ -21,6 +21,16 @@ export function createServer(services: Services, more: MoreRoutes = {}) {
     normalize: false,
     // Without this a Host of fewer than four letters gives 404s, or loses the query.
     handler: { standardHostname: false },
+    serve: {
+      // Elysia's default would share the port with a second instance, silently.
+      reusePort: false,
+      // For requests and answers under way; runs that take longer lift it for themselves.
+      idleTimeout: 60,
+      // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      error: (thrown) => door.lost(thrown),
+    },
   })
     // First: hooks apply only to routes registered after them.
     .onError(({ error, request, set }) => door.refuse(request, set, error))
@@ -59,19 +69,8 @@ function accessLines({ logger }: Services, door: Door): AnyElysia {
   })
 }
 
-export type ListenOptions = { hostname: string; port: number }
-
 /** Listens, and gives the server: `port` is the one it got. Throws when the port is taken. */
-export function listen(server: AnyElysia, { hostname, port }: ListenOptions) {
-  server.listen({
-    hostname,
-    port,
-    // Elysia's default would share the port with a second instance, silently.
-    reusePort: false,
-    // For requests and answers under way; runs that take longer lift it for themselves.
-    idleTimeout: 60,
-    // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  })
+export function listen(server: AnyElysia, { hostname, port }: { hostname: string; port: number }) {
+  server.listen({ hostname, port })
   return server.server
 }

@@ -24,7 +24,7 @@ export type WorldOptions = {
   rateLimit?: number
   more?: MoreRoutes
   /** Replaces services, to see what becomes of their failures. */
-  override?: Partial<Services>
+  override?: (services: Services) => Partial<Services>
 }
 
 export type CallOptions = { key?: string | null; body?: unknown; text?: string; headers?: Record<string, string> }
@@ -76,7 +76,7 @@ export class HttpWorld {
       getActive: (workflowId) => store.getActive(workflowId),
     })
     const limit = options.rateLimit ?? 1_000_000
-    this.services = {
+    const services: Services = {
       store,
       lookUpKey: (text) => this.#lookUpKey(text),
       deployments,
@@ -110,8 +110,8 @@ export class HttpWorld {
         baseUrl: () => this.url,
         version: '0.0.0-test',
       },
-      ...options.override,
     }
+    this.services = { ...services, ...options.override?.(services) }
     this.app = createServer(this.services, options.more)
   }
 
@@ -121,7 +121,7 @@ export class HttpWorld {
     const response = await fetch(this.url + path, {
       method,
       headers: { ...(key === null ? {} : { 'x-api-key': key }), ...options.headers },
-      ...(body === undefined ? {} : { body }),
+      ...(body === undefined || method === 'GET' || method === 'HEAD' ? {} : { body }),
       redirect: 'manual',
     })
     const text = await response.text()
