@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { api } from '../../src/blocks/api.ts'
+import { httpPeer, RawPeer } from '../outbound/peers.ts'
+import { makeContext, runBlock } from './context.ts'
+
+type Arrived = { method: string; url: string; type: string | null; headers: Headers; body: string; raw: Request }
+
+/** Sends a request to a server that writes down what arrives. `URL` in the parameters is the server. */
+async function sent(params: Record<string, unknown>): Promise<Arrived> {
+  let arrived: Arrived | undefined
+  using peer = httpPeer(async (request, url) => {
+    const raw = request.clone() as Request
+    const { method, headers } = request
+    const body = await request.text()
+    arrived = { method, url: url.pathname + url.search, type: headers.get('content-type'), headers, body, raw }
+    return new Response(null, { status: 204 })
+  })
+  const { error } = await go({
+    ...params,
+    url: String(params['url'] ?? 'URL/').replace('URL', `http://127.0.0.1:${peer.port}`),
+  })
+  if (error) throw new Error(error.message)
+  return arrived!
+}
+
+async function go(params: Record<string, unknown>) {
+  using context = makeContext()
+  return await runBlock(api, { retries: 0, ...params }, context)
+}
+
+/** The error of a block that must fail before it sends anything. */
+async function refused(params: Record<string, unknown>) {
+  using peer = await new RawPeer(() => {}).listen()
+  const url = String(params['url'] ?? 'URL/').replace('URL', `http://127.0.0.1:${peer.port}`)
+  const { outputs, error } = await go({ ...params, url })
+  expect(outputs).toEqual({ data: null, status: null, headers: null, error })
+  expect(peer.connections).toBe(0)
+  return error
+}
+
+describe('the URL', () => {
+  test('keeps its own query; parameters are added to it in order', async () => {
+    const params = [
+      { key: 'b', value: 'x y&z=ü' },
+      { key: '', value: 'left out' },
+      { key: 'b', value: 2 },
+      { key: 'c d', value: null },
+      { key: 'e', value: { f: [1] } },
+      { key: 'g' },
+      { key: 'h', value: true },
+    ]
+    const query = 'b=x%20y%26z%3D%C3%BC&b=2&c%20d=&e=%7B%22f%22%3A%5B1%5D%7D&g=&h=true'
+    expect((await sent({ url: 'URL/p?a=1#part', params })).url).toBe(`/p?a=1&${query}`)
+    expect((await sent({ url: 'URL/p', params })).url).toBe(`/p?${query}`)
+    for (const url of ['URL/p?', 'URL/p?#part']) expect((await sent({ url, params })).url).toBe(`/p?${query}`)
+    expect((await sent({ url: 'URL/p?a&', params: [{ key: 'b', value: '1' }] })).url).toBe('/p?a&b=1')
+    expect((await sent({ url: 'URL', params: [{ key: 'b', value: '1' }] })).url).toBe('/?b=1')
+    expect((await sent({ url: 'URL/p?a=b', params: [] })).url).toBe('/p?a=b')
+  })
+
+  test('has :name and {name} of its path filled in, percent-encoded', async () => {
+    const pathParams = { id: 'a/b?c#d%2e é', n: 7, 'odd name': 'x' }
+    const encoded = 'a%2Fb%3Fc%23d%252e%20%C3%A9'
+    expect((await sent({ url: 'URL/users/:id/posts/{n}', pathParams })).url).toBe(`/users/${encoded}/posts/7`)
+    expect((await sent({ url: 'URL/:id.json', pathParams })).url).toBe(`/${encoded}.json`)
+    expect((await sent({ url: 'URL/v{n}:{n}/{odd name}', pathParams })).url).toBe('/v7:7/x')
+    expect((await sent({ url: 'URL/a:id/:idx/{x}?q=:id', pathParams })).url).toBe('/a:id/:idx/%7Bx%7D?q=:id')
+    expect((await sent({ url: 'URL/:constructor/{__proto__}', pathParams })).url).toBe('/:constructor/%7B__proto__%7D')
+  })
+
+  test('cannot be led elsewhere by a path parameter', async () => {
+    for (const value of ['.', '..', '', null]) {
+      const error = await refused({ url: 'URL/a/:id/b', pathParams: { id: value } })
+      expect(error).toMatchObject({ code: 'INVALID_URL', attempts: 0, message: expect.stringContaining('"id"') })
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), async (id) => {
+        fc.pre(id !== '.' && id !== '..')
+        const { url } = await sent({ url: 'URL/a/{id}/b?q=1', pathParams: { id } })
+        expect(url).toBe(`/a/${encodeURIComponent(id.toWellFormed())}/b?q=1`)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('takes half a surrogate pair for what it stands for', async () => {
+    const { url } = await sent({ url: 'URL/{x}', pathParams: { x: '\ud800' }, params: [{ key: 'k', value: '\udc00' }] })
+    expect(url).toBe('/%EF%BF%BD?k=%EF%BF%BD')
+  })
+
+  test('that is none fails with what is wrong', async () => {
+    for (const url of ['', 'service.example', 'file:///etc/passwd', '/path'])
+      expect((await go({ url, params: [{ key: 'a', value: 'b' }], pathParams: { a: 1 } })).error).toMatchObject({
+        code: 'INVALID_URL',
+      })
+  })
+})
+
+describe('the body', () => {
+  test('is sent with POST, PUT and PATCH only', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH']) expect((await sent({ method, body: { a: 1 } })).body).toBe('{"a":1}')
+    for (const method of ['GET', 'DELETE']) {
+      const { body, type } = await sent({ method, body: { a: 1 }, bodyType: 'file' })
+      expect([body, type]).toEqual(['', null])
+    }
+  })
+
+  test('is JSON by default', async () => {
+    for (const body of [{ a: [1, null, 'é'] }, [1], 'text', 0, false, true]) {
+      const arrived = await sent({ method: 'POST', body })
+      expect([arrived.body, arrived.type]).toEqual([JSON.stringify(body), 'application/json'])
+    }
+  })
+
+  test('is nothing at all when there is none', async () => {
+    for (const bodyType of ['json', 'text', 'form', 'multipart']) {
+      for (const body of [undefined, null, '']) {
+        const arrived = await sent({ method: 'POST', bodyType, ...(body === undefined ? {} : { body }) })
+        expect([arrived.body, arrived.type]).toEqual(['', null])
+      }
+    }
+  })
+
+  test('is text as it stands, or JSON text of anything else', async () => {
+    const arrived = await sent({ method: 'PUT', bodyType: 'text', body: '{"not": json\n}' })
+    expect([arrived.body, arrived.type]).toEqual(['{"not": json\n}', 'text/plain;charset=utf-8'])
+    expect((await sent({ method: 'PUT', bodyType: 'text', body: { a: 1 } })).body).toBe('{"a":1}')
+  })
+
+  test('is a form, from pairs, an object, or text that is one', async () => {
+    const pairs = [
+      { key: 'a b', value: 'x&y' },
+      { key: '', value: 'left out' },
+      { key: 'a b', value: 2 },
+      { key: 'c', value: null },
+    ]
+    const { body, type } = await sent({ method: 'POST', bodyType: 'form', body: pairs })
+    expect([body, type]).toEqual(['a+b=x%26y&a+b=2&c=', 'application/x-www-form-urlencoded'])
+    expect((await sent({ method: 'POST', bodyType: 'form', body: { a: [1, 2], b: { c: 3 } } })).body).toBe(
+      'a=1&a=2&b=%7B%22c%22%3A3%7D',
+    )
+    expect((await sent({ method: 'POST', bodyType: 'form', body: 'a=1&b=%20' })).body).toBe('a=1&b=%20')
+  })
+
+  test('is multipart, with a boundary that the author cannot spoil', async () => {
+    const body = [
+      { key: 'a', value: 'é\r\n--x' },
+      { key: 'b', value: 1 },
+      { key: 'b"\r\nX: y', value: '2' },
+    ]
+    const headers = [{ key: 'content-type', value: 'multipart/form-data' }]
+    const { raw, type } = await sent({ method: 'POST', bodyType: 'multipart', body, headers })
+    expect(type).toMatch(/^multipart\/form-data; boundary=/)
+    const form = await raw.formData()
+    expect([form.get('a'), form.getAll('b')]).toEqual(['é\r\n--x', ['1']])
+    expect([...form.keys()].length).toBe(3)
+  })
+
+  test('keeps the content type of its author, whatever case its name is in', async () => {
+    const headers = [{ key: 'CONTENT-type', value: 'application/vnd.api+json' }]
+    for (const bodyType of ['json', 'text', 'form'])
+      expect((await sent({ method: 'POST', bodyType, body: { a: 1 }, headers })).type).toBe('application/vnd.api+json')
+  })
+
+  test('that is no form fails with what it should be', async () => {
+    for (const bodyType of ['form', 'multipart'])
+      for (const body of [7, [1], ['a'], [{ name: 'a' }], [null]])
+        expect(await refused({ method: 'POST', bodyType, body })).toMatchObject({
+          code: 'INVALID_PARAMETER',
+          message: expect.stringContaining('{ key, value }'),
+        })
+    expect(await refused({ method: 'POST', bodyType: 'multipart', body: 'text' })).toMatchObject({
+      code: 'INVALID_PARAMETER',
+    })
+  })
+
+  test('that is a file fails until files can be sent, and says so', async () => {
+    const message = expect.stringContaining('cannot be sent yet')
+    expect(await refused({ method: 'POST', bodyType: 'file', file: {} })).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      message,
+    })
+    expect(await refused({ method: 'POST', bodyType: 'multipart', body: [{ key: 'a', file: {} }] })).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      message,
+    })
+  })
+})
+
+test('headers are sent as text; one with an empty name is left out', async () => {
+  const { headers } = await sent({
+    headers: [{ key: 'X-N', value: 7 }, { key: '', value: 'x' }, { key: 'X-O', value: { a: 1 } }, { key: 'X-E' }],
+  })
+  expect([headers.get('x-n'), headers.get('x-o'), headers.get('x-e')]).toEqual(['7', '{"a":1}', ''])
+})
