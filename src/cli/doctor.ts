@@ -41,7 +41,7 @@ export const doctor: Command = {
 
 /** What one check found; `advice` says what to do. */
 export type Diagnosis = {
-  check: 'settings' | 'folder' | 'disk' | 'lock' | 'database' | 'clock'
+  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string
@@ -105,13 +105,25 @@ const freeBytesLow = 1024 * 1024 * 1024
 
 function examineDisk(folder: string): Diagnosis {
   const { bavail, bsize } = statfsSync(folder)
-  const free = Math.floor((bavail * bsize) / (1024 * 1024)) * 1024 * 1024
-  const message = `${sizeText(free)} are free where the folder lies.`
+  const free = bavail * bsize
+  const message = `${(free / freeBytesLow).toFixed(1)} GB are free where the folder lies.`
   const advice = 'Free space or move the folder to a larger disk; on a full disk callers get 503.'
   if (free < freeBytesMin) return { check: 'disk', state: 'broken', message, advice }
   return free < freeBytesLow
     ? { check: 'disk', state: 'warning', message, advice }
     : { check: 'disk', state: 'ok', message }
+}
+
+function examineLock(folder: string): Diagnosis {
+  const check = 'service'
+  try {
+    const owner = readLock(folder)
+    if (!owner) return { check, state: 'ok', message: 'No service runs on the folder.' }
+    return { check, state: 'ok', message: `A service runs on the folder (process id ${owner.pid ?? 'unknown'}).` }
+  } catch (error) {
+    const advice = 'Let the user that runs the service own the folder and everything in it.'
+    return { check, state: 'broken', message: `The lock of the folder cannot be read: ${messageOf(error)}.`, advice }
+  }
 }
 
 function examineDatabase(path: string): Diagnosis {

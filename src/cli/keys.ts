@@ -43,12 +43,15 @@ const create: Command = {
   },
 }
 
-/** Epoch milliseconds of a date (its first instant, UTC) or a time. */
+/** Epoch milliseconds of a date (its first instant, UTC) or a time (UTC when it names no zone). */
 function instantOf(text: string, now: number): number {
-  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
-  const zoned = /T/.test(text) && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text
-  const at = form.test(text) ? Date.parse(zoned) : Number.NaN
-  if (Number.isNaN(at)) throw new UsageError(`--expires is "${text}"; write 2030-01-31 or 2030-01-31T12:00:00Z.`)
+  const [, date, time = 'T00:00', zone = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(Z|[+-]\d{2}:\d{2})?$/.exec(text) ?? []
+  const at = Date.parse(`${date}${time}${zone}`)
+  // Date.parse takes the 31st of February for a day in March.
+  const exists = date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.startsWith(date)
+  if (!exists || Number.isNaN(at))
+    throw new UsageError(`--expires is "${text}"; write 2030-01-31 or 2030-01-31T12:00:00Z.`)
   if (at <= now) throw new UsageError(`--expires is "${text}", which has passed.`)
   return at
 }

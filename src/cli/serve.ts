@@ -3,6 +3,7 @@ import { environmentWith } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
+import { DirectoryLocked, type Lock, takeLock } from '../store/lock.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { allowListOf } from './allow-list.ts'
 import { type Call, type Command, CommandError } from './command.ts'
@@ -23,11 +24,13 @@ export const serve: Command = {
     liftFetchCap(call)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
+    const lock = lockFolder(config.data)
     const app = await start(call)
     const first = await firstStart(app, config)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
     await stopped
     await app.stop(config.stopGraceMs)
+    lock.release()
     return 0
   },
 }
@@ -42,6 +45,20 @@ function liftFetchCap({ config, environment }: Call): void {
   const isExecutable = import.meta.url.includes('/$bunfs/')
   const words = process.argv.slice(isExecutable ? 2 : 1)
   process.execve?.(process.execPath, [process.execPath, ...words], environmentWith({ [fetchCapVariable]: needed }))
+}
+
+/** One process owns a folder. The lock goes with the process, however that ends. */
+function lockFolder(folder: string): Lock {
+  try {
+    return takeLock(folder)
+  } catch (error) {
+    if (!(error instanceof DirectoryLocked)) throw error
+    throw new CommandError(
+      error.message,
+      'Stop that one first, or name another folder with --data or MILLRACE_DATA.',
+      error,
+    )
+  }
 }
 
 async function start({ config }: Call): Promise<App> {
