@@ -5,13 +5,16 @@ import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
 
+/** The one route of the service itself that workflows may call without any setting. */
+export const samplePath = '/sample/quotes'
+
 /**
  * Something to call: the sample workflow's API block reads it, so that the first run works without internet. It is the
  * one path of the service itself that the address rules let workflows reach.
  */
 export function sampleRoutes(door: Door) {
   return new Elysia().get(
-    '/sample/quotes',
+    samplePath,
     ({ request, set }) => {
       door.greet(request, set)
       const parameters = new Parameters(request.url)

@@ -1,0 +1,56 @@
+import type { Clock } from '../domain/clock.ts'
+
+/** A window after a request was counted in it. `resetAt` in epoch milliseconds. */
+export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
+
+export const windowMs = 60_000
+
+type Window = { used: number; resetAt: number }
+
+/**
+ * Counts requests in windows of a minute. A window starts with the first request in it; a request beyond the limit is
+ * refused and not counted. Bounded: the account seen longest ago is forgotten first, which can only be in its favour.
+ */
+export class RateLimiter {
+  readonly #clock: Clock
+  readonly #windowsMax: number
+  /** In the order in which they were opened. */
+  readonly #windows = new Map<string, Window>()
+
+  constructor({ clock, windowsMax = 100_000 }: { clock: Clock; windowsMax?: number }) {
+    this.#clock = clock
+    this.#windowsMax = windowsMax
+  }
+
+  /** Counts one request of `who` against `limit`. */
+  take(who: string, limit: number): RateWindow {
+    const now = this.#clock.now()
+    let window = this.#windows.get(who)
+    // A window that ends too far ahead was opened before the clock was set back.
+    if (!window || now >= window.resetAt || window.resetAt - now > windowMs) window = this.#open(who, now)
+    const allowed = window.used < limit
+    if (allowed) window.used += 1
+    return { allowed, limit, remaining: Math.max(0, limit - window.used), resetAt: window.resetAt }
+  }
+
+  /** What `take` would find, counting nothing. */
+  peek(who: string, limit: number): RateWindow {
+    const now = this.#clock.now()
+    const window = this.#windows.get(who)
+    if (!window || now >= window.resetAt)
+      return { allowed: limit > 0, limit, remaining: limit, resetAt: now + windowMs }
+    const remaining = Math.max(0, limit - window.used)
+    return { allowed: remaining > 0, limit, remaining, resetAt: window.resetAt }
+  }
+
+  #open(who: string, now: number): Window {
+    const window = { used: 0, resetAt: now + windowMs }
+    this.#windows.delete(who)
+    this.#windows.set(who, window)
+    if (this.#windows.size > this.#windowsMax) {
+      const [oldest] = this.#windows.keys()
+      if (oldest !== undefined) this.#windows.delete(oldest)
+    }
+    return window
+  }
+}

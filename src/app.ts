@@ -1,0 +1,165 @@
+import { KeyCache } from './accounts/keys.ts'
+import { AccountLimits } from './accounts/limits.ts'
+import { Usage } from './accounts/usage.ts'
+import { registry } from './blocks/registry.ts'
+import { type Config, limitsOf } from './config.ts'
+import type { Clock } from './domain/clock.ts'
+import { AppError } from './domain/errors.ts'
+import { LogSequence } from './domain/ids.ts'
+import { Deployments } from './engine/deployments.ts'
+import { Runner } from './engine/runner.ts'
+import { LogWriter } from './events/writer.ts'
+import { executeRoute } from './http/routes/execute.ts'
+import { samplePath } from './http/routes/sample.ts'
+import { createServer, listen } from './http/server.ts'
+import { type AllowList, parseAllowList } from './outbound/addresses.ts'
+import { createOutbound } from './outbound/fetch.ts'
+import { Sandbox } from './sandbox/sandbox.ts'
+import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export type AppOptions = { config: Config; logger: Logger; clock: Clock; version: string }
+
+/** A service that is up. */
+export type App = {
+  store: Store
+  address: { url: string; hostname: string; port: number }
+  /** Lets runs in flight end for `graceMs` at most, writes what they leave, and closes everything. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** The one place where the parts meet: the caller holds the data folder's lock. From top to bottom is the start, from bottom to top the stop. */
+export async function startApp({ config, logger, clock, version }: AppOptions): Promise<App> {
+  const limits = limitsOf(config)
+  const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
+
+  const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
+  const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
+  const accounts = new AccountLimits({ plan: config.plan, usage, clock })
+
+  const samples = { host: urlHostOf(config.host), port: config.port, paths: [samplePath] }
+  const outbound = createOutbound({
+    allow: allowListOf(config),
+    version,
+    samples,
+    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+    clock,
+  })
+  const sandbox = new Sandbox()
+
+  const writer = new LogWriter({
+    store,
+    clock,
+    sequence: new LogSequence(clock.now, await store.lastSequence()),
+    rowsWaitingMax: config.logQueueMax,
+    onHealth: (healthy, reason) =>
+      healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
+  })
+  const deployments = new Deployments({
+    registry,
+    limits,
+    plansMax: plansMax,
+    getActive: (workflowId) => store.getActive(workflowId),
+  })
+  const runner = new Runner({
+    powers: { clock, random: Math.random, limits, fetch: outbound.fetch, runProgram: sandbox.run },
+    record: (record) => writer.append(record),
+    deploymentOf: (workflowId) => deployments.load(workflowId),
+    environmentOf: async () => new Map(),
+  })
+
+  const settings = {
+    bodyBytesMax: config.bodyBytesMax,
+    bodyBytesMaxAnywhere: Math.max(config.bodyBytesMax, config.bodyBytesMaxFiles),
+    baseUrl: () => config.baseUrl ?? `http://${samples.host}:${samples.port}`,
+    version,
+    cancelOnDisconnect: config.cancelOnDisconnect,
+  }
+  const services = {
+    store,
+    lookUpKey: keys.lookUp,
+    deployments,
+    checkWorkflow: (document: Parameters<Deployments['check']>[0]) => deployments.check(document).findings,
+    runner,
+    rateLimits: {
+      externalApi: (account: Parameters<AccountLimits['takeExternal']>[0]) => accounts.takeExternal(account),
+      refused: (address: string) => accounts.takeRefused(address),
+    },
+    limitsOf: (account: Parameters<AccountLimits['report']>[0]) => accounts.report(account),
+    writerHealth: () => ({ healthy: writer.healthy, waiting: writer.rowsWaiting }),
+    clock,
+    logger,
+    settings,
+  }
+  const server = createServer(services, {
+    execute: (door) =>
+      executeRoute({
+        lookUpKey: keys.lookUp,
+        deployments,
+        execute: (request) => runner.execute(request),
+        assertAccepting() {
+          runner.assertFree()
+          if (!writer.healthy) throw storageUnavailable()
+        },
+        takeSync: (account) => accounts.takeSync(account),
+        assertWithinUsage: (account) => accounts.assertWithinUsage(account),
+        settings,
+        answered: (request, response, facts) => door.answered(request, response, facts),
+      }),
+  })
+  const listening = listen(server, { hostname: config.host, port: config.port })
+  const port = listening?.port ?? config.port
+  samples.port = port
+  sandbox.warm()
+  logger.info('listening', { host: config.host, port })
+
+  return {
+    store,
+    address: { url: settings.baseUrl(), hostname: config.host, port },
+    async stop(graceMs) {
+      const stopped = listening?.stop(false)
+      await runner.stop(graceMs)
+      await writer.stop()
+      await Promise.race([stopped, after(clock, closeMs)])
+      await listening?.stop(true)
+      await sandbox.stop()
+      outbound.stop()
+      await store.close()
+    },
+  }
+}
+
+/** Compiled workflows in memory at most; each is some kilobytes. */
+const plansMax = 1_000
+
+/** Time for answers that are written already to reach their callers. */
+const closeMs = 500
+
+function allowListOf({ outboundAllow }: Config): AllowList {
+  const outcome = parseAllowList(outboundAllow)
+  if (outcome.ok) return outcome.allow
+  throw new Error(outcome.message)
+}
+
+/** How the address that is listened on stands in a URL: one that means every address is reached by the local one. */
+function urlHostOf(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function storageUnavailable(): AppError {
+  return new AppError(
+    'STORAGE_UNAVAILABLE',
+    'Runs cannot be recorded at the moment, so none is started. Try again soon.',
+    {
+      retryAfterS: 1,
+    },
+  )
+}
+
+function after(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.setTimer(delayMs, resolve)
+  })
+}
