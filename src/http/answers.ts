@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { triggerKinds, WorkflowDocument } from '../domain/workflow.ts'
+import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
 import { documented } from './operation.ts'
 
 /** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
@@ -10,21 +10,44 @@ const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Ar
 const oneOf = <const Names extends readonly string[]>(names: Names) =>
   t.Unsafe<Names[number]>({ type: 'string', enum: [...names] })
 
-export const FindingAnswer = t.Object({
-  level: oneOf(['error', 'warning']),
-  code: t.String(),
-  path: t.String({ description: 'Where in the document.' }),
-  blockId: maybe(t.String()),
-  blockName: maybe(t.String()),
-  message: t.String(),
-})
+/** `$id` is the name of a schema in the OpenAPI document; `repairOpenApi` moves it to the components. */
+export const FindingAnswer = t.Object(
+  {
+    level: oneOf(['error', 'warning']),
+    code: t.String(),
+    path: t.String({ description: 'Where in the document.' }),
+    blockId: maybe(t.String()),
+    blockName: maybe(t.String()),
+    message: t.String(),
+  },
+  { $id: 'Finding' },
+)
+
+const WorkflowDocument = t.Object(Document.properties, { $id: 'WorkflowDocument' })
+
+/** A document as it may be sent: ids of blocks can be left out, as everything can that has a default. */
+const sendable = {
+  ...Document.properties,
+  blocks: t.Record(t.String(), t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
+}
+export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
+export const NewWorkflow = t.Object(
+  {
+    ...sendable,
+    workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+  },
+  { $id: 'NewWorkflow' },
+)
 
 const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
 
-export const WorkflowAnswer = t.Composite([WorkflowDocument, t.Object(facts)])
+export const WorkflowAnswer = t.Object({ ...Document.properties, ...facts }, { $id: 'Workflow' })
 export type WorkflowAnswer = Static<typeof WorkflowAnswer>
 
-export const SavedWorkflow = t.Composite([WorkflowAnswer, t.Object({ findings: t.Array(FindingAnswer) })])
+export const SavedWorkflow = t.Object(
+  { ...WorkflowAnswer.properties, findings: t.Array(FindingAnswer) },
+  { $id: 'SavedWorkflow' },
+)
 export type SavedWorkflow = Static<typeof SavedWorkflow>
 
 export const WorkflowList = listOf(
@@ -51,50 +74,59 @@ const deploymentFacts = {
   isActive: t.Boolean(),
 }
 export const DeploymentList = listOf(t.Object(deploymentFacts))
-export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument })
+export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Deployment' })
 
-export const StatusAnswer = t.Object({
-  isDeployed: t.Boolean(),
-  deployedAt: maybe(Time),
-  needsRedeployment: t.Boolean(),
-  version: maybe(t.Integer()),
-})
+export const StatusAnswer = t.Object(
+  {
+    isDeployed: t.Boolean(),
+    deployedAt: maybe(Time),
+    needsRedeployment: t.Boolean(),
+    version: maybe(t.Integer()),
+  },
+  { $id: 'DeploymentStatus' },
+)
 
-export const JobAnswer = t.Object({
-  success: t.Boolean({ description: 'False when the run failed or was cancelled.' }),
-  taskId: t.String(),
-  executionId: t.String(),
-  status: oneOf(['queued', 'processing', 'completed', 'failed', 'cancelled']),
-  metadata: t.Object({
-    createdAt: Time,
-    startedAt: maybe(Time),
-    completedAt: maybe(Time),
-    duration: maybe(t.Number()),
-  }),
-  output: t.Optional(t.Unknown()),
-  error: t.Optional(
-    t.Object({
-      code: t.String(),
-      message: t.String(),
-      blockId: t.Optional(t.String()),
-      blockName: t.Optional(t.String()),
+export const JobAnswer = t.Object(
+  {
+    success: t.Boolean({ description: 'False when the run failed or was cancelled.' }),
+    taskId: t.String(),
+    executionId: t.String(),
+    status: oneOf(['queued', 'processing', 'completed', 'failed', 'cancelled']),
+    metadata: t.Object({
+      createdAt: Time,
+      startedAt: maybe(Time),
+      completedAt: maybe(Time),
+      duration: maybe(t.Number()),
     }),
-  ),
-})
+    output: t.Optional(t.Unknown()),
+    error: t.Optional(
+      t.Object({
+        code: t.String(),
+        message: t.String(),
+        blockId: t.Optional(t.String()),
+        blockName: t.Optional(t.String()),
+      }),
+    ),
+  },
+  { $id: 'Job' },
+)
 export type JobAnswer = Static<typeof JobAnswer>
 
 export const CancelAnswer = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
 
 const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time })
-export const LimitsAnswer = t.Object({
-  workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
-  usage: t.Object({
-    currentPeriodCost: t.Number({ description: 'USD, this calendar month (UTC).' }),
-    limit: t.Number({ description: 'USD a month.' }),
-    plan: t.String(),
-    isExceeded: t.Boolean(),
-  }),
-})
+export const LimitsAnswer = t.Object(
+  {
+    workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
+    usage: t.Object({
+      currentPeriodCost: t.Number({ description: 'USD, this calendar month (UTC).' }),
+      limit: t.Number({ description: 'USD a month.' }),
+      plan: t.String(),
+      isExceeded: t.Boolean(),
+    }),
+  },
+  { $id: 'Limits' },
+)
 export type LimitsAnswer = Static<typeof LimitsAnswer>
 
 const UsageState = t.Object({ isLimited: t.Boolean(), limit: t.Number(), remaining: t.Number(), resetAt: Time })
@@ -105,11 +137,17 @@ export const UsageLimits = t.Object({
 })
 
 const Tokens = t.Object({ prompt: t.Number(), completion: t.Number(), total: t.Number() })
-const Cost = t.Object({
-  total: t.Number({ description: 'USD.' }),
-  tokens: Tokens,
-  models: t.Record(t.String(), t.Object({ input: t.Number(), output: t.Number(), total: t.Number(), tokens: Tokens })),
-})
+const Cost = t.Object(
+  {
+    total: t.Number({ description: 'USD.' }),
+    tokens: Tokens,
+    models: t.Record(
+      t.String(),
+      t.Object({ input: t.Number(), output: t.Number(), total: t.Number(), tokens: Tokens }),
+    ),
+  },
+  { $id: 'Cost' },
+)
 const logFacts = {
   id: t.String(),
   workflowId: t.String(),
@@ -138,36 +176,42 @@ export const LogList = t.Object({
 })
 export type LogList = Static<typeof LogList>
 
-export const LogDetail = t.Object({
-  data: t.Object({
-    ...logFacts,
-    cost: Cost,
-    workflow: WorkflowFacts,
-    executionData: t.Object({ traceSpans: t.Array(t.Unknown()), finalOutput: t.Unknown() }),
+export const LogDetail = t.Object(
+  {
+    data: t.Object({
+      ...logFacts,
+      cost: Cost,
+      workflow: WorkflowFacts,
+      executionData: t.Object({ traceSpans: t.Array(t.Unknown()), finalOutput: t.Unknown() }),
+      limits: LimitsAnswer,
+    }),
     limits: LimitsAnswer,
-  }),
-  limits: LimitsAnswer,
-})
+  },
+  { $id: 'LogDetail' },
+)
 export type LogDetail = Static<typeof LogDetail>
 
-export const ExecutionDetail = t.Object({
-  executionId: t.String(),
-  workflowId: t.String(),
-  workflowState: t.Object({
-    blocks: t.Record(t.String(), t.Unknown()),
-    edges: t.Array(t.Unknown()),
-    loops: t.Record(t.String(), t.Unknown()),
-    parallels: t.Record(t.String(), t.Unknown()),
-  }),
-  executionMetadata: t.Object({
-    trigger: logFacts.trigger,
-    startedAt: Time,
-    endedAt: Time,
-    totalDurationMs: t.Number(),
-    cost: Cost,
-  }),
-  limits: LimitsAnswer,
-})
+export const ExecutionDetail = t.Object(
+  {
+    executionId: t.String(),
+    workflowId: t.String(),
+    workflowState: t.Object({
+      blocks: t.Record(t.String(), t.Unknown()),
+      edges: t.Array(t.Unknown()),
+      loops: t.Record(t.String(), t.Unknown()),
+      parallels: t.Record(t.String(), t.Unknown()),
+    }),
+    executionMetadata: t.Object({
+      trigger: logFacts.trigger,
+      startedAt: Time,
+      endedAt: Time,
+      totalDurationMs: t.Number(),
+      cost: Cost,
+    }),
+    limits: LimitsAnswer,
+  },
+  { $id: 'ExecutionDetail' },
+)
 export type ExecutionDetail = Static<typeof ExecutionDetail>
 
 export const WorkspaceList = listOf(

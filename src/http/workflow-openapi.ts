@@ -26,7 +26,7 @@ export function workflowOpenApi(id: string, document: WorkflowDocument, version:
             200: { description: 'The result of the run, or what its response block answers.' },
             default: {
               description: 'What went wrong.',
-              content: { 'application/json': { schema: repairSchema(ErrorAnswer) } },
+              content: { 'application/json': { schema: repairSchema(ErrorAnswer, {}) } },
             },
           },
         },

@@ -11,11 +11,14 @@ const probeAgeMaxMs = 1000
 /** Whether the process lives, and whether it can take work. */
 export function healthRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
-  const probe = shared(() => store.probe(), () => clock.monotonic())
+  const probe = shared(
+    () => store.probe(),
+    () => clock.monotonic(),
+  )
   const alive = () => ({ status: 'ok', version: settings.version }) as const
   return new Elysia({ prefix: '/health' })
     .get(
-      '/',
+      '',
       async ({ request, set }) => {
         door.greet(request, set)
         await assertReady()

@@ -24,7 +24,7 @@ export function logRoutes(services: Services, door: Door) {
   const { store } = services
   return new Elysia({ prefix: '/api/v1/logs' })
     .get(
-      '/',
+      '',
       async ({ request, set, server }) => {
         const key = await door.enterExternal(request, set, server)
         const wanted = readLogRequest(request.url)

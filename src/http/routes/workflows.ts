@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import { readDocument } from '../../domain/document.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/input.ts'
-import { type Finding, WorkflowDocument } from '../../domain/workflow.ts'
+import type { Finding, WorkflowDocument } from '../../domain/workflow.ts'
 import type { WorkflowRow } from '../../store/store.ts'
-import { answers, isoTime, SavedWorkflow, WorkflowAnswer, WorkflowList } from '../answers.ts'
+import { answers, isoTime, NewWorkflow, SavedWorkflow, SentDocument, WorkflowAnswer, WorkflowList } from '../answers.ts'
 import { chooseWorkspace, findWorkflow } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import type { Door } from '../door.ts'
@@ -19,7 +19,6 @@ import { workflowOpenApi } from '../workflow-openapi.ts'
 const WorkspaceQuery = t.Object({
   workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
 })
-const NewWorkflow = t.Composite([WorkflowDocument, WorkspaceQuery])
 const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
 
 /** Workflow documents: `/api/workflows`. */
@@ -27,7 +26,7 @@ export function workflowRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
   return new Elysia({ prefix: '/api/workflows' })
     .get(
-      '/',
+      '',
       async ({ request, set }) => {
         const key = await door.enter(request, set)
         const workspaceId = chooseWorkspace(key, workspaceParameter(request), 'read')
@@ -46,7 +45,7 @@ export function workflowRoutes(services: Services, door: Door) {
       },
     )
     .post(
-      '/',
+      '',
       async ({ request, set }) => {
         const key = await door.enter(request, set)
         const body = await readJsonBody(request, settings.bodyBytesMax)
@@ -122,7 +121,7 @@ export function workflowRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        body: documented(WorkflowDocument),
+        body: documented(SentDocument),
         response: answers({ 200: SavedWorkflow }),
         detail: operation({
           summary: 'Replace a workflow',
