@@ -105,6 +105,10 @@ function plainly(_name: string, value: unknown): unknown {
 function describeError(error: Error, depth: number): Record<string, unknown> {
   const { name, message, stack, cause } = error
   const code = 'code' in error ? { code: error.code } : {}
-  const nested = cause instanceof Error && depth < causesMax ? describeError(cause, depth + 1) : (cause ?? undefined)
-  return { name, message, ...code, stack, ...(nested === undefined ? {} : { cause: nested }) }
+  return { name, message, ...code, stack, ...(cause === undefined ? {} : { cause: describeCause(cause, depth + 1) }) }
+}
+
+function describeCause(cause: unknown, depth: number): unknown {
+  if (!(cause instanceof Error)) return cause
+  return depth < causesMax ? describeError(cause, depth) : cause.message
 }
