@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { HttpWorld, newKeyText, type Parsed } from './world.ts'
+import { newKey } from './accounts.ts'
+import { HttpWorld, type Parsed } from './world.ts'
 
 let world: HttpWorld
 let mine: { workflowId: string; executionId: string; logId: string }
@@ -11,7 +12,7 @@ beforeAll(async () => {
   const { json } = await world.get(`/api/v1/logs?workspaceId=${world.workspaceId}`)
   mine = { workflowId, executionId, logId: json.data[0].id }
   keys = {
-    revoked: await world.key({ revoked: true }),
+    revoked: await world.revokedKey(),
     expired: await world.key({ expiresAt: Date.now() - 1 }),
     viewer: await world.member('viewer'),
     editor: await world.member('editor'),
@@ -72,7 +73,7 @@ describe('every route that needs a key', () => {
       const required = { status: 401, code: 'API_KEY_REQUIRED', error: 'string' }
       const invalid = { status: 401, code: 'INVALID_API_KEY', error: 'string' }
       expect(await refusal(method, at, null)).toEqual(required)
-      for (const key of ['nonsense', `${world.owner}x`, 'mrk_', keys['revoked'], keys['expired'], newKeyText()]) {
+      for (const key of ['nonsense', `${world.owner}x`, 'mrk_', keys['revoked'], keys['expired'], newKey().text]) {
         expect(await refusal(method, at, key ?? '')).toEqual(invalid)
       }
     })
@@ -122,10 +123,11 @@ describe('every route that needs a key', () => {
 
 describe('a key', () => {
   test('of a workspace acts in that one only', async () => {
-    const other = await world.workspace()
+    const other = world.accounts.addWorkspace(world.userId)
     const answer = await world.get(`/api/workflows?workspaceId=${other}`, { key: keys['bound'] ?? '' })
     expect(answer.status).toBe(404)
-    expect((await world.get(`/api/workflows?workspaceId=${other}`)).status).toBe(200)
+    const personal = await world.key()
+    expect((await world.get(`/api/workflows?workspaceId=${other}`, { key: personal })).status).toBe(200)
     const { json } = await world.get('/api/workspaces', { key: keys['bound'] ?? '' })
     expect(json.data.map(({ id }: Parsed) => id)).toEqual([world.workspaceId])
   })

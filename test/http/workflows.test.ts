@@ -59,23 +59,21 @@ describe('creating a workflow', () => {
   })
 
   test('needs a workspace when the key sees several, and finds the only one otherwise', async () => {
-    const many = await world.member('editor')
-    const { data } = (await world.get('/api/workspaces', { key: many })).json
-    expect(data).toHaveLength(1)
-    expect((await world.post('/api/workflows', sampleDocument(), { key: many })).status).toBe(201)
-    const second = await world.workspace()
-    const refused = await world.post('/api/workflows', sampleDocument())
+    const one = await world.member('editor')
+    expect((await world.post('/api/workflows', sampleDocument(), { key: one })).status).toBe(201)
+    const userId = world.accounts.addUser()
+    world.accounts.addMember(userId, world.workspaceId, 'editor')
+    const second = world.accounts.addWorkspace(userId)
+    const key = await world.key({ userId })
+    const refused = await world.post('/api/workflows', sampleDocument(), { key })
     expect(refused.json).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ path: 'workspaceId' }] })
-    const named = await world.post(`/api/workflows?workspaceId=${second}`, sampleDocument())
+    const named = await world.post(`/api/workflows?workspaceId=${second}`, sampleDocument(), { key })
     expect(named.json.workspaceId).toBe(second)
-    world.sql((database) =>
-      database.run('DELETE FROM members WHERE workspace = (SELECT number FROM workspaces WHERE id = ?)', [second]),
-    )
   })
 
   test('the body names the workspace before the parameter does', async () => {
     const key = await world.key({ workspaceId: world.workspaceId })
-    const body = { ...sampleDocument(), workspaceId: world.otherWorkspaceId }
+    const body = { ...sampleDocument(), workspaceId: 'another' }
     const { status } = await world.post(`/api/workflows?workspaceId=${world.workspaceId}`, body, { key })
     expect(status).toBe(404)
   })
@@ -212,18 +210,16 @@ describe('deploying', () => {
     const draft = (await world.get(`/api/workflows/${id}`)).json
     draft.blocks.start.position = { x: 5, y: 5 }
     draft.blocks.start.params.inputFormat[0].value = 'Lisbon'
-    await world.call('PUT', `/api/workflows/${id}`, { body: draft })
+    await world.put(`/api/workflows/${id}`, draft)
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(false)
     draft.blocks.end.params.data = 'else'
-    await world.call('PUT', `/api/workflows/${id}`, { body: draft })
+    await world.put(`/api/workflows/${id}`, draft)
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(true)
   })
 
   test('what was cached of a deployment is forgotten at once', async () => {
     const id = await world.deployed()
-    const { deployments } = world.services as unknown as {
-      deployments: import('../../src/engine/deployments.ts').Deployments
-    }
+    const { deployments } = world
     expect((await deployments.load(id))?.version).toBe(1)
     await world.post(`/api/workflows/${id}/deploy`)
     expect((await deployments.load(id))?.version).toBe(2)
@@ -241,7 +237,7 @@ describe('deploying', () => {
     const draft = (await world.get(`/api/workflows/${id}`)).json
     draft.blocks.end.params.data = 'second'
     draft.description = 'the second'
-    await world.call('PUT', `/api/workflows/${id}`, { body: draft })
+    await world.put(`/api/workflows/${id}`, draft)
     await world.post(`/api/workflows/${id}/deploy`)
 
     const activated = await world.post(`/api/workflows/${id}/deployments/1/activate`)

@@ -1,8 +1,11 @@
-import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
+import { KeyCache } from '../../src/accounts/keys.ts'
+import { AccountLimits } from '../../src/accounts/limits.ts'
+import type { PlanName } from '../../src/accounts/plans.ts'
+import { Usage } from '../../src/accounts/usage.ts'
 import { registry } from '../../src/blocks/registry.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { LogSequence, newExecutionId, newId } from '../../src/domain/ids.ts'
@@ -11,17 +14,17 @@ import type { LogRow } from '../../src/domain/log.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
 import { createServer, listen, type MoreRoutes } from '../../src/http/server.ts'
-import type { RateWindow, RunInFlight, Services } from '../../src/http/services.ts'
-import { databasePath } from '../../src/store/sqlite/open.ts'
+import type { RunInFlight, Services } from '../../src/http/services.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
+import { Accounts, newKey } from './accounts.ts'
 
 export type WorldOptions = {
   access?: AccessLogging
   bodyBytesMax?: number
-  /** Requests a minute to the external API, and without a key. */
-  rateLimit?: number
+  /** The installation's. */
+  plan?: PlanName
   more?: MoreRoutes
   /** Replaces services, to see what becomes of their failures. */
   override?: (services: Services) => Partial<Services>
@@ -34,24 +37,24 @@ export type Answer = { status: number; headers: Headers; text: string; json: Par
 export type Parsed = ReturnType<typeof JSON.parse>
 
 /**
- * The service over a real store and a real socket: an owner with one workspace, and a stranger with another.
- * `owner`, `stranger` are personal keys.
+ * The HTTP interface over a real store and a real socket, with everything but runs: an owner with one workspace, and a
+ * stranger with another. `owner` and `stranger` are personal keys; runs in flight are put into `running`.
  */
 export class HttpWorld {
   readonly directory: string
   readonly store: Store
+  readonly accounts: Accounts
+  readonly deployments: Deployments
   readonly services: Services
   readonly app: AnyElysia
   readonly lines: Parsed[] = []
   readonly running = new Map<string, RunInFlight>()
   readonly cancelled: string[] = []
   readonly workspaceId = newId()
-  readonly otherWorkspaceId = newId()
   readonly userId = newId()
-  readonly strangerId = newId()
-  readonly owner = newKeyText()
-  readonly stranger = newKeyText()
-  readonly sequence = new LogSequence(Date.now)
+  readonly #sequence = new LogSequence(Date.now)
+  owner = ''
+  stranger = ''
   url = ''
   port = 0
 
@@ -60,8 +63,7 @@ export class HttpWorld {
     const store = await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
     const world = new HttpWorld(directory, store, options)
     await world.#populate()
-    const server = listen(world.app, { hostname: '127.0.0.1', port: 0 })
-    world.port = server?.port ?? 0
+    world.port = listen(world.app, { hostname: '127.0.0.1', port: 0 })?.port ?? 0
     world.url = `http://127.0.0.1:${world.port}`
     return world
   }
@@ -69,35 +71,34 @@ export class HttpWorld {
   private constructor(directory: string, store: Store, options: WorldOptions) {
     this.directory = directory
     this.store = store
-    const deployments = new Deployments({
+    this.accounts = new Accounts(directory)
+    const clock = systemClock
+    this.deployments = new Deployments({
       registry,
       limits: defaultLimits,
       plansMax: 10,
       getActive: (workflowId) => store.getActive(workflowId),
     })
-    const limit = options.rateLimit ?? 1_000_000
+    const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
+    const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
+    const limits = new AccountLimits({ plan: options.plan ?? 'enterprise', usage, clock })
+    const bodyBytesMax = options.bodyBytesMax ?? 100_000
     const services: Services = {
       store,
-      lookUpKey: (text) => this.#lookUpKey(text),
-      deployments,
-      checkWorkflow: (document) => deployments.check(document).findings,
+      lookUpKey: keys.lookUp,
+      deployments: this.deployments,
+      checkWorkflow: (document) => this.deployments.check(document).findings,
       runner: {
         find: (executionId) => this.running.get(executionId),
-        cancel: (executionId) => {
-          this.cancelled.push(executionId)
-          return this.running.delete(executionId)
-        },
+        cancel: (executionId) => this.#cancel(executionId),
       },
-      rateLimits: { externalApi: counter(limit), refused: counter(options.rateLimit ?? 1_000_000) },
-      limitsOf: () => ({
-        workflowExecutionRateLimit: {
-          sync: { limit: 100, remaining: 99, resetAt: Date.UTC(2030, 0, 1) },
-          async: { limit: 200, remaining: 0, resetAt: Date.UTC(2030, 0, 1) },
-        },
-        usage: { currentPeriodCost: 1.5, limit: 10, plan: 'free', isExceeded: false },
-      }),
+      rateLimits: {
+        externalApi: (account) => limits.takeExternal(account),
+        refused: (address) => limits.takeRefused(address),
+      },
+      limitsOf: (account) => limits.report(account),
       writerHealth: () => ({ healthy: true, waiting: 0 }),
-      clock: systemClock,
+      clock,
       logger: new Logger({
         level: 'info',
         access: options.access ?? 'off',
@@ -105,8 +106,8 @@ export class HttpWorld {
         write: (line) => this.lines.push(JSON.parse(line)),
       }),
       settings: {
-        bodyBytesMax: options.bodyBytesMax ?? 100_000,
-        bodyBytesMaxAnywhere: 2 * (options.bodyBytesMax ?? 100_000),
+        bodyBytesMax,
+        bodyBytesMaxAnywhere: 2 * bodyBytesMax,
         baseUrl: () => this.url,
         version: '0.0.0-test',
       },
@@ -137,6 +138,15 @@ export class HttpWorld {
     return this.call('POST', path, { ...options, ...(body === undefined ? {} : { body }) })
   }
 
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.call('PUT', path, { body })
+  }
+
+  /** A page of the owner's log entries. */
+  logs(query: string): Promise<Answer> {
+    return this.get(`/api/v1/logs?workspaceId=${this.workspaceId}${query}`)
+  }
+
   /** A workflow of the owner's workspace; gives its id. */
   async workflow(document: Partial<WorkflowDocument> = {}): Promise<string> {
     const { json } = await this.post('/api/workflows', { ...sampleDocument(), ...document })
@@ -150,39 +160,37 @@ export class HttpWorld {
   }
 
   /** A key of the owner's account, or of another one. */
-  async key(
-    more: { workspaceId?: string; userId?: string; revoked?: boolean; expiresAt?: number } = {},
-  ): Promise<string> {
-    const text = newKeyText()
-    const { workspaceId = null, userId = this.userId, expiresAt = null } = more
-    const id = newId()
-    await this.store.createKey({ ...keyRow(text), id, userId, workspaceId, expiresAt })
-    if (more.revoked) await this.store.revokeKey(id, Date.now())
+  async key(more: { workspaceId?: string; userId?: string; expiresAt?: number } = {}): Promise<string> {
+    const { text, row } = newKey({ userId: this.userId, ...more })
+    await this.store.createKey(row)
+    return text
+  }
+
+  async revokedKey(): Promise<string> {
+    const { text, row } = newKey({ userId: this.userId })
+    await this.store.createKey(row)
+    await this.store.revokeKey(row.id, Date.now())
     return text
   }
 
   /** A new account with a role in the owner's workspace; gives a personal key of it. */
-  async member(role: Role): Promise<string> {
-    const userId = newId()
-    this.sql((database) => {
-      addUser(database, userId)
-      addMember(database, userId, this.workspaceId, role)
-    })
+  member(role: Role): Promise<string> {
+    const userId = this.accounts.addUser()
+    this.accounts.addMember(userId, this.workspaceId, role)
     return this.key({ userId })
-  }
-
-  /** Another workspace of the owner's account. */
-  async workspace(): Promise<string> {
-    const id = newId()
-    this.sql((database) => addWorkspace(database, id, this.userId))
-    return id
   }
 
   /** Writes down a run that ended. */
   async log(workflowId: string, more: Partial<LogRow> = {}): Promise<LogRow> {
+    const row = this.logRow(workflowId, more)
+    await this.store.appendLogs([row])
+    return row
+  }
+
+  logRow(workflowId: string, more: Partial<LogRow> = {}): LogRow {
     const at = Date.UTC(2025, 5, 1, 12)
-    const row: LogRow = {
-      sequence: this.sequence.next(),
+    return {
+      sequence: this.#sequence.next(),
       executionId: newExecutionId(),
       workflowId,
       workspaceId: this.workspaceId,
@@ -198,18 +206,6 @@ export class HttpWorld {
       traceSpans: '[{"id":"s1","name":"Run","type":"workflow","children":[]}]',
       ...more,
     }
-    await this.store.appendLogs([row])
-    return row
-  }
-
-  /** For what the port has no call for yet. */
-  sql(change: (database: Database) => void): void {
-    const database = new Database(databasePath(this.directory))
-    try {
-      change(database)
-    } finally {
-      database.close()
-    }
   }
 
   async close(): Promise<void> {
@@ -218,93 +214,41 @@ export class HttpWorld {
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  async #populate(): Promise<void> {
-    const { userId, workspaceId } = this
-    await this.store.createInstallation({
-      userId,
-      email: 'owner@example.com',
-      workspaceId,
-      workspaceName: 'Main',
-      key: { ...keyRow(this.owner), userId },
-      signInTokenHash: null,
-      at: Date.now(),
-    })
-    this.sql((database) => {
-      addUser(database, this.strangerId)
-      addWorkspace(database, this.otherWorkspaceId, this.strangerId)
-    })
-    await this.store.createKey({ ...keyRow(this.stranger), userId: this.strangerId })
+  #cancel(executionId: string): boolean {
+    this.cancelled.push(executionId)
+    return this.running.delete(executionId)
   }
 
-  async #lookUpKey(text: string) {
-    if (!/^mrk_[0-9A-Za-z]{36}$/.test(text)) return 'malformed'
-    const row = await this.store.findKey(hashOf(text))
-    const isDead = row && (row.revokedAt !== null || (row.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now())
-    return isDead ? undefined : row
+  async #populate(): Promise<void> {
+    const { userId, workspaceId } = this
+    const { text, row } = newKey({ userId })
+    this.owner = text
+    const email = 'owner@example.com'
+    const at = Date.now()
+    await this.store.createInstallation({
+      userId,
+      email,
+      workspaceId,
+      workspaceName: 'Main',
+      key: row,
+      signInTokenHash: null,
+      at,
+    })
+    const strangerId = this.accounts.addUser()
+    this.accounts.addWorkspace(strangerId)
+    this.stranger = await this.key({ userId: strangerId })
   }
 }
 
 /** A document that can be deployed. */
 export function sampleDocument(): WorkflowDocument {
+  const field = { name: 'city', type: 'string', required: true, description: 'Where', value: 'Porto' }
   return {
     name: `Sample ${newId()}`,
     blocks: {
-      start: {
-        id: 'start',
-        type: 'api_trigger',
-        name: 'Start',
-        params: {
-          inputFormat: [{ name: 'city', type: 'string', required: true, description: 'Where', value: 'Porto' }],
-        },
-      },
+      start: { id: 'start', type: 'api_trigger', name: 'Start', params: { inputFormat: [field] } },
       end: { id: 'end', type: 'response', name: 'End', params: { data: { city: '<start.city>' } } },
     },
     edges: [{ source: 'start', target: 'end' }],
-  }
-}
-
-export function newKeyText(): string {
-  const random = crypto.getRandomValues(new Uint8Array(36))
-  return `mrk_${Array.from(random, (byte) => 'abcdefghijklmnopqrstuvwxyz0123456789'[byte % 36]).join('')}`
-}
-
-function hashOf(text: string): Uint8Array {
-  return new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest())
-}
-
-function keyRow(text: string) {
-  const at = { createdAt: Date.now(), expiresAt: null }
-  return {
-    id: newId(),
-    hash: hashOf(text),
-    lastFour: text.slice(-4),
-    name: 'test',
-    userId: '',
-    workspaceId: null,
-    ...at,
-  }
-}
-
-function addUser(database: Database, userId: string): void {
-  database.run('INSERT INTO users (id, email, created_at) VALUES (?, ?, 0)', [userId, `${userId}@example.com`])
-}
-
-function addWorkspace(database: Database, id: string, ownerId: string): void {
-  database.run("INSERT INTO workspaces (id, name, owner_id, created_at) VALUES (?, 'Other', ?, 0)", [id, ownerId])
-  addMember(database, ownerId, id, 'owner')
-}
-
-function addMember(database: Database, userId: string, workspaceId: string, role: Role): void {
-  const insert = 'INSERT INTO members (user_id, workspace, role) SELECT ?, number, ? FROM workspaces WHERE id = ?'
-  database.run(insert, [userId, role, workspaceId])
-}
-
-/** One window for everyone. */
-function counter(limit: number): () => RateWindow {
-  let count = 0
-  const resetAt = Date.now() + 60_000
-  return () => {
-    count += 1
-    return { allowed: count <= limit, limit, remaining: Math.max(0, limit - count), resetAt }
   }
 }
