@@ -30,6 +30,11 @@ export class Bulkhead {
     return this.#waiting
   }
 
+  /** Host names with a request in flight or waiting. */
+  get hosts(): number {
+    return this.#hosts.size
+  }
+
   /** Rejects with the signal's reason when it aborts first, and with `CONNECTION_FAILED` when too many wait. */
   acquire(name: string, signal: AbortSignal): Promise<Place> {
     return new Promise((resolve, reject) => {

@@ -45,8 +45,6 @@ export class Exchange {
     if (deadline.signal.aborted) throw deadline.signal.reason
     try {
       const part = await this.#reader.read()
-      // A reader that is cancelled while it waits says that the body has ended.
-      if (deadline.signal.aborted) throw deadline.signal.reason
       if (!part) {
         opened.finished()
         this.#give()

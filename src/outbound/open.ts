@@ -22,7 +22,7 @@ const warmMax = 1_000
  * was, so that no second look-up can lead elsewhere, and the name travels in `Host` and in the TLS handshake.
  */
 export class Connector {
-  #session = new Bun.FetchSession({ proxy: false, keepAlive: { idleTimeout: idleS } })
+  #session = new Bun.FetchSession({ keepAlive: { idleTimeout: idleS } })
   /** Where an idle connection may be open, and until when. */
   #warm = new Map<string, number>()
   #clock: Clock

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { api } from '../../src/blocks/api.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
+import { spansOf, World } from '../engine/world.ts'
+import { block, document } from '../make.ts'
+import { httpPeer, outboundOf } from '../outbound/peers.ts'
 
 const nothingElse = { limits: defaultLimits, variables: new Set<string>() }
 
@@ -35,5 +38,65 @@ describe('how the body is read', () => {
     ])
       expect(mode({ body: 'no json', ...params })).toBe('template')
     expect(mode({ method: 'POST', body: '  ' })).toBe('template')
+  })
+})
+
+describe('in a workflow', () => {
+  const seen: string[] = []
+  const peer = httpPeer(async (request, url) => {
+    seen.push(await request.text())
+    return Response.json({ path: url.pathname, sent: seen.at(-1) }, { status: url.pathname === '/fails' ? 404 : 200 })
+  })
+  const outbound = outboundOf(['loopback'])
+  const world = new World({ fetch: outbound.fetch })
+  afterAll(async () => {
+    outbound.stop()
+    await peer.stop(true)
+    await world.stop()
+  })
+  const base = `http://127.0.0.1:${peer.port}`
+  const after = (params: Record<string, unknown>, edges = ['in > call', 'call > out']) =>
+    document({
+      blocks: [
+        block('in', 'api_trigger'),
+        block('call', 'api', { method: 'POST', retries: 0, ...params }),
+        block('out', 'response', { data: { data: '<call.data>', status: '<call.status>', code: '<call.error.code>' } }),
+      ],
+      edges,
+    })
+
+  test('a JSON body that is a template survives whatever value comes in', async () => {
+    const odd = 'quote " backslash \\ line\nbreak } , <api.input.x> {{NAME}} é \u2028'
+    const url = `${base}/ok`
+    for (const body of [
+      '{"text": "say: <api.input.text>", "all": <api.input>}',
+      { text: 'say: <api.input.text>', all: '<api.input>' },
+    ]) {
+      await world.output(after({ url, body }), { text: odd, n: 1 })
+      expect(JSON.parse(seen.at(-1)!)).toEqual({ text: `say: ${odd}`, all: { text: odd, n: 1 } })
+    }
+    await world.output(after({ url, bodyType: 'text', body: '{"text": <api.input.text>' }), { text: odd })
+    expect(seen.at(-1)).toBe(`{"text": ${odd}`)
+  })
+
+  test('a reference in a path parameter stays one segment', async () => {
+    const url = `${base}/users/:id/x`
+    const output = await world.output(after({ url, pathParams: { id: '<api.input.id>' } }), { id: '../admin?a#b' })
+    expect(output).toMatchObject({ data: { data: { path: '/users/..%2Fadmin%3Fa%23b/x' } } })
+  })
+
+  test('a failed request goes on with `continue`, takes the error edge, or fails the run', async () => {
+    const url = `${base}/fails`
+    const failed = { data: { data: { path: '/fails' }, status: 404, code: 'HTTP_ERROR' } }
+    expect(await world.output(after({ url, onError: 'continue' }))).toMatchObject(failed)
+    expect(await world.output(after({ url }, ['in > call', 'call:error > out']))).toMatchObject(failed)
+    const { record } = await world.run(after({ url }))
+    expect(record.failure).toMatchObject({ code: 'EXECUTION_FAILED', blockName: 'call' })
+    const [span] = spansOf(record.root).get('call') ?? []
+    expect(span).toMatchObject({
+      status: 'error',
+      error: { code: 'HTTP_ERROR' },
+      attempts: [{ number: 1, status: 404 }],
+    })
   })
 })

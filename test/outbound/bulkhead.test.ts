@@ -160,7 +160,7 @@ describe('the bulkhead', () => {
             inside.pop()?.place.release()
             await settle()
           }
-          expect([bulkhead.running, bulkhead.waiting, outside.length]).toEqual([0, 0, 0])
+          expect([bulkhead.running, bulkhead.waiting, bulkhead.hosts, outside.length]).toEqual([0, 0, 0, 0])
         },
       ),
       { numRuns: 60 },

@@ -52,6 +52,24 @@ describe('a connection', () => {
     },
   )
 
+  test('that the peer had closed is followed by a new one, not by another one that it had closed as well', async () => {
+    const waiting: Socket[] = []
+    using peer = await new RawPeer((socket, piece, connection) => {
+      if (connection < 4 && piece > 0) {
+        socket.destroy()
+        return
+      }
+      // The first four are answered together, so that each has a connection of its own.
+      waiting.push(socket)
+      if (connection >= 3) for (const one of waiting.splice(0)) one.write(ok)
+    }).listen()
+    using outbound = outboundOf(['loopback'])
+    await Promise.all(Array.from({ length: 4 }, () => outbound.fetch(requestTo(peer.url))))
+    expect(peer.connections).toBe(4)
+    expect(await outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))).toMatchObject({ ok: true })
+    expect(peer.connections).toBe(5)
+  })
+
   test('that was new and is reset is a failure: the request may have arrived', async () => {
     using peer = await new RawPeer((socket) => socket.resetAndDestroy()).listen()
     using outbound = outboundOf(['loopback'])
