@@ -7,8 +7,8 @@ export const fetchCapVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
 const fetchCapDefault = 256
 const fetchCapMax = 65_535
-/** Calls that no bulkhead counts, such as those to file storage. */
-const fetchesUncounted = 64
+/** Calls that no bulkhead counts, such as those to file storage. With the default bulkhead that makes the default cap. */
+const fetchesUncounted = 56
 
 /** The cap that a process with this value of the variable has. */
 export function fetchCapOf(value: string | undefined): number {

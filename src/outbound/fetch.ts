@@ -147,6 +147,11 @@ class Requests {
       throw new OutboundError('ADDRESS_REFUSED', refusalOf(target.host, target.port, kindOf(addresses[0]!)))
     deadline.phase = 'an answer'
     const opened = await this.#connector.open(hop, allowed, deadline.signal)
+    // The answer and the end of the request may have come in the same moment.
+    if (deadline.signal.aborted) {
+      discard(opened)
+      throw deadline.signal.reason
+    }
     const { status } = opened.response
     if (status >= 200 && status <= 599) return opened
     discard(opened)

@@ -168,6 +168,21 @@ describe('the time of a request', () => {
   })
 })
 
+test('no place is ever lost, whenever a request is given up', async () => {
+  using peer = httpPeer(() => new Response('x'.repeat(100_000)))
+  using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
+  const url = `http://127.0.0.1:${peer.port}/`
+  for (let turns = 0; turns < 120; turns++) {
+    const giving = new AbortController()
+    const outcomes = [outbound.fetch(requestTo(url, { signal: giving.signal })), outbound.fetch(requestTo(url))]
+    for (let turn = 0; turn < turns % 12; turn++) await (turns % 2 ? Promise.resolve() : new Promise(setImmediate))
+    giving.abort()
+    const [given, other] = await Promise.all(outcomes)
+    expect(given?.ok || given?.code === 'CANCELLED').toBe(true)
+    expect(other).toMatchObject({ ok: true })
+  }
+})
+
 test('a stop ends what is in flight or waiting, and nothing new begins', async () => {
   using peer = await hanging()
   using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
