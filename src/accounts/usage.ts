@@ -1,54 +1,78 @@
 import type { Clock } from '../domain/clock.ts'
 import { billingPeriodOf } from '../domain/cost.ts'
+import type { Store } from '../store/store.ts'
 
-export type UsageOptions = {
-  /** What an account spent since the start of a period, in USD, as it stands on disk. */
-  getUsage(userId: string, periodStart: number): Promise<number>
-  clock: Clock
+export type UsageMeterOptions = {
+  store: Pick<Store, 'getUsage'>
+  clock: Pick<Clock, 'now'>
+  /** Accounts that are remembered; the others are read again when they are asked for. */
   accountsMax?: number
 }
 
-type Spent = { periodStart: number; usd: number }
-
-/** What accounts have spent in this calendar month (UTC): read once from the logs, then counted along. */
-export class Usage {
-  readonly #getUsage: UsageOptions['getUsage']
-  readonly #clock: Clock
+/**
+ * What accounts spent in the running calendar month (UTC), in USD. The store keeps the sums, in the transaction that
+ * records a run; this is their copy in memory, so that asking costs a run nothing.
+ */
+export class UsageMeter {
+  readonly #store: Pick<Store, 'getUsage'>
+  readonly #clock: Pick<Clock, 'now'>
   readonly #accountsMax: number
-  readonly #spent = new Map<string, Spent>()
+  readonly #accounts = new Map<string, Account>()
 
-  constructor({ getUsage, clock, accountsMax = 100_000 }: UsageOptions) {
-    this.#getUsage = getUsage
+  constructor({ store, clock, accountsMax = 100_000 }: UsageMeterOptions) {
+    this.#store = store
     this.#clock = clock
     this.#accountsMax = accountsMax
   }
 
-  /** USD in this month. */
-  async of(userId: string): Promise<number> {
-    return this.known(userId) ?? (await this.#load(userId))
+  /** A promise only until the sum of the month has been read. */
+  costOf(accountId: string): number | Promise<number> {
+    const period = billingPeriodOf(this.#clock.now())
+    const known = this.#accounts.get(accountId)
+    if (known?.period === period) return known.loading ?? known.cost
+    const account: Account = { period, cost: 0, loading: undefined, isStale: false }
+    account.loading = this.#load(accountId, account)
+    this.#remember(accountId, account)
+    return account.loading
   }
 
-  /** The same when it is in memory; undefined else. */
-  known(userId: string): number | undefined {
-    const spent = this.#spent.get(userId)
-    return spent?.periodStart === billingPeriodOf(this.#clock.now()) ? spent.usd : undefined
+  /** Call it after the run is on disk. */
+  add(accountId: string, cost: number): void {
+    const known = this.#accounts.get(accountId)
+    if (!known) return
+    // Whether the sum that is being read has this cost in it cannot be known: it is read again.
+    if (known.loading) known.isStale = true
+    else if (known.period === billingPeriodOf(this.#clock.now())) known.cost += cost
   }
 
-  /** Counts the cost of a run that was just recorded. */
-  add(userId: string, usd: number): void {
-    const spent = this.#spent.get(userId)
-    if (usd > 0 && spent) spent.usd += usd
-  }
-
-  async #load(userId: string): Promise<number> {
-    const periodStart = billingPeriodOf(this.#clock.now())
-    const usd = await this.#getUsage(userId, periodStart)
-    this.#spent.delete(userId)
-    this.#spent.set(userId, { periodStart, usd })
-    if (this.#spent.size > this.#accountsMax) {
-      const [oldest] = this.#spent.keys()
-      if (oldest !== undefined) this.#spent.delete(oldest)
+  async #load(accountId: string, account: Account): Promise<number> {
+    try {
+      do {
+        account.isStale = false
+        account.cost = await this.#store.getUsage(accountId, account.period)
+      } while (account.isStale)
+      account.loading = undefined
+      return account.cost
+    } catch (error) {
+      if (this.#accounts.get(accountId) === account) this.#accounts.delete(accountId)
+      throw error
     }
-    return usd
   }
+
+  #remember(accountId: string, account: Account): void {
+    this.#accounts.delete(accountId)
+    this.#accounts.set(accountId, account)
+    if (this.#accounts.size <= this.#accountsMax) return
+    for (const oldest of this.#accounts.keys()) {
+      this.#accounts.delete(oldest)
+      break
+    }
+  }
+}
+
+type Account = { period: number; cost: number; loading: Promise<number> | undefined; isStale: boolean }
+
+/** Exceeded when the cost has reached the limit (decisions §4). */
+export function isUsageExceeded(cost: number, limit: number): boolean {
+  return cost >= limit
 }

@@ -20,7 +20,7 @@ export type LogWriterOptions = {
 
 /**
  * Writes down runs that ended, many in one commit: while a group is on its way to the disk the next one gathers, and
- * leaves as soon as the first is done. No timer is involved, so a lone run waits for nobody.
+ * leaves as soon as the first is done. No timer is involved: a lone run waits for the turn of the loop, no longer.
  *
  * Healthy → unhealthy when a commit fails for the storage's sake: everything that waits is rejected (the caller of a run
  * that could not be recorded must hear so, never be told of success later), and so is everything that comes. Then the
@@ -69,17 +69,19 @@ export class LogWriter {
   append(record: RunRecord): Promise<{ logId: string }> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
-    const row = this.#fold(record, this.#sequence.next())
-    const chars = row.traceSpans.length + row.finalOutput.length + rowChars
-    this.#charsWaiting += chars
     return new Promise((resolve, reject) => {
+      // What the fold throws rejects like everything else.
+      const row = this.#fold(record, this.#sequence.next())
+      const chars = row.traceSpans.length + row.finalOutput.length + rowChars
+      this.#charsWaiting += chars
       this.#waiting.push({ row, chars, resolve, reject })
-      this.#pump()
+      this.#pumpSoon()
     })
   }
 
   /** Resolves when all that waits now is on disk or rejected. */
   async flush(): Promise<void> {
+    this.#pump()
     while (this.#underWay) await this.#underWay
   }
 
@@ -97,6 +99,12 @@ export class LogWriter {
     return new AppError('OVERLOADED', `${this.rowsWaiting} finished runs wait for the disk. Try again in a moment.`, {
       retryAfterS: 1,
     })
+  }
+
+  /** After the runs that end in the same turn of the loop, so that the first of many does not leave alone. */
+  #pumpSoon(): void {
+    if (this.#underWay || this.#waiting.length > 1) return
+    setImmediate(() => this.#pump())
   }
 
   #pump(): void {

@@ -1,67 +1,63 @@
 import { Database } from 'bun:sqlite'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { AppError, messageOf } from '../domain/errors.ts'
 
-export type Lock = { release(): void }
-
-/** Somebody else serves from this directory. */
-export class DirectoryLocked extends Error {
-  /** Undefined when it could not be read. */
-  readonly pid: number | undefined
-  constructor(directory: string, pid: number | undefined) {
-    super(
-      `The data directory ${directory} is in use by another process${pid === undefined ? '' : ` (process id ${pid})`}.`,
-    )
-    this.name = 'DirectoryLocked'
-    this.pid = pid
-  }
-}
+export type DirectoryLock = { release(): void }
 
 /**
- * Takes a data directory for this process. The lock is one of the operating system, held through a small SQLite file:
- * it goes with the process however that ends, and no process id of the dead can be mistaken for a living one.
- * Throws `DirectoryLocked`.
+ * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the other's process id when there
+ * is one.
+ *
+ * The lock is the operating system's: SQLite's write lock on an empty database file, held as long as this handle is
+ * open. It ends with the process however that ends, kill -9 included, so there is no stale lock to judge and no process
+ * id that may have been given to another program: the id in the file beside it is for the message only.
+ * Nothing in this process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
  */
-export function takeLock(directory: string): Lock {
+export function takeLock(directory: string): DirectoryLock {
+  const pidFile = join(directory, 'millrace.pid')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const database = new Database(join(directory, lockName), { create: true })
+  const database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
   try {
-    // Not WAL: there the lock of a transaction would not keep readers out, and would leave more files behind.
-    database.run('PRAGMA journal_mode = MEMORY')
-    database.run('BEGIN EXCLUSIVE')
+    database.run('PRAGMA busy_timeout = 0')
+    database.run('BEGIN IMMEDIATE')
   } catch (error) {
     database.close()
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY'))
-      throw new DirectoryLocked(directory, pidIn(directory))
-    throw error
+    throw lockError(error, directory, pidFile)
   }
-  writeFileSync(join(directory, pidName), `${process.pid}\n`)
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  let held = true
   return {
     release() {
-      rmSync(join(directory, pidName), { force: true })
+      if (!held) return
+      held = false
+      // The file stays: removing it could remove the one that the next process has locked by then.
       database.close()
     },
   }
 }
 
-/** Who serves from a directory; undefined when nobody does. */
-export function readLock(directory: string): { pid: number | undefined } | undefined {
-  try {
-    takeLock(directory).release()
-    return undefined
-  } catch (error) {
-    if (error instanceof DirectoryLocked) return { pid: error.pid }
-    throw error
+function lockError(error: unknown, directory: string, pidFile: string): AppError {
+  const code = (error as { code?: unknown }).code
+  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
+    const pid = pidIn(pidFile)
+    const who = pid === undefined ? 'another process' : `process ${pid}`
+    return new AppError(
+      'CONFLICT',
+      `${directory} is served by ${who} already. Stop it first, or choose another directory with --data.`,
+    )
   }
+  return new AppError(
+    'STORAGE_UNAVAILABLE',
+    `${directory} cannot be locked (${messageOf(error)}). Check its owner, its mode and the disk.`,
+    { cause: error },
+  )
 }
 
-const lockName = 'millrace.lock'
-const pidName = 'millrace.pid'
-
-function pidIn(directory: string): number | undefined {
+function pidIn(pidFile: string): number | undefined {
   try {
-    const pid = Number(readFileSync(join(directory, pidName), 'utf8'))
-    return Number.isInteger(pid) && pid > 0 ? pid : undefined
+    const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10)
+    return Number.isInteger(pid) ? pid : undefined
   } catch {
     return undefined
   }

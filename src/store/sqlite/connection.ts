@@ -8,13 +8,18 @@ export interface Sql {
   all<Row>(text: string, ...values: Value[]): Row[]
   /** The number of rows changed. */
   run(text: string, ...values: Value[]): number
+  /** Numbers that log entries go by, as far as they were read before. They never change. */
+  readonly workflows: Map<string, WorkflowNumbers>
 }
+
+export type WorkflowNumbers = { workflow: number; workspace: number; workspaceId: string }
 
 /** One handle on the database file, in one thread. */
 export class Connection implements Sql {
   readonly #database: Database
   // `Database.query` has a cache of its own, but of 20 statements only.
   readonly #statements = new Map<string, Statement>()
+  readonly workflows = new Map<string, WorkflowNumbers>()
 
   constructor(path: string) {
     this.#database = new Database(path, { readwrite: true, create: true, strict: true })

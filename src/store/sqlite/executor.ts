@@ -1,3 +1,4 @@
+import type { LogRow } from '../../domain/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, storageError, unavailable } from './failures.ts'
@@ -32,7 +33,8 @@ export class Executor {
       if (!operation.writes) return connection.read(() => operation.run(connection, ...args))
       if (this.#suspect) this.#mend(connection)
       const result = connection.write(() => operation.run(connection, ...args))
-      this.#checkpoints?.count(args)
+      if (name === 'appendLogs') this.#checkpoints?.count(args[0] as readonly LogRow[])
+      else this.#checkpoints?.count([])
       return result
     })
   }
@@ -47,13 +49,31 @@ export class Executor {
     }
   }
 
-  /** For the moments between two writes: moves the WAL into the database when it has grown. */
+  /** For the moment after an answer: `maintain` when the WAL has grown. */
+  maintainIfDue(): void {
+    if (this.#checkpoints?.isDue()) this.maintain()
+  }
+
+  /** Moves the WAL into the database, as far as no reader needs it. */
   maintain(): void {
-    if (!this.#checkpoints?.isDue() || this.#suspect) return
+    this.#checkpoints?.reset()
+    if (this.#suspect) return
     try {
-      this.#guarded((connection) => this.#checkpoints?.make(connection))
+      this.#guarded((connection) => connection.get('PRAGMA wal_checkpoint(PASSIVE)'))
     } catch {
-      // The executor is suspect now: the next write mends it or tells its caller why it cannot.
+      // The executor is suspect now: the next write mends it, or tells its caller why it cannot.
+    }
+  }
+
+  /** For an error that another handle on the same file met. */
+  distrust(): void {
+    this.#suspect = true
+    const connection = this.#connection
+    this.#connection = undefined
+    try {
+      connection?.close()
+    } catch {
+      // Closing may fail like everything else on this disk; the handle is not used again either way.
     }
   }
 
@@ -68,19 +88,8 @@ export class Executor {
       this.#connection ??= openConnection(this.#options)
       return run(this.#connection)
     } catch (error) {
-      if (failureOf(error, path)?.kind === 'broken') this.#distrust()
+      if (failureOf(error, path)?.kind === 'broken') this.distrust()
       throw storageError(error, path) ?? error
-    }
-  }
-
-  #distrust(): void {
-    this.#suspect = true
-    const connection = this.#connection
-    this.#connection = undefined
-    try {
-      connection?.close()
-    } catch {
-      // Closing may fail like everything else on this disk; the handle is not used again either way.
     }
   }
 

@@ -2,40 +2,36 @@ import { billingPeriodOf } from '../../domain/cost.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { LogRow } from '../../domain/log.ts'
 import type { LogDetailRow, LogListRow, LogQuery } from '../store.ts'
-import type { Sql } from './connection.ts'
-import { executionKey, logDetailOf, logDetailValues, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
+import { chunksOf, chunkText, chunkValues, findInChunk, type Long, type SqlChunk } from './chunk.ts'
+import type { Sql, WorkflowNumbers } from './connection.ts'
+import { executionKey, logDetailOf, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
 
 const insertLog = `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, started_at, ended_at,
     duration_ms, cost_total)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-const insertLogDetail = `
-  INSERT INTO log_details (sequence, workspace, encoding, cost, final_output, trace_spans)
-  VALUES (?, ?, ?, ?, ?, ?)`
+const insertChunk = 'INSERT INTO log_chunks (first_sequence, last_sequence, encoding, content) VALUES (?, ?, ?, ?)'
 
 /** The hot path: one group of finished runs. */
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
-  // A group holds many runs of few workflows, and a row that names an unknown one fails the group.
-  const numbers = new Map<string, WorkflowNumbers>()
+  checkOrder(sql, rows)
+  const workspaces: number[] = []
   for (const row of rows) {
-    let known = numbers.get(row.workflowId)
-    if (known === undefined) {
-      known = numbersOf(sql, row.workflowId)
-      numbers.set(row.workflowId, known)
-    }
-    if (known.workspaceId !== row.workspaceId) {
-      throw new AppError('NOT_FOUND', `There is no workflow ${row.workflowId} in workspace ${row.workspaceId}`)
-    }
-    sql.run(insertLog, ...logValues(row, known.workspace, known.workflow))
-    sql.run(insertLogDetail, ...logDetailValues(row, known.workspace))
-    if (row.costTotal > 0) addUsage(sql, known.workspace, row)
+    const { workspace, workflow } = numbersOf(sql, row)
+    sql.run(insertLog, ...logValues(row, workspace, workflow))
+    if (row.costTotal > 0) addUsage(sql, workspace, row)
+    workspaces.push(workspace)
   }
+  for (const chunk of chunksOf(rows, workspaces)) sql.run(insertChunk, ...chunkValues(chunk))
 }
 
 /** 0 when nothing is recorded. */
 export function lastSequence(sql: Sql): number {
-  return sql.get<{ last: number | null }>('SELECT max(sequence) AS last FROM log_details')?.last ?? 0
+  const last = sql.get<{ last_sequence: number }>(
+    'SELECT last_sequence FROM log_chunks ORDER BY first_sequence DESC LIMIT 1',
+  )
+  return last?.last_sequence ?? 0
 }
 
 const selectLogs = `
@@ -56,27 +52,23 @@ export function queryLogs(sql: Sql, query: LogQuery): LogListRow[] {
 // CROSS JOIN keeps the order of the tables: from the one row to its names.
 const selectDetail = `
   SELECT l.sequence, l.execution_id, f.id AS workflow_id, w.id AS workspace_id, l.version, l.level, l.trigger,
-    l.started_at, l.ended_at, l.duration_ms, l.cost_total, d.encoding, d.cost, d.final_output, d.trace_spans,
-    f.name AS workflow_name, f.description AS workflow_description`
+    l.started_at, l.ended_at, l.duration_ms, l.cost_total, f.name AS workflow_name,
+    f.description AS workflow_description
+  FROM logs l CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace`
 
-const selectBySequence = `${selectDetail}
-  FROM log_details d CROSS JOIN logs l ON l.workspace = d.workspace AND l.sequence = d.sequence
-    CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace
-  WHERE d.sequence = ?`
-
-const selectByExecution = `${selectDetail}
-  FROM logs l CROSS JOIN log_details d ON d.sequence = l.sequence
-    CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace
-  WHERE l.execution_id = ?`
+const selectBySequence = `${selectDetail} WHERE l.workspace = ? AND l.sequence = ?`
+const selectByExecution = `${selectDetail} WHERE l.execution_id = ?`
 
 export function getLog(sql: Sql, sequence: number): LogDetailRow | undefined {
-  const row = sql.get<SqlLogDetail>(selectBySequence, sequence)
-  return row && logDetailOf(row)
+  const long = findLong(sql, sequence)
+  const row = long && sql.get<SqlLogDetail>(selectBySequence, long.workspace, sequence)
+  return row && logDetailOf(row, long)
 }
 
 export function getExecution(sql: Sql, executionId: string): LogDetailRow | undefined {
   const row = sql.get<SqlLogDetail>(selectByExecution, executionKey(executionId))
-  return row && logDetailOf(row)
+  const long = row && findLong(sql, row.sequence)
+  return row && long && logDetailOf(row, long)
 }
 
 /** In USD. */
@@ -87,18 +79,43 @@ export function getUsage(sql: Sql, userId: string, periodStart: number): number 
   )
 }
 
-type WorkflowNumbers = { workflow: number; workspace: number; workspaceId: string }
+function findLong(sql: Sql, sequence: number): Long | undefined {
+  const chunk = sql.get<SqlChunk>(
+    'SELECT encoding, content FROM log_chunks WHERE first_sequence <= ? ORDER BY first_sequence DESC LIMIT 1',
+    sequence,
+  )
+  return chunk && findInChunk(chunkText(chunk), sequence)
+}
+
+/** Chunks are found by their first sequence, so their ranges must not overlap. */
+function checkOrder(sql: Sql, rows: readonly LogRow[]): void {
+  let last = lastSequence(sql)
+  for (const { sequence } of rows) {
+    if (sequence <= last) throw new Error(`Log sequence ${sequence} comes after ${last}: sequences must rise`)
+    last = sequence
+  }
+}
 
 /** Also of a deleted workflow: its last runs may end after it. */
-function numbersOf(sql: Sql, workflowId: string): WorkflowNumbers {
+function numbersOf(sql: Sql, row: LogRow): WorkflowNumbers {
+  const numbers = sql.workflows.get(row.workflowId) ?? readNumbers(sql, row.workflowId)
+  if (numbers?.workspaceId === row.workspaceId) return numbers
+  throw new AppError('NOT_FOUND', `There is no workflow ${row.workflowId} in workspace ${row.workspaceId}`)
+}
+
+function readNumbers(sql: Sql, workflowId: string): WorkflowNumbers | undefined {
   const numbers = sql.get<WorkflowNumbers>(
     `SELECT f.number AS workflow, f.workspace, w.id AS workspaceId
      FROM workflows f JOIN workspaces w ON w.number = f.workspace WHERE f.id = ?`,
     workflowId,
   )
-  if (!numbers) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  if (!numbers) return undefined
+  if (sql.workflows.size >= workflowsMax) sql.workflows.clear()
+  sql.workflows.set(workflowId, numbers)
   return numbers
 }
+
+const workflowsMax = 10_000
 
 function addUsage(sql: Sql, workspace: number, row: LogRow): void {
   sql.run(

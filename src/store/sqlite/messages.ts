@@ -8,7 +8,7 @@ import type { OperationName } from './operations.ts'
 export type Request =
   | string
   | { open: OpenOptions }
-  | { id: number; control: 'probe' | 'close' }
+  | { id: number; control: 'probe' | 'maintain' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
 
 /** A bare id: done, no value. */

@@ -13,6 +13,8 @@ export type OpenOptions = {
   sync: Sync
   /** Checkpoints are the caller's (see `Checkpoints`); else SQLite makes them inside commits. */
   manualCheckpoints?: boolean
+  /** How long a write waits for another process; 5 s when absent. */
+  busyTimeoutMs?: number
 }
 
 export const databaseName = 'millrace.db'
@@ -53,9 +55,9 @@ function createFile(path: string): void {
   }
 }
 
-function configure(connection: Connection, { sync, manualCheckpoints }: OpenOptions): void {
+function configure(connection: Connection, { sync, manualCheckpoints, busyTimeoutMs = 5_000 }: OpenOptions): void {
   // First, because switching to WAL already takes a lock.
-  connection.script('PRAGMA busy_timeout = 5000')
+  connection.script(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   // Before anything is written: it has no effect once the first table exists.
   connection.script('PRAGMA auto_vacuum = INCREMENTAL')
   connection.script('PRAGMA journal_mode = WAL')

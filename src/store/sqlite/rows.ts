@@ -1,6 +1,7 @@
 import type { Level, LogRow } from '../../domain/log.ts'
 import type { TriggerKind, triggerKinds, WorkflowDocument } from '../../domain/workflow.ts'
 import type { DeploymentRow, KeyRow, LogDetailRow, LogListRow, Role, WorkflowRow, WorkspaceRow } from '../store.ts'
+import type { Long } from './chunk.ts'
 import type { Value } from './connection.ts'
 
 // Rows as SQLite holds them and as the port shows them, side by side.
@@ -139,55 +140,20 @@ export const logValues = (row: LogRow, workspace: number, workflow: number): Val
   row.costTotal,
 ]
 
-export type SqlLogDetail = SqlLog & {
-  encoding: number
-  cost: string | null
-  final_output: string | Uint8Array
-  trace_spans: string | Uint8Array
-  workflow_name: string
-  workflow_description: string | null
-}
+export type SqlLogDetail = SqlLog & { workflow_name: string; workflow_description: string | null }
 
-export const logDetailOf = (row: SqlLogDetail): LogDetailRow => ({
+export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
   ...logOf(row),
-  cost: row.cost,
-  finalOutput: plain(row.final_output, row.encoding & finalOutputZstd),
-  traceSpans: plain(row.trace_spans, row.encoding & traceSpansZstd),
+  cost: long.cost,
+  finalOutput: long.finalOutput,
+  traceSpans: long.traceSpans,
   workflow: { id: row.workflow_id, name: row.workflow_name, description: row.workflow_description },
 })
-
-/** In the order of the columns of `insertLogDetail`. */
-export function logDetailValues(row: LogRow, workspace: number): Value[] {
-  const finalOutput = compact(row.finalOutput)
-  const traceSpans = compact(row.traceSpans)
-  const encoding =
-    (typeof traceSpans === 'string' ? 0 : traceSpansZstd) | (typeof finalOutput === 'string' ? 0 : finalOutputZstd)
-  return [row.sequence, workspace, encoding, row.cost, finalOutput, traceSpans]
-}
 
 // The numbers on disk: only ever append.
 const levels: readonly Level[] = ['info', 'error']
 const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 triggers satisfies readonly (typeof triggerKinds)[number][]
-
-const traceSpansZstd = 1
-const finalOutputZstd = 2
-
-/**
- * Shorter texts are kept as they are. Measured: the 780 bytes of three spans become 260 in 3.7 µs at level 1, and writing
- * the difference costs about as much, so the disk decides.
- */
-const zstdBytesMin = 400
-
-function compact(text: string): string | Uint8Array {
-  return text.length < zstdBytesMin ? text : Bun.zstdCompressSync(text, { level: 1 })
-}
-
-function plain(stored: string | Uint8Array, compressed: number): string {
-  if (typeof stored === 'string') return stored
-  if (compressed === 0) throw new Error('A log entry has a blob without its encoding bit')
-  return Bun.zstdDecompressSync(stored).toString()
-}
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import { Executor } from './executor.ts'
+import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { Thread } from './thread.ts'
@@ -13,12 +14,19 @@ export type SqliteStoreOptions = {
    * also while a service runs on it. Any number of processes may have one database open.
    */
   mode: 'direct' | 'workers'
+  /** With `workers`: whether a few runs at a time may be committed in the caller's thread while the disk is fast. */
+  inlineCommits?: boolean
 }
 
 /** Rejects with `AppError` `STORAGE_UNAVAILABLE` when the directory, the file or its schema cannot be used. */
-export async function openSqliteStore({ directory, sync, mode }: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore({
+  directory,
+  sync,
+  mode,
+  inlineCommits = true,
+}: SqliteStoreOptions): Promise<Store> {
   const options = { path: databasePath(directory), sync }
-  return mode === 'direct' ? directStore(options) : await workerStore(options)
+  return mode === 'direct' ? directStore(options) : await workerStore(options, inlineCommits)
 }
 
 function directStore(options: OpenOptions): Store {
@@ -31,22 +39,31 @@ function directStore(options: OpenOptions): Store {
 }
 
 /** One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. */
-async function workerStore(options: OpenOptions): Promise<Store> {
+async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
   const reader = await Thread.start(options).catch(async (error) => {
     await writer.close()
     throw error
   })
   const call: Call = (name, args) => (operations[name].writes ? writer : reader).call(name, args)
+  const inline = new Inline({
+    database: { ...options, manualCheckpoints: true },
+    writer,
+    monotonic: () => performance.now(),
+  })
   return {
     ...storeOf(call, {
       probe: () => writer.probe(),
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
+        inline.close()
         await reader.close()
         await writer.close()
       },
     }),
-    appendLogs: (rows) => writer.append(rows),
+    appendLogs: async (rows) => {
+      if (inlineCommits && inline.append(rows)) return
+      await writer.append(rows)
+    },
   }
 }

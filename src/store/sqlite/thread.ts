@@ -39,6 +39,10 @@ export class Thread {
     this.#worker.addEventListener('close', () => this.#die('it ended'))
   }
 
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#dead === undefined
+  }
+
   call<Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> {
     const id = ++this.#lastId
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
@@ -55,6 +59,16 @@ export class Thread {
     return (await this.#ask(id, { id, control: 'probe' })) as boolean
   }
 
+  /** Moves the WAL into the database. */
+  maintain(): void {
+    this.#tell('maintain')
+  }
+
+  /** Makes the next write prove the disk first. */
+  distrust(): void {
+    this.#tell('distrust')
+  }
+
   /** After the calls that are under way. */
   async close(): Promise<void> {
     if (this.#dead !== undefined) return
@@ -65,6 +79,12 @@ export class Thread {
       this.#dead = 'it was closed'
       this.#worker.terminate()
     }
+  }
+
+  /** Nobody waits for the outcome: it shows in the writes that follow. */
+  #tell(control: 'maintain' | 'distrust'): void {
+    const id = ++this.#lastId
+    this.#ask(id, { id, control }).catch(() => {})
   }
 
   #ask(id: number, request: Request): Promise<unknown> {

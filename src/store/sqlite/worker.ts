@@ -14,22 +14,23 @@ function serve(port: Port): void {
       if (typeof data === 'string') {
         executor!.run('appendLogs', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
         port.postMessage(id)
-        executor!.maintain()
+        executor!.maintainIfDue()
         return
       }
       port.postMessage({ id, value: answer(data) })
-      if ('operation' in data) executor!.maintain()
+      if ('operation' in data) executor!.maintainIfDue()
     } catch (error) {
       port.postMessage({ id, error: plainErrorOf(error) })
     }
   }
 
   const answer = (request: Exclude<Request, string>): unknown => {
+    if ('open' in request) {
+      executor = new Executor(request.open)
+      return undefined
+    }
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
-    if ('open' in request) executor = new Executor(request.open)
-    else if (request.control === 'probe') return executor!.probe()
-    else executor!.close()
-    return undefined
+    return executor![request.control]()
   }
 }
 

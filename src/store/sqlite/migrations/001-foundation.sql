@@ -72,7 +72,7 @@ CREATE TABLE deployments (
 
 -- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
 -- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
--- 600,000 rows). Rows are about 70 bytes; everything long lies in log_details. No foreign keys here: each would cost
+-- 600,000 rows). Rows are about 70 bytes; everything long lies in log_chunks. No foreign keys here: each would cost
 -- a look-up a row.
 CREATE TABLE logs (
   workspace INTEGER NOT NULL,
@@ -90,14 +90,14 @@ CREATE TABLE logs (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX logs_by_execution ON logs (execution_id);
 
--- The long part of an entry, and the way from a sequence to its workspace. In order of recording: oldest first.
-CREATE TABLE log_details (
-  sequence INTEGER PRIMARY KEY,
-  workspace INTEGER NOT NULL,
-  encoding INTEGER NOT NULL,                  -- bits: 1 trace_spans is zstd, 2 final_output is zstd
-  cost TEXT,                                  -- JSON of the whole cost; NULL when the run cost nothing
-  final_output ANY NOT NULL,                  -- JSON, or zstd of it
-  trace_spans ANY NOT NULL                    -- JSON, or zstd of it
+-- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
+-- some 32 KB, because spans of one workflow differ little. Chunks cover disjoint ranges of sequences; chunk.ts has
+-- the format.
+CREATE TABLE log_chunks (
+  first_sequence INTEGER PRIMARY KEY,
+  last_sequence INTEGER NOT NULL,
+  encoding INTEGER NOT NULL,                  -- 0 text, 1 zstd of it
+  content ANY NOT NULL
 ) STRICT;
 
 -- What accounts spent, by calendar month. Kept apart from the log so that retention never makes a bill smaller.

@@ -1,0 +1,92 @@
+import type { LogRow } from '../../domain/log.ts'
+import { Checkpoints } from './checkpoints.ts'
+import type { Connection } from './connection.ts'
+import { failureOf, unavailable } from './failures.ts'
+import { appendLogs } from './logs.ts'
+import { type OpenOptions, openConnection } from './open.ts'
+import type { Thread } from './thread.ts'
+
+export type InlineOptions = {
+  database: OpenOptions
+  /** The thread that does everything this one does not. */
+  writer: Pick<Thread, 'isIdle' | 'maintain' | 'distrust'>
+  /** A clock in milliseconds. */
+  monotonic: () => number
+}
+
+/**
+ * Commits a few runs in the service's own thread, while nothing else is being written and the disk is fast: waking the
+ * writer's thread and being woken by it takes longer than such a commit (figures in bench/store.ts). The loop stands
+ * still meanwhile, so on a slow disk, and for a second after a stall, everything goes to the thread; one commit a second
+ * learns whether the disk has become fast again.
+ */
+export class Inline {
+  readonly #database: OpenOptions
+  readonly #writer: InlineOptions['writer']
+  readonly #monotonic: () => number
+  readonly #checkpoints = new Checkpoints()
+  #connection: Connection | undefined
+  #pausedUntil = 0
+  #typicalMs = 0.3
+
+  constructor({ database, writer, monotonic }: InlineOptions) {
+    this.#database = database
+    this.#writer = writer
+    this.#monotonic = monotonic
+  }
+
+  /** False when these rows should go to the thread. Throws what `appendLogs` of the port rejects with. */
+  append(rows: readonly LogRow[]): boolean {
+    if (rows.length > rowsMax || !this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return false
+    if (this.#checkpoints.isDue()) {
+      this.#checkpoints.reset()
+      this.#writer.maintain()
+      return false
+    }
+    const startedAt = this.#monotonic()
+    try {
+      this.#connection ??= openConnection({ ...this.#database, busyTimeoutMs: 0 })
+      const connection = this.#connection
+      connection.write(() => appendLogs(connection, rows))
+      this.#checkpoints.count(rows)
+      return true
+    } catch (error) {
+      return this.#judge(error)
+    } finally {
+      this.#learn(this.#monotonic() - startedAt)
+    }
+  }
+
+  close(): void {
+    this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #learn(tookMs: number): void {
+    // A running median: single slow commits hardly move it, a slow disk does within some twenty.
+    this.#typicalMs = Math.min(this.#typicalMs * (tookMs > this.#typicalMs ? 1.05 : 0.95), typicalMsMax)
+    if (this.#typicalMs < fastMs && tookMs < stallMs) return
+    this.#pausedUntil = this.#monotonic() + pauseMs
+  }
+
+  #judge(error: unknown): false {
+    const failure = failureOf(error, this.#database.path)
+    // Another process is writing: the thread can wait for it.
+    if (failure?.kind === 'busy') return false
+    if (failure?.kind === 'broken') {
+      this.#pausedUntil = this.#monotonic() + brokenMs
+      // The thread's handle stands on the same pages.
+      this.#writer.distrust()
+      this.close()
+    }
+    throw failure ? unavailable(failure.message, error) : error
+  }
+}
+
+const rowsMax = 4
+/** Where waiting for the disk begins to cost more than two threads waking each other. */
+const fastMs = 0.8
+const typicalMsMax = 2
+const stallMs = 25
+const pauseMs = 1_000
+const brokenMs = 60_000
