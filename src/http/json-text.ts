@@ -24,7 +24,8 @@ export function writeList(items: readonly JsonText[]): JsonText {
 
 /**
  * Answers with JSON that is written already. What leaves the handler is the text; its type is the one that the text
- * stands for, because that is what the caller gets and what the typed client should see.
+ * stands for, because that is what the caller gets and what the typed client should see. A text and not a `Response`:
+ * Elysia would wrap that into a second one for the headers in `set`, with its body as a stream of unknown length.
  */
 export function answerWith<Answer>(set: AnswerSet, { text }: JsonText): Answer {
   set.headers['content-type'] = 'application/json'

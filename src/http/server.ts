@@ -62,11 +62,14 @@ function accessLines({ logger }: Services, door: Door): AnyElysia {
   if (logger.accessFrom > 200) return app
   return app.mapResponse({ as: 'global' }, ({ request, set, responseValue }) => {
     const status = typeof set.status === 'number' ? set.status : 200
-    if (responseValue instanceof Response) return
-    const text = typeof responseValue === 'object' && responseValue !== null ? JSON.stringify(responseValue) : undefined
-    const written = text ?? (typeof responseValue === 'string' ? responseValue : '')
-    door.leave(request, status, Buffer.byteLength(written))
+    if (!(responseValue instanceof Response)) door.leave(request, status, bytesOf(responseValue))
   })
+}
+
+function bytesOf(answer: unknown): number {
+  if (answer === undefined || answer === null) return 0
+  if (answer instanceof Uint8Array) return answer.byteLength
+  return Buffer.byteLength(typeof answer === 'string' ? answer : JSON.stringify(answer))
 }
 
 /** Listens, and gives the server: `port` is the one it got. Throws when the port is taken. */
