@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Config, sizeText } from '../config.ts'
-import { messageOf } from '../domain/errors.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
 import { parseAllowList } from '../outbound/addresses.ts'
-import { readLock } from '../store/lock.ts'
+import { takeLock } from '../store/lock.ts'
 import { inspectDatabase } from '../store/sqlite/inspect.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
@@ -114,15 +114,16 @@ function examineDisk(folder: string): Diagnosis {
     : { check: 'disk', state: 'ok', message }
 }
 
+/** Takes the lock for a moment: the operating system knows whether somebody holds it, and nothing else does. */
 function examineLock(folder: string): Diagnosis {
   const check = 'service'
   try {
-    const owner = readLock(folder)
-    if (!owner) return { check, state: 'ok', message: 'No service runs on the folder.' }
-    return { check, state: 'ok', message: `A service runs on the folder (process id ${owner.pid ?? 'unknown'}).` }
+    takeLock(folder).release()
+    return { check, state: 'ok', message: 'No service runs on the folder.' }
   } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT') return { check, state: 'ok', message: error.message }
     const advice = 'Let the user that runs the service own the folder and everything in it.'
-    return { check, state: 'broken', message: `The lock of the folder cannot be read: ${messageOf(error)}.`, advice }
+    return { check, state: 'broken', message: messageOf(error), advice }
   }
 }
 

@@ -1,5 +1,6 @@
 import { Client } from './client.ts'
 import type { Command } from './command.ts'
+import { localAddress } from './local-address.ts'
 
 export const health: Command = {
   summary: 'asks the service whether it is ready; exit 1 when it is not',
@@ -8,9 +9,7 @@ export const health: Command = {
   settings: ['url', 'host', 'port'],
   examples: ['health', 'health --url https://flows.example.com'],
   async run({ config, settings, terminal }) {
-    // An address that means "all of them" is no address to call.
-    const host = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[config.host] ?? config.host
-    const url = settings.sources.url === 'default' ? `http://${host}:${config.port}` : config.url
+    const url = settings.sources.url === 'default' ? localAddress(config.host, config.port) : config.url
     const answer = await new Client({ url, apiKey: undefined, timeoutMs: 5_000 }).send('GET', '/health/ready')
     terminal.say(answer.status === 200 ? `${url} is ready.` : `${url} is not ready (${answer.status}): ${answer.text}`)
     return answer.status === 200 ? 0 : 1

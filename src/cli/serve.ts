@@ -1,9 +1,9 @@
 import { type App, startApp } from '../app.ts'
-import { environmentWith } from '../config.ts'
+import { type Config, environmentWith } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
-import { DirectoryLocked, type Lock, takeLock } from '../store/lock.ts'
+import { type DirectoryLock, takeLock } from '../store/lock.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { allowListOf } from './allow-list.ts'
 import { type Call, type Command, CommandError } from './command.ts'
@@ -24,9 +24,8 @@ export const serve: Command = {
     liftFetchCap(call)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
-    const lock = lockFolder(config.data)
-    const app = await start(call)
-    const first = await firstStart(app, config)
+    const { app, lock } = await start(call)
+    const first = await firstStart(app)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
     await stopped
     await app.stop(config.stopGraceMs)
@@ -47,32 +46,32 @@ function liftFetchCap({ config, environment }: Call): void {
   process.execve?.(process.execPath, [process.execPath, ...words], environmentWith({ [fetchCapVariable]: needed }))
 }
 
-/** One process owns a folder. The lock goes with the process, however that ends. */
-function lockFolder(folder: string): Lock {
+/** Takes the folder and starts on it. The lock goes with the process, however that ends. */
+async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
+  const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
   try {
-    return takeLock(folder)
+    const lock = takeLock(config.data)
+    const app = await startApp({ config, logger, clock: systemClock, version: build.version })
+    return { app, lock }
   } catch (error) {
-    if (!(error instanceof DirectoryLocked)) throw error
-    throw new CommandError(
-      error.message,
-      'Stop that one first, or name another folder with --data or MILLRACE_DATA.',
-      error,
-    )
+    throw explained(error, config)
   }
 }
 
-async function start({ config }: Call): Promise<App> {
-  const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
-  try {
-    return await startApp({ config, logger, clock: systemClock, version: build.version })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new CommandError(
-      `Port ${config.port} of ${config.host} is taken by another program: ${messageOf(error)}`,
-      'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.',
+function explained(error: unknown, { host, port, data }: Config): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE') {
+    const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
+    return new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
+  }
+  if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
+    return new CommandError(
+      `The data folder ${data} cannot be used: ${messageOf(error)}`,
+      'More: millrace doctor',
       error,
     )
   }
+  return error
 }
 
 /** Resolves at the first signal to stop. The second one ends the process where it stands. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashKey, isWellFormedKey } from '../../src/accounts/keys.ts'
+import { hashKey, isKeyShaped } from '../../src/accounts/keys.ts'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -37,7 +37,7 @@ describe('init', () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'new', 'data')
     const { userId, workspaceId, apiKey } = await json<Made>(path, 'init')
-    expect(isWellFormedKey(apiKey)).toBe(true)
+    expect(isKeyShaped(apiKey)).toBe(true)
     expect(await findKey(path, apiKey)).toMatchObject({ userId, revokedAt: null, roles: { [workspaceId]: 'owner' } })
     expect(statSync(path).mode & 0o777).toBe(0o700)
     for (const file of readdirSync(path)) expect(readFileSync(join(path, file)).includes(apiKey)).toBe(false)
@@ -150,7 +150,7 @@ describe('doctor', () => {
   test('says which process serves from the folder', async () => {
     using folder = temporaryFolder()
     const lock = takeLock(folder.path)
-    expect((await diagnose(folder.path)).of('service')?.message).toContain(`process id ${process.pid}`)
+    expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
     lock.release()
     expect((await diagnose(folder.path)).of('service')?.message).toBe('No service runs on the folder.')
   })
