@@ -1,79 +1,59 @@
 import type { Clock } from '../domain/clock.ts'
 
-/** What is counted apart: requests to `/api/v1/`, and runs of either kind. */
-export type RateKind = 'external' | 'sync' | 'async'
+/** A window after a request was counted in it. `resetAt` in epoch milliseconds. */
+export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
 
-/** A window as callers see it. `resetAt` is epoch milliseconds; with no window open, now + 60 s. */
-export type RateState = { limit: number; remaining: number; resetAt: number }
+export const windowMs = 60_000
 
-export type RateDecision = RateState & { allowed: boolean }
-
-export type RateLimiterOptions = {
-  clock: Pick<Clock, 'now'>
-  /** Accounts that are remembered; beyond it the one whose windows began longest ago is forgotten, and starts afresh. */
-  accountsMax?: number
-}
+type Window = { used: number; resetAt: number }
 
 /**
- * Fixed windows of 60 s by account and kind: a window starts with the first request in it. A request that is refused
- * does not count.
+ * Counts requests in windows of a minute. A window starts with the first request in it; a request beyond the limit is
+ * refused and not counted. Bounded: the account seen longest ago is forgotten first, which can only be in its favour.
  */
 export class RateLimiter {
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #accountsMax: number
-  readonly #accounts = new Map<string, Windows>()
+  readonly #clock: Clock
+  readonly #windowsMax: number
+  /** In the order in which they were opened. */
+  readonly #windows = new Map<string, Window>()
 
-  constructor({ clock, accountsMax = 100_000 }: RateLimiterOptions) {
+  constructor({ clock, windowsMax = 100_000 }: { clock: Clock; windowsMax?: number }) {
     this.#clock = clock
-    this.#accountsMax = accountsMax
+    this.#windowsMax = windowsMax
   }
 
-  /** Counts one request, if the limit leaves room for it. */
-  take(accountId: string, kind: RateKind, limit: number): RateDecision {
+  /** Counts one request of `who` against `limit`. */
+  take(who: string, limit: number): RateWindow {
     const now = this.#clock.now()
-    const window = this.#accounts.get(accountId)?.[kind]
-    if (!window || !isOpen(window, now)) return this.#open(accountId, kind, limit, now)
-    const allowed = window.count < limit
-    if (allowed) window.count += 1
-    return { allowed, ...stateOf(window, limit) }
+    const window = this.#current(who, now) ?? this.#open(who, now)
+    const allowed = window.used < limit
+    if (allowed) window.used += 1
+    return { allowed, limit, remaining: Math.max(0, limit - window.used), resetAt: window.resetAt }
   }
 
-  /** The same without counting. */
-  peek(accountId: string, kind: RateKind, limit: number): RateState {
+  /** What `take` would find, counting nothing. */
+  peek(who: string, limit: number): RateWindow {
     const now = this.#clock.now()
-    const window = this.#accounts.get(accountId)?.[kind]
-    if (!window || !isOpen(window, now)) return { limit, remaining: limit, resetAt: now + windowMs }
-    return stateOf(window, limit)
+    const window = this.#current(who, now)
+    if (!window) return { allowed: limit > 0, limit, remaining: limit, resetAt: now + windowMs }
+    const remaining = Math.max(0, limit - window.used)
+    return { allowed: remaining > 0, limit, remaining, resetAt: window.resetAt }
   }
 
-  #open(accountId: string, kind: RateKind, limit: number, now: number): RateDecision {
-    const allowed = limit > 0
-    const window = { startedAt: now, count: allowed ? 1 : 0 }
-    const windows = this.#accounts.get(accountId) ?? {}
-    windows[kind] = window
-    // A new window puts the account last, so the first of the map is the one that was quiet longest.
-    this.#accounts.delete(accountId)
-    this.#accounts.set(accountId, windows)
-    if (this.#accounts.size > this.#accountsMax) {
-      for (const quietest of this.#accounts.keys()) {
-        this.#accounts.delete(quietest)
-        break
-      }
+  /** The window that is open. One that ends too far ahead was opened before the clock was set back. */
+  #current(who: string, now: number): Window | undefined {
+    const window = this.#windows.get(who)
+    return window && now < window.resetAt && window.resetAt - now <= windowMs ? window : undefined
+  }
+
+  #open(who: string, now: number): Window {
+    const window = { used: 0, resetAt: now + windowMs }
+    this.#windows.delete(who)
+    this.#windows.set(who, window)
+    if (this.#windows.size > this.#windowsMax) {
+      const [oldest] = this.#windows.keys()
+      if (oldest !== undefined) this.#windows.delete(oldest)
     }
-    return { allowed, ...stateOf(window, limit) }
+    return window
   }
-}
-
-type Window = { startedAt: number; count: number }
-type Windows = Partial<Record<RateKind, Window>>
-
-const windowMs = 60_000
-
-/** A clock that was put back closes the window, rather than keep it open for as long. */
-function isOpen({ startedAt }: Window, now: number): boolean {
-  return now < startedAt + windowMs && now >= startedAt
-}
-
-function stateOf({ startedAt, count }: Window, limit: number): RateState {
-  return { limit, remaining: Math.max(0, limit - count), resetAt: startedAt + windowMs }
 }

@@ -1,78 +1,76 @@
 import type { Clock } from '../domain/clock.ts'
 import { billingPeriodOf } from '../domain/cost.ts'
-import type { Store } from '../store/store.ts'
 
-export type UsageMeterOptions = {
-  store: Pick<Store, 'getUsage'>
-  clock: Pick<Clock, 'now'>
-  /** Accounts that are remembered; the others are read again when they are asked for. */
+export type UsageOptions = {
+  /** What an account spent since the start of a period, in USD, as it stands on disk. */
+  getUsage(userId: string, periodStart: number): Promise<number>
+  clock: Clock
   accountsMax?: number
 }
 
 /**
- * What accounts spent in the running calendar month (UTC), in USD. The store keeps the sums, in the transaction that
- * records a run; this is their copy in memory, so that asking costs a run nothing.
+ * What accounts have spent in this calendar month (UTC). The store keeps the sums, in the transaction that records a run;
+ * this is their copy in memory, read once a month and counted along, so that a run asks nobody.
  */
-export class UsageMeter {
-  readonly #store: Pick<Store, 'getUsage'>
-  readonly #clock: Pick<Clock, 'now'>
+export class Usage {
+  readonly #getUsage: UsageOptions['getUsage']
+  readonly #clock: Clock
   readonly #accountsMax: number
-  readonly #accounts = new Map<string, Account>()
+  /** In the order in which they were read. */
+  readonly #spent = new Map<string, Spent>()
+  readonly #loading = new Map<string, Loading>()
 
-  constructor({ store, clock, accountsMax = 100_000 }: UsageMeterOptions) {
-    this.#store = store
+  constructor({ getUsage, clock, accountsMax = 100_000 }: UsageOptions) {
+    this.#getUsage = getUsage
     this.#clock = clock
     this.#accountsMax = accountsMax
   }
 
-  /** A promise only until the sum of the month has been read. */
-  costOf(accountId: string): number | Promise<number> {
-    const period = billingPeriodOf(this.#clock.now())
-    const known = this.#accounts.get(accountId)
-    if (known?.period === period) return known.loading ?? known.cost
-    const account: Account = { period, cost: 0, loading: undefined, isStale: false }
-    account.loading = this.#load(accountId, account)
-    this.#remember(accountId, account)
-    return account.loading
+  /** USD in this month. */
+  async of(userId: string): Promise<number> {
+    return this.known(userId) ?? (await this.#load(userId))
   }
 
-  /** Call it after the run is on disk. */
-  add(accountId: string, cost: number): void {
-    const known = this.#accounts.get(accountId)
-    if (!known) return
-    // Whether the sum that is being read has this cost in it cannot be known: it is read again.
-    if (known.loading) known.isStale = true
-    else if (known.period === billingPeriodOf(this.#clock.now())) known.cost += cost
+  /** The same when it is in memory; undefined else. */
+  known(userId: string): number | undefined {
+    const spent = this.#spent.get(userId)
+    return spent?.periodStart === billingPeriodOf(this.#clock.now()) ? spent.usd : undefined
   }
 
-  async #load(accountId: string, account: Account): Promise<number> {
-    try {
-      do {
-        account.isStale = false
-        account.cost = await this.#store.getUsage(accountId, account.period)
-      } while (account.isStale)
-      account.loading = undefined
-      return account.cost
-    } catch (error) {
-      if (this.#accounts.get(accountId) === account) this.#accounts.delete(accountId)
-      throw error
+  /** Counts the cost of a run that was just recorded. */
+  add(userId: string, usd: number): void {
+    if (usd <= 0) return
+    // Whether a sum that is being read has this cost in it cannot be known: it is read again.
+    const loading = this.#loading.get(userId)
+    if (loading) loading.isStale = true
+    else if (this.known(userId) !== undefined) this.#spent.get(userId)!.usd += usd
+  }
+
+  #load(userId: string): Promise<number> {
+    const known = this.#loading.get(userId)
+    if (known) return known.usd
+    const loading: Loading = { isStale: false, usd: Promise.resolve(0) }
+    this.#loading.set(userId, loading)
+    loading.usd = this.#read(userId, loading).finally(() => this.#loading.delete(userId))
+    return loading.usd
+  }
+
+  async #read(userId: string, loading: Loading): Promise<number> {
+    const periodStart = billingPeriodOf(this.#clock.now())
+    let usd: number
+    do {
+      loading.isStale = false
+      usd = await this.#getUsage(userId, periodStart)
+    } while (loading.isStale)
+    this.#spent.delete(userId)
+    this.#spent.set(userId, { periodStart, usd })
+    if (this.#spent.size > this.#accountsMax) {
+      const [oldest] = this.#spent.keys()
+      if (oldest !== undefined) this.#spent.delete(oldest)
     }
-  }
-
-  #remember(accountId: string, account: Account): void {
-    this.#accounts.delete(accountId)
-    this.#accounts.set(accountId, account)
-    if (this.#accounts.size <= this.#accountsMax) return
-    for (const oldest of this.#accounts.keys()) {
-      this.#accounts.delete(oldest)
-      break
-    }
+    return usd
   }
 }
 
-type Account = { period: number; cost: number; loading: Promise<number> | undefined; isStale: boolean }
-
-/** Exceeded when the cost has reached the limit (decisions §4). */
-export function isUsageExceeded(cost: number, limit: number): boolean {
-  return cost >= limit
-}
+type Spent = { periodStart: number; usd: number }
+type Loading = { isStale: boolean; usd: Promise<number> }

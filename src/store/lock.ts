@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
 
@@ -31,7 +31,9 @@ export function takeLock(directory: string): DirectoryLock {
     release() {
       if (!held) return
       held = false
-      // The file stays: removing it could remove the one that the next process has locked by then.
+      // In this order, so that the next process's id is not removed. The lock file stays: the next process may have
+      // opened it by now.
+      rmSync(pidFile, { force: true })
       database.close()
     },
   }
