@@ -1,4 +1,5 @@
 import path from 'quickjs-wasi/quickjs.wasm' with { type: 'file' }
+import { pageBytes } from './memory.ts'
 
 /**
  * Compiles the engine, off this thread. Its memory is given an upper bound, which the published file does not have: the
@@ -9,7 +10,6 @@ export async function compileEngine(memoryBytesMax: number): Promise<WebAssembly
   return WebAssembly.compile(boundMemory(file, Math.ceil((memoryBytesMax * 2) / pageBytes)))
 }
 
-const pageBytes = 65_536
 const memorySection = 5
 
 /** Rewrites the memory section (one memory, a minimum and no maximum) with a maximum. */

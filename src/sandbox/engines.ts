@@ -1,4 +1,5 @@
-import { Engine, type EngineHost, type Picture } from './engine.ts'
+import { Engine, type EngineHost } from './engine.ts'
+import type { Picture } from './memory.ts'
 
 /** The engines of a machine, one for each size of memory: only one of its size can become what a picture shows. */
 export class Engines {

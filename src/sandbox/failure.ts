@@ -44,14 +44,19 @@ export const waitsForever = codeError(
 )
 
 /** The guest's report of what was thrown (name, message and stack), with the line of the source where that was. */
-export function thrown(report: string, source: string, memoryBytesMax: number): Failure {
+export function thrown(report: string, source: string, memory: { memoryBytesMax: number; isFull: boolean }): Failure {
   const [name = '', message = '', stack = ''] = report.split(reportSeparator)
-  // A string that is too long for the engine is far longer than its memory.
-  const full = name === 'InternalError' && (message === 'out of memory' || message === 'string too long')
-  if (full) return memoryExceeded(memoryBytesMax)
+  if (isLackOfMemory(name, message, memory.isFull)) return memoryExceeded(memory.memoryBytesMax)
   const line = lineOf(stack, source)
   const shown = message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…` : message
   return codeError(`${name === '' ? '' : `${name}: `}${shown}${line === undefined ? '' : ` (line ${line})`}`)
+}
+
+function isLackOfMemory(name: string, message: string, isFull: boolean): boolean {
+  // Without memory for the error itself the engine throws null.
+  if (name !== 'InternalError') return isFull && message === threwNull
+  // A string that is too long for the engine is far longer than its memory.
+  return message === 'out of memory' || message === 'string too long'
 }
 
 /** What the engine itself threw: it ends in a trap where the engine has no error of its own. */
@@ -60,6 +65,9 @@ export function engineFailed(trap: unknown, memoryBytesMax: number): Failure {
   if (trap instanceof RangeError) return codeError('RangeError: Maximum call stack size exceeded')
   return codeError(`The JavaScript engine stopped: ${messageOf(trap)}`)
 }
+
+/** How the guest reports `throw null`. */
+const threwNull = 'The code threw null'
 
 /** The name under which user code stands in the engine's stacks. */
 export const codeName = 'code'

@@ -5,8 +5,8 @@ import { answerBytesMax } from '../domain/limits.ts'
  * It is evaluated before any user code and takes what it needs later out of that code's reach.
  *
  * The script's value is a function of the host's functions (`hostFunctions`, in that order) that returns
- * `[prepare, describe]`: `prepare(body)` gives the function that starts a run with the JSON text of its values, and
- * `describe(error)` reports what was thrown.
+ * `[prepare, describe]`: `prepare(body, source)` gives the function that starts a run with the JSON text of its values,
+ * and `describe(error)` reports what was thrown.
  */
 export function guestSource(): string {
   return `${guest}(${JSON.stringify(guestGlobals)}, ${answerBytesMax})`
@@ -49,6 +49,7 @@ return (result, tooLarge, failure, print, seed) => {
   const { parse, stringify } = JSON
   const { apply } = Reflect
   const { slice } = String.prototype
+  const { toString: sourceOf } = Function.prototype
   const text = String
   const Failure = Error
 
@@ -119,8 +120,11 @@ return (result, tooLarge, failure, print, seed) => {
     }
   }
 
-  function prepare(body) {
-    if (typeof body !== 'function') throw new SyntaxError('the code is not the body of a function')
+  function prepare(body, source) {
+    // Code that closes the function early and opens another one is not the body of one.
+    if (typeof body !== 'function' || apply(sourceOf, body, []) !== source) {
+      throw new SyntaxError('the code is not the body of a function')
+    }
     return async (values) => {
       try {
         const json = jsonOf(await apply(body, undefined, parse(values)))

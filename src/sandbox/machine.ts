@@ -1,8 +1,9 @@
 import type { Program, ProgramFailureCode } from '../domain/program.ts'
-import type { Engine, Handle, Picture } from './engine.ts'
+import type { Engine, Handle } from './engine.ts'
 import { Engines } from './engines.ts'
 import { cancelled, codeName, engineFailed, memoryExceeded, thrown, timedOut, waitsForever } from './failure.ts'
 import { guestSource, hostFunctions } from './guest.ts'
+import type { Picture } from './memory.ts'
 import { Run, type RunEnd } from './run.ts'
 
 /**
@@ -23,6 +24,8 @@ export class Machine {
   #warm = new Map<string, Warm>()
   #warmBytes = 0
   #run: Run | undefined
+  /** The engine that the run is in. */
+  #engine: Engine | undefined
 
   constructor(options: MachineOptions) {
     this.#options = options
@@ -41,7 +44,7 @@ export class Machine {
     const { memoryBytesMax, random } = this.#options
     const run = new Run({
       ends: bounds.ends,
-      explain: (report) => thrown(report, program.source, memoryBytesMax),
+      explain: (report) => thrown(report, program.source, { memoryBytesMax, isFull: this.#isFull }),
       seed: () => Math.floor(random() * 2 ** 32),
     })
     this.#run = run
@@ -68,8 +71,8 @@ export class Machine {
       const promise = engine.call(warm.start, [engine.newString(values)])
       while (!run.settled && !run.interrupted() && engine.runJob() !== 0) {}
       // Without memory not even the report of an error can be made.
-      const full = !promise || engine.isRejected(promise) || engine.size > this.#options.memoryBytesMax
-      if (full && !run.settled) run.failure = memoryExceeded(this.#options.memoryBytesMax)
+      const isFull = !promise || engine.isRejected(promise) || this.#isFull
+      if (isFull && !run.settled) run.failure = memoryExceeded(this.#options.memoryBytesMax)
     })
     if (!kept && warm.room < roomsBytes.length - 1) this.#keep(program.id, { room: warm.room + 1, compiled: undefined })
   }
@@ -87,9 +90,9 @@ export class Machine {
     let compiled: Compiled | undefined
     const kept = this.#use(base.picture, run, (engine) => {
       // The line breaks keep a comment at the end of the source from swallowing the rest.
-      const source = `(async function (${program.parameters.join(', ')}) {\n${program.source}\n})`
-      const body = engine.evaluate(source, codeName)
-      const start = body === undefined ? undefined : engine.call(base.prepare, [body])
+      const source = `async function (${program.parameters.join(', ')}) {\n${program.source}\n}`
+      const body = engine.evaluate(`(${source})`, codeName)
+      const start = body === undefined ? undefined : engine.call(base.prepare, [body, engine.newString(source)])
       if (start === undefined) engine.call(base.describe, [engine.exception()])
       else compiled = { picture: engine.picture(), start, room }
     })
@@ -102,6 +105,7 @@ export class Machine {
   /** Lends an engine for one use. False when it had to be given up after that. */
   #use(picture: Picture, run: Run, work: (engine: Engine) => void): boolean {
     const engine = this.#engines.hold(picture)
+    this.#engine = engine
     let trapped = false
     try {
       work(engine)
@@ -110,6 +114,11 @@ export class Machine {
       run.failure ??= engineFailed(trap, this.#options.memoryBytesMax)
     }
     return this.#engines.release(engine, picture, trapped)
+  }
+
+  /** Whether the run has had all the memory it may have. */
+  get #isFull(): boolean {
+    return this.#engine !== undefined && this.#engine.size > this.#options.memoryBytesMax
   }
 
   /** What every program with this much room is compiled in. */

@@ -1,0 +1,209 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { ProgramOutcome } from '../../src/domain/program.ts'
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+
+const sandboxes: Sandbox[] = []
+afterAll(() => Promise.all(sandboxes.map((sandbox) => sandbox.stop())))
+
+function start(options: SandboxOptions = {}): Sandbox {
+  const sandbox = new Sandbox(options)
+  sandboxes.push(sandbox)
+  return sandbox
+}
+
+type RunOptions = { timeoutMs?: number; signal?: AbortSignal }
+
+function run(sandbox: Sandbox, source: string, a: unknown = null, options: RunOptions = {}): Promise<ProgramOutcome> {
+  const program = { id: source, source, parameters: ['a'] }
+  return sandbox.run({ program, values: [a], timeoutMs: 5_000, signal: new AbortController().signal, ...options })
+}
+
+const ok = (result: unknown) => ({ ok: true, result, stdout: '' })
+
+/** Minutes of work inside one built-in function, where the engine never asks whether the time is over. */
+const native = 'return new Array(4294967295).join().length'
+
+test('a run gives its result, and the next one finds its program warm', async () => {
+  const sandbox = start()
+  for (let x = 0; x < 100; x++) expect(await run(sandbox, 'return a.x + 1', { x })).toEqual(ok(x + 1))
+})
+
+test('200 runs at once, of many programs, each get their own outcome', async () => {
+  const sandbox = start({ workersMax: 3 })
+  const kinds = [
+    (n: number) => ({ source: 'return a * 2', expected: ok(n * 2) }),
+    (n: number) => ({ source: `return a + ${n}`, expected: ok(n + n) }),
+    () => ({ source: 'await null; console.log("n", a); return null', expected: expect.objectContaining({ ok: true }) }),
+    () => ({ source: 'throw new Error("n" + a)', expected: expect.objectContaining({ code: 'CODE_ERROR' }) }),
+    (n: number) => ({ source: 'let s = 0; for (let i = 0; i < 2e4; i++) s += a; return s', expected: ok(n * 2e4) }),
+    (n: number) => ({ source: 'return { a, big: "x".repeat(1e5).length }', expected: ok({ a: n, big: 1e5 }) }),
+  ]
+  const runs = Array.from({ length: 200 }, async (_, n) => {
+    const { source, expected } = kinds[n % kinds.length]!(n)
+    return { outcome: await run(sandbox, source, n), expected }
+  })
+  for (const { outcome, expected } of await Promise.all(runs)) expect(outcome).toEqual(expected)
+})
+
+test('more programs than a worker is told at once', async () => {
+  const sandbox = start({ workersMax: 1 })
+  const all = Array.from({ length: 1_200 }, (_, n) => run(sandbox, `return ${n}`))
+  const outcomes = await Promise.all(all)
+  expect(outcomes).toEqual(outcomes.map((_, n) => ok(n)))
+  expect(await run(sandbox, 'return 0')).toEqual(ok(0))
+})
+
+test('code that never ends is ended, with the output it had', async () => {
+  const sandbox = start({ workersMax: 1 })
+  expect(await run(sandbox, 'console.log("on"); for (;;);', null, { timeoutMs: 50 })).toEqual({
+    ok: false,
+    code: 'TIMEOUT',
+    message: 'The code ran longer than 50 ms, the most it may take.',
+    stdout: 'on',
+  })
+  expect(await run(sandbox, 'return 1')).toEqual(ok(1))
+})
+
+test('work inside a built-in function is ended too, and what waited behind it is not lost', async () => {
+  const sandbox = start({ workersMax: 1 })
+  expect(await run(sandbox, 'return 1')).toEqual(ok(1))
+  const startMs = performance.now()
+  const stuck = run(sandbox, native, null, { timeoutMs: 200 })
+  const others = Array.from({ length: 150 }, (_, n) => run(sandbox, 'return a', n))
+  expect(await stuck).toEqual({
+    ok: false,
+    code: 'TIMEOUT',
+    message: 'The code ran longer than 200 ms, the most it may take.',
+    stdout: '',
+  })
+  // Generous for a busy machine: without an end it would be minutes.
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+  expect(await Promise.all(others)).toEqual(others.map((_, n) => ok(n)))
+})
+
+test('what is sent together with work that takes long does not wait for it', async () => {
+  const sandbox = start({ workersMax: 2 })
+  for (const endless of [native, 'for (;;);']) {
+    const ending = new AbortController()
+    const before = Array.from({ length: 5 }, (_, n) => run(sandbox, 'return a', n))
+    const stuck = run(sandbox, endless, null, { timeoutMs: 60_000, signal: ending.signal })
+    const behind = Array.from({ length: 100 }, (_, n) => run(sandbox, 'return a', n))
+    // These come back although the endless one goes on.
+    expect(await Promise.all(before)).toEqual(before.map((_, n) => ok(n)))
+    expect(await Promise.all(behind)).toEqual(behind.map((_, n) => ok(n)))
+    ending.abort()
+    expect((await stuck).ok).toBe(false)
+  }
+})
+
+test('results come back although the only worker is at something long by now', async () => {
+  const sandbox = start({ workersMax: 1 })
+  const ending = new AbortController()
+  const short = run(sandbox, 'return 1')
+  const long = run(sandbox, 'for (;;);', null, { timeoutMs: 60_000, signal: ending.signal })
+  expect(await short).toEqual(ok(1))
+  ending.abort()
+  expect(await long).toMatchObject({ code: 'CANCELLED' })
+})
+
+test('a signal ends a run: before it starts, while it waits, while it runs, and inside a built-in function', async () => {
+  const sandbox = start({ workersMax: 1 })
+  const cancelled = {
+    ok: false,
+    code: 'CANCELLED',
+    message: 'The run was stopped before the code was done.',
+    stdout: '',
+  }
+  expect(await run(sandbox, 'return 1', null, { signal: AbortSignal.abort() })).toEqual(cancelled)
+  for (const endless of ['for (;;);', native]) {
+    const running = new AbortController()
+    const waiting = new AbortController()
+    const first = run(sandbox, endless, null, { timeoutMs: 60_000, signal: running.signal })
+    const second = run(sandbox, 'return 2', null, { signal: waiting.signal })
+    const third = run(sandbox, 'return 3')
+    waiting.abort()
+    expect(await second).toEqual(cancelled)
+    running.abort()
+    expect(await first).toEqual(cancelled)
+    expect(await third).toEqual(ok(3))
+  }
+})
+
+test('programs that compute for long are spread over the workers', async () => {
+  const sandbox = start({ workersMax: 2 })
+  // Each names the worker it ran in by what only that worker's state can tell: nothing. So the time has to tell it.
+  const source = 'const end = Date.now() + 100; while (Date.now() < end); return [end - 100, Date.now()]'
+  const spans = (await Promise.all(Array.from({ length: 6 }, () => run(sandbox, source)))).map((outcome) => {
+    if (!outcome.ok) throw new Error(outcome.message)
+    return outcome.result as [startMs: number, endMs: number]
+  })
+  const overlaps = spans.filter(([start, end], n) => spans.some(([a, b], m) => m !== n && a < end && start < b))
+  expect(overlaps.length).toBeGreaterThan(1)
+})
+
+test('memory bombs leave the process small', async () => {
+  const sandbox = start({ workersMax: 1 })
+  await run(sandbox, 'return 1')
+  const before = process.memoryUsage.rss()
+  for (let time = 0; time < 4; time++) {
+    for (const source of [
+      'const l = []; for (;;) l.push(new Uint8Array(1e6))',
+      'const l = []; for (;;) l.push([1, 2])',
+    ]) {
+      expect(await run(sandbox, source)).toMatchObject({ code: 'MEMORY_EXCEEDED' })
+    }
+  }
+  expect(await run(sandbox, 'return 1')).toEqual(ok(1))
+  expect(process.memoryUsage.rss() - before).toBeLessThan(300 * 1_048_576)
+})
+
+test('a smaller limit holds and is named', async () => {
+  const sandbox = start({ workersMax: 1, memoryBytesMax: 8 * 1_048_576 })
+  expect(await run(sandbox, 'return new Uint8Array(9 * 1048576).length')).toMatchObject({
+    code: 'MEMORY_EXCEEDED',
+    message: 'The code needs more than 8 MB of memory, the most it may use.',
+  })
+  expect(await run(sandbox, 'return new Uint8Array(4 * 1048576).length')).toEqual(ok(4 * 1_048_576))
+})
+
+test('values that are no JSON data are an outcome, not an exception', async () => {
+  const sandbox = start({ workersMax: 1 })
+  expect(await run(sandbox, 'return a', 1n)).toMatchObject({ code: 'CODE_ERROR' })
+  expect(await run(sandbox, 'return a', undefined)).toEqual(ok(null))
+})
+
+test('a sandbox that cannot start fails its runs and says why', async () => {
+  const sandbox = start({ workersMax: 1, memoryBytesMax: 1_000 })
+  const outcomes = await Promise.all([run(sandbox, 'return 1'), run(sandbox, 'return 2')])
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ code: 'CODE_ERROR', message: expect.stringContaining('The sandbox failed') })
+  }
+})
+
+test('five megabytes go through a worker and back', async () => {
+  const sandbox = start({ workersMax: 1 })
+  const value = {
+    text: 'ä€😀x\u0000"\\'.repeat(400_000),
+    list: Array.from({ length: 20_000 }, (_, index) => ({ index })),
+  }
+  expect(await run(sandbox, 'return a', value)).toEqual(ok(value))
+})
+
+test('stopping cancels what runs and what waits, and what comes later', async () => {
+  const sandbox = new Sandbox({ workersMax: 1 })
+  await run(sandbox, 'return 1')
+  const outcomes = [run(sandbox, 'for (;;);'), run(sandbox, native), run(sandbox, 'return 1')]
+  await sandbox.stop()
+  for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ code: 'CANCELLED' })
+  expect(await run(sandbox, 'return 1')).toMatchObject({ code: 'CANCELLED' })
+  await sandbox.stop()
+})
+
+test('stopping works while the sandbox is starting, and when it was never used', async () => {
+  const starting = new Sandbox()
+  starting.warm()
+  const early = run(starting, 'return 1')
+  await starting.stop()
+  expect(await early).toMatchObject({ code: 'CANCELLED' })
+  await new Sandbox().stop()
+})
