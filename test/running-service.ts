@@ -37,7 +37,7 @@ export async function serve(
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       printed[name] += decoder.decode(chunk, { stream: true })
-      if (name === 'out') heard.resolve()
+      heard.resolve()
       heard = Promise.withResolvers<void>()
     }
     ended.resolve()

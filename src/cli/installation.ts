@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { hashKey, lastFourOf, makeKey } from '../accounts/keys.ts'
+import { generateKey } from '../accounts/keys.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/ids.ts'
 import { databasePath } from '../store/sqlite/open.ts'
@@ -14,7 +14,7 @@ export type NewInstallation = { userId: string; workspaceId: string; apiKey: str
 export async function createInstallation(store: Store, now: number): Promise<NewInstallation | undefined> {
   const userId = newId()
   const workspaceId = newId()
-  const apiKey = newApiKey()
+  const key = generateKey()
   const signInToken = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
   const made = await store.createInstallation({
     userId,
@@ -23,8 +23,8 @@ export async function createInstallation(store: Store, now: number): Promise<New
     workspaceName: 'Default',
     key: {
       id: newId(),
-      hash: hashKey(apiKey),
-      lastFour: lastFourOf(apiKey),
+      hash: key.hash,
+      lastFour: key.lastFour,
       name: 'First key',
       userId,
       workspaceId: null,
@@ -34,12 +34,7 @@ export async function createInstallation(store: Store, now: number): Promise<New
     signInTokenHash: new Bun.CryptoHasher('sha256').update(signInToken).digest(),
     at: now,
   })
-  return made ? { userId, workspaceId, apiKey, signInToken } : undefined
-}
-
-/** The text of a new key. */
-export function newApiKey(): string {
-  return makeKey((bytes) => crypto.getRandomValues(bytes))
+  return made ? { userId, workspaceId, apiKey: key.text, signInToken } : undefined
 }
 
 /** Opens the installation in the data folder for one command, and closes it afterwards, whatever happens. */

@@ -1,9 +1,9 @@
-import { hashKey, lastFourOf } from '../accounts/keys.ts'
+import { generateKey } from '../accounts/keys.ts'
 import { newId } from '../domain/ids.ts'
 import type { KeyRow } from '../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
 import { table } from './help.ts'
-import { newApiKey, ownerOf, withInstallation } from './installation.ts'
+import { ownerOf, withInstallation } from './installation.ts'
 
 const create: Command = {
   summary: 'makes a key and prints it, this once',
@@ -23,13 +23,13 @@ const create: Command = {
     if (name === undefined || name.trim() === '') throw new UsageError('A key needs a name: --name NAME.')
     const now = Date.now()
     const expiresAt = flags['expires'] === undefined ? null : instantOf(flags['expires'], now)
-    const apiKey = newApiKey()
+    const key = generateKey()
     const id = newId()
     await withInstallation(config, async (store) =>
       store.createKey({
         id,
-        hash: hashKey(apiKey),
-        lastFour: lastFourOf(apiKey),
+        hash: key.hash,
+        lastFour: key.lastFour,
         name,
         userId: flags['user'] ?? (await ownerOf(store)),
         workspaceId: flags['workspace'] ?? null,
@@ -38,7 +38,7 @@ const create: Command = {
       }),
     )
     if (!json) terminal.say(`The key "${name}" (${id}). Keep it: it is shown this once.`)
-    terminal.print(json ? JSON.stringify({ id, apiKey }) : apiKey)
+    terminal.print(json ? JSON.stringify({ id, apiKey: key.text }) : key.text)
     return 0
   },
 }

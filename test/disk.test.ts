@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cleanEnvironment, temporaryFolder } from './executable.ts'
+import { block, document } from './make.ts'
+import { call, deploy, init, type Serving, serve } from './running-service.ts'
+
+/**
+ * What the service does when the disk fails under it. Both tests need what a plain user does not have (a small file
+ * system of their own, a tracer); they say why when they are skipped.
+ */
+const workflow = document({
+  name: 'Writes',
+  blocks: [
+    block('start', 'api_trigger'),
+    block('f', 'function', { code: 'return "x".repeat(20_000) + Math.random()' }),
+  ],
+  edges: ['start > f'],
+})
+
+const mount = Bun.spawnSync([
+  'sh',
+  '-c',
+  'd=$(mktemp -d) && mount -t tmpfs -o size=1m tmpfs "$d" && umount "$d"; r=$?; rmdir "$d"; exit $r',
+])
+const canMount = mount.exitCode === 0
+if (!canMount) console.warn('The test of a full disk is skipped: this user may not mount a small file system.')
+const canTrace = Bun.spawnSync(['strace', '-qq', 'true']).exitCode === 0
+if (!canTrace) console.warn('The test of failing writes is skipped: strace is not there, or may not trace.')
+
+describe('a failing disk', () => {
+  test.skipIf(!canMount)(
+    'that is full gives clean 503s, loses nothing that was acknowledged, and is over when there is room',
+    async () => {
+      using folder = temporaryFolder()
+      const data = folder.path
+      Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', data])
+      let service: Serving | undefined
+      try {
+        const { apiKey, workspaceId } = await init(data)
+        service = await serve(data)
+        const url = await deploy(service.url, apiKey, workflow)
+        const acknowledged = new Set<string>()
+        const ballast = join(data, 'ballast')
+        writeFileSync(ballast, new Uint8Array(6 * 1024 * 1024))
+        const outcomes = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
+        expect(outcomes.at(-1)).toMatchObject({ status: 503, code: 'STORAGE_UNAVAILABLE' })
+        expect((await fetch(`${service.url}/health/ready`)).status).toBe(503)
+        expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
+        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+
+        Bun.spawnSync(['rm', ballast])
+        const after = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
+        for (const { status, code } of after.slice(0, -1))
+          expect({ status, code }).toEqual({ status: 503, code: 'STORAGE_UNAVAILABLE' })
+        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+        expect(await service.kill('SIGTERM')).toBe(0)
+        service = await serve(data)
+        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+      } finally {
+        await service?.kill('SIGTERM')
+        Bun.spawnSync(['umount', data])
+      }
+    },
+    60_000,
+  )
+
+  test.skipIf(!canTrace)(
+    'that fails to sync gives clean 503s, loses nothing that was acknowledged, and is over when it works again',
+    async () => {
+      using folder = temporaryFolder()
+      const { apiKey, workspaceId } = await init(folder.path)
+      const service = await serve(folder.path)
+      const url = await deploy(service.url, apiKey, workflow)
+      const acknowledged = new Set<string>()
+      await executeUntil(url, apiKey, acknowledged, () => acknowledged.size > 20)
+
+      const tracer = Bun.spawn(
+        [
+          'strace',
+          '-f',
+          '-qq',
+          '-e',
+          'trace=fsync,fdatasync',
+          '-e',
+          'inject=fsync,fdatasync:error=EIO',
+          '-p',
+          `${service.pid}`,
+        ],
+        {
+          env: cleanEnvironment(),
+          stdout: 'ignore',
+          stderr: 'ignore',
+        },
+      )
+      const failing = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
+      expect(failing.at(-1)?.code).toBe('STORAGE_UNAVAILABLE')
+      for (let again = 0; again < 10; again += 1) {
+        const [outcome] = await executeUntil(url, apiKey, acknowledged, () => true)
+        expect(outcome?.status).toBe(503)
+      }
+      tracer.kill('SIGINT')
+      await tracer.exited
+
+      await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
+      await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+      await service.kill('SIGKILL')
+      const again = await serve(folder.path)
+      await expectAllRecorded(again.url, apiKey, workspaceId, acknowledged)
+      expect(await again.kill('SIGTERM')).toBe(0)
+    },
+    60_000,
+  )
+})
+
+type Outcome = { status: number; code: string | undefined }
+
+/** One call after another until one of them is the one that is waited for. */
+async function executeUntil(
+  url: string,
+  apiKey: string,
+  acknowledged: Set<string>,
+  isIt: (outcome: Outcome) => boolean,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (let n = 0; n < 20_000; n += 1) {
+    const { status, body } = await call(url, apiKey, 'POST', { n })
+    const { executionId, code } = body as { executionId?: string; code?: string }
+    if (status === 200 && executionId) acknowledged.add(executionId)
+    outcomes.push({ status, code })
+    if (isIt({ status, code })) return outcomes
+    expect([200, 503]).toContain(status)
+  }
+  throw new Error('What was waited for did not happen in 20,000 calls.')
+}
+
+async function expectAllRecorded(
+  url: string,
+  apiKey: string,
+  workspaceId: string,
+  acknowledged: ReadonlySet<string>,
+): Promise<void> {
+  const recorded = new Set<string>()
+  for (let cursor: string | null = null; ; ) {
+    const query = new URLSearchParams({ workspaceId, order: 'asc', limit: '1000', ...(cursor ? { cursor } : {}) })
+    const { status, body } = await call(`${url}/api/v1/logs?${query}`, apiKey)
+    expect(status).toBe(200)
+    const page = body as { data: { executionId: string }[]; nextCursor: string | null }
+    for (const { executionId } of page.data) recorded.add(executionId)
+    if (page.data.length === 0 || page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  expect([...acknowledged].filter((executionId) => !recorded.has(executionId))).toEqual([])
+}
