@@ -40,8 +40,15 @@ export function operation(texts: OperationTexts): DocumentDecoration {
 }
 
 const commonErrors: Record<NonNullable<OperationTexts['access']>, readonly ErrorCode[]> = {
-  key: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'STORAGE_UNAVAILABLE', 'INTERNAL'],
-  external: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE', 'INTERNAL'],
+  key: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'OVERLOADED', 'STORAGE_UNAVAILABLE', 'INTERNAL'],
+  external: [
+    'API_KEY_REQUIRED',
+    'INVALID_API_KEY',
+    'RATE_LIMIT_EXCEEDED',
+    'OVERLOADED',
+    'STORAGE_UNAVAILABLE',
+    'INTERNAL',
+  ],
   everyone: [],
 }
 
