@@ -15,8 +15,11 @@ export type ServerPort = { requestIP(request: Request): { address: string } | nu
 /** What the line about a request says beyond what the request itself tells. */
 export type RequestNotes = { keyId?: string; workflowId?: string; executionId?: string }
 
-/** What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock. */
-export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown }
+/**
+ * What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock; `code`: of a
+ * failure that was no error, a run's say.
+ */
+export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown; code?: string }
 
 /**
  * Where requests come in and answers go out: request ids, keys, the external API's rate limit, errors, the access log.
@@ -102,14 +105,16 @@ export class Door {
 
   /** For routes that make their own `Response`s: tells the log of an answer. */
   answered(request: Request, response: Response, facts: AnswerFacts): void {
-    const { error: thrown, ...notes } = facts
+    const { error: thrown, code: _code, ...notes } = facts
     const error = thrown === undefined ? undefined : toAppError(thrown)
     if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
     const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
-    const visit: Visit = { requestId, startedAt: undefined, written: false, ...notes }
+    const executionId = response.headers.get('x-execution-id') ?? undefined
+    const visit: Visit = { startedAt: undefined, written: false, ...notes, requestId }
+    if (executionId !== undefined) visit.executionId = executionId
     this.#visits.set(request, visit)
     if (error) this.#report(request, visit.requestId, error)
-    this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? null })
+    this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? facts.code ?? null })
   }
 
   /** The answer when even the framework failed: it trips over a thrown `undefined`, say. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia, InvalidCookieSignature, InvalidFileType, ParseError, t } from 'elysia'
 import { AppError, errorCodes } from '../../src/domain/errors.ts'
+import type { Door } from '../../src/http/door.ts'
 import { statusOf } from '../../src/http/errors.ts'
 import { ManualClock } from '../clock.ts'
 import { HttpWorld } from './world.ts'
@@ -196,6 +197,39 @@ describe('the access log', () => {
     const everything = JSON.stringify(world.lines)
     expect(everything).not.toContain('mrk_')
     expect(everything).not.toContain('sesame')
+  })
+
+  test('knows of the answers that a route makes itself', async () => {
+    const execute = (door: Door) =>
+      new Elysia().get('/own/:status', ({ request, params }) => {
+        const startedAt = performance.now()
+        const headers = { 'x-request-id': 'r-9', 'x-execution-id': 'e-1' }
+        const response = new Response('{}', { status: Number(params.status), headers })
+        const error = params.status === '500' ? new Error('inner') : undefined
+        door.answered(request, response, {
+          keyId: 'k-1',
+          workflowId: 'w-1',
+          startedAt,
+          error,
+          code: 'EXECUTION_FAILED',
+        })
+        return response
+      })
+    const own = await HttpWorld.open({ access: 'errors', more: { execute } })
+    try {
+      await own.get('/own/200')
+      await own.get('/own/504')
+      await own.get('/own/500')
+      const facts = { requestId: 'r-9', keyId: 'k-1', workflowId: 'w-1', executionId: 'e-1', bytes: null }
+      expect(own.lines).toMatchObject([
+        { message: 'request', status: 504, code: 'EXECUTION_FAILED', ...facts },
+        { message: 'request failed', requestId: 'r-9', cause: { message: 'inner' } },
+        { message: 'request', status: 500, code: 'INTERNAL', ...facts },
+      ])
+      expect(own.lines[0].durationMs).toBeNumber()
+    } finally {
+      await own.close()
+    }
   })
 
   test('has errors only by default', async () => {
