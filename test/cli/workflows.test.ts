@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type App, startApp } from '../../src/app.ts'
+import { runCommandLine } from '../../src/cli/command-line.ts'
+import { createInstallation } from '../../src/cli/installation.ts'
+import { resolveConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import { Logger } from '../../src/telemetry/logger.ts'
+import { temporaryFolder } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { MemoryTerminal } from './memory-terminal.ts'
+
+const data = temporaryFolder()
+let app: App
+let apiKey = ''
+let workspaceId = ''
+
+beforeAll(async () => {
+  const { config } = resolveConfig({ flags: { data: data.path, port: '0', sync: 'normal' } })
+  const logger = new Logger({ level: 'error', access: 'off', now: Date.now })
+  app = await startApp({ config, logger, clock: systemClock, version: 'test' })
+  const made = await createInstallation(app.store, Date.now())
+  apiKey = made!.apiKey
+  workspaceId = made!.workspaceId
+})
+afterAll(async () => {
+  await app.stop(0)
+  data[Symbol.dispose]()
+})
+
+/** Calls a command against the service, as somebody elsewhere would. */
+async function call(...words: string[]) {
+  const terminal = new MemoryTerminal()
+  const environment = { MILLRACE_URL: app.address.url, MILLRACE_API_KEY: apiKey }
+  const code = await runCommandLine(words, { terminal, environment })
+  return { code, out: terminal.out, words: terminal.words }
+}
+
+async function json<Data>(...words: string[]): Promise<Data> {
+  const { code, out, words: said } = await call(...words, '--json')
+  expect({ code, said }).toEqual({ code: 0, said: '' })
+  return JSON.parse(out) as Data
+}
+
+type Pushed = { id: string; name: string; version?: number }
+type Listed = { id: string; name: string; isDeployed: boolean; version: number | null }
+
+/** Greets; `text` tells one document from the next. */
+function greeting(name: string, text = 'Hello'): WorkflowDocument {
+  return document({
+    name,
+    blocks: [
+      block('start', 'api_trigger', { inputFormat: [{ name: 'who', type: 'string' }] }),
+      block('answer', 'variables', { assign: [{ name: 'said', value: `${text}, <api.who>` }] }),
+    ],
+    edges: ['start > answer'],
+    variables: { said: { value: '' } },
+  })
+}
+
+function write(folder: string, documents: Record<string, unknown>): string {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, value] of Object.entries(documents)) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  return folder
+}
+
+/** Everything that the workspace holds, for "nothing changed". */
+async function contents(): Promise<unknown> {
+  const rows = await app.store.listWorkflows(workspaceId)
+  return rows.map(({ id, document, activeVersion }) => ({ id, document, activeVersion }))
+}
+
+describe('push', () => {
+  test('creates, deploys, and updates by name the next time; the workflow runs', async () => {
+    using folder = temporaryFolder()
+    const file = join(write(folder.path, { 'a.json': greeting('Push once') }), 'a.json')
+    const [first] = await json<Pushed[]>('workflows', 'push', file, '--deploy')
+    expect(first).toEqual({ id: expect.any(String), name: 'Push once', version: 1 })
+    const ran = await call('run', first!.id, '--input', '{"who": "Ada"}')
+    expect(ran).toEqual({ code: 0, out: '{\n  "said": "Hello, Ada"\n}\n', words: '' })
+
+    write(folder.path, { 'a.json': greeting('Push once', 'Bye') })
+    const [second] = await json<Pushed[]>('workflows', 'push', file, '--deploy')
+    expect(second).toEqual({ id: first!.id, name: 'Push once', version: 2 })
+    const envelope = await json<object>('run', first!.id, '--input', '{"who": "Ada"}')
+    expect(envelope).toMatchObject({
+      success: true,
+      output: { said: 'Bye, Ada' },
+      metadata: { duration: expect.any(Number) },
+    })
+  })
+
+  test('keeps an id that is free, and goes by it before it goes by the name', async () => {
+    using folder = temporaryFolder()
+    write(folder.path, { 'a.json': { ...greeting('By id'), id: 'my-own-id' } })
+    expect(await json<Pushed[]>('workflows', 'push', folder.path)).toEqual([{ id: 'my-own-id', name: 'By id' }])
+    write(folder.path, { 'a.json': { ...greeting('By id, renamed'), id: 'my-own-id' } })
+    expect(await json<Pushed[]>('workflows', 'push', folder.path)).toEqual([
+      { id: 'my-own-id', name: 'By id, renamed' },
+    ])
+    expect((await json<Listed[]>('workflows', 'list')).filter(({ name }) => name.startsWith('By id'))).toHaveLength(1)
+  })
+
+  test('takes folders with everything below them', async () => {
+    using folder = temporaryFolder()
+    write(folder.path, {
+      'one.json': greeting('Tree one'),
+      'deep/er/two.json': greeting('Tree two'),
+      'notes.txt': 'no',
+    })
+    const pushed = await json<Pushed[]>('workflows', 'push', folder.path)
+    expect(pushed.map(({ name }) => name)).toEqual(['Tree two', 'Tree one'])
+  })
+
+  const broken = { ...greeting('Broken'), edges: [{ source: 'start', target: 'nowhere' }] }
+  test.each<[string, Record<string, unknown>, string[], string]>([
+    ['a file that is no JSON', { 'a.json': greeting('N1'), 'b.json': '{' }, [], 'b.json is not valid JSON'],
+    [
+      'a document of the wrong shape',
+      { 'a.json': greeting('N2'), 'b.json': { name: 7 } },
+      [],
+      'b.json: name must be text',
+    ],
+    [
+      'a document that cannot be deployed',
+      { 'a.json': greeting('N3'), 'b.json': broken },
+      ['--deploy'],
+      'b.json: error: ',
+    ],
+    ['two documents of one name', { 'a.json': greeting('N4'), 'b.json': greeting('N4') }, [], 'are for one workflow'],
+    ['an empty folder', {}, [], 'holds no .json file'],
+  ])('changes nothing for %s', async (_what, files, flags, message) => {
+    using folder = temporaryFolder()
+    const before = await contents()
+    const { code, out, words } = await call('workflows', 'push', write(folder.path, files), ...flags)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(words).toContain(message)
+    expect(words).toContain('Nothing was changed.')
+    expect(await contents()).toEqual(before)
+  })
+
+  test('puts everything back when the service refuses one in the middle', async () => {
+    using folder = temporaryFolder()
+    write(folder.path, { 'b.json': { ...greeting('Undo b'), id: 'undo-b' }, 'd.json': greeting('Undo taken') })
+    await json<Pushed[]>('workflows', 'push', folder.path, '--deploy')
+    const before = await contents()
+    write(folder.path, {
+      'a.json': greeting('Undo a'),
+      'b.json': { ...greeting('Undo b', 'Changed'), id: 'undo-b' },
+      'c.json': { ...greeting('Undo c'), id: 'undo-c' },
+    })
+    // The workspace has another workflow of this name: only the service can refuse it, when two are saved already.
+    const late = join(folder.path, 'late.json')
+    write(folder.path, { 'late.json': { ...greeting('Undo taken'), id: 'undo-b' } })
+    const files = ['a.json', 'c.json'].map((name) => join(folder.path, name))
+    const { code, out, words } = await call('workflows', 'push', ...files, late, '--deploy')
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(words).toContain('late.json: PUT')
+    expect(words).toContain('answered 409')
+    expect(words).toContain('Nothing was changed.')
+    expect(await contents()).toEqual(before)
+  })
+
+  test('makes the version active again that ran before, when a later deployment is refused', async () => {
+    using folder = temporaryFolder()
+    const files = {
+      'a.json': { ...greeting('Back a'), id: 'back-a' },
+      'b.json': { ...greeting('Back b'), id: 'back-b' },
+    }
+    await json<Pushed[]>('workflows', 'push', write(folder.path, files), '--deploy')
+    const before = await contents()
+    // A server in between lets everything pass but the deployment of the second one.
+    const gate = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        if (pathname === '/api/workflows/back-b/deploy')
+          return Response.json({ error: 'Not now.', code: 'X' }, { status: 503 })
+        return fetch(app.address.url + pathname + search, {
+          method: request.method,
+          headers: request.headers,
+          ...(request.method === 'GET' ? {} : { body: await request.text() }),
+        })
+      },
+    })
+    write(folder.path, {
+      'a.json': { ...greeting('Back a', 'New'), id: 'back-a' },
+      'b.json': { ...greeting('Back b', 'New'), id: 'back-b' },
+    })
+    const { code, words } = await call(
+      'workflows',
+      'push',
+      folder.path,
+      '--deploy',
+      '--url',
+      `http://127.0.0.1:${gate.port}`,
+    )
+    await gate.stop(true)
+    expect(code).toBe(1)
+    expect(words).toContain('b.json: POST')
+    expect(words).toContain('Nothing was changed.')
+    expect(await contents()).toEqual(before)
+  })
+})
+
+test('export gives documents that push takes back without a change', async () => {
+  using folder = temporaryFolder()
+  const [pushed] = await json<Pushed[]>('workflows', 'push', write(folder.path, { 'a.json': greeting('Round trip!') }))
+  const one = await json<WorkflowDocument>('workflows', 'export', pushed!.id)
+  expect(one).toMatchObject({ id: pushed!.id, name: 'Round trip!', variables: { said: { value: '' } } })
+  expect(Object.keys(one)).not.toContain('createdAt')
+
+  const out = join(folder.path, 'out')
+  const files = await json<string[]>('workflows', 'export', '--out', out)
+  expect(readdirSync(out)).toContain('round-trip.json')
+  expect(files).toHaveLength(readdirSync(out).length)
+  expect(JSON.parse(readFileSync(join(out, 'round-trip.json'), 'utf8'))).toEqual(one)
+  const before = await contents()
+  await json<Pushed[]>('workflows', 'push', out)
+  expect(await contents()).toEqual(before)
+})
+
+test('deploy, versions, status, activate and undeploy do what their names say, by id or by name', async () => {
+  using folder = temporaryFolder()
+  const files = () => write(folder.path, { 'a.json': greeting('Life', String(Math.random())) })
+  const [{ id }] = (await json<Pushed[]>('workflows', 'push', files())) as [Pushed]
+  const status = () =>
+    json<{ isDeployed: boolean; version: number | null; needsRedeployment: boolean }>('workflows', 'status', id)
+  expect(await status()).toMatchObject({ isDeployed: false })
+  expect((await call('workflows', 'status', 'Life')).out).toBe('Not deployed.\n')
+  expect(await json<object>('workflows', 'deploy', 'Life')).toMatchObject({ version: 1 })
+  await call('workflows', 'push', files())
+  expect(await status()).toMatchObject({ isDeployed: true, version: 1, needsRedeployment: true })
+  await call('workflows', 'deploy', id)
+  const versions = await json<{ version: number; isActive: boolean }[]>('workflows', 'versions', id)
+  expect(versions.toSorted((a, b) => a.version - b.version)).toMatchObject([
+    { version: 1, isActive: false },
+    { version: 2, isActive: true },
+  ])
+  expect((await call('workflows', 'activate', id, '1')).code).toBe(0)
+  expect(await status()).toMatchObject({ isDeployed: true, version: 1 })
+  expect((await call('workflows', 'undeploy', 'Life')).code).toBe(0)
+  expect(await status()).toMatchObject({ isDeployed: false })
+})
+
+describe('run ID', () => {
+  const push = async (folder: string, document: WorkflowDocument) => {
+    const [pushed] = await json<Pushed[]>('workflows', 'push', write(folder, { 'a.json': document }), '--deploy')
+    return pushed!.id
+  }
+
+  test('shows the output of a run that answered in its own words', async () => {
+    using folder = temporaryFolder()
+    const response = block('say', 'response', { data: { tea: 'short' }, status: 418 })
+    const blocks = [block('start', 'api_trigger'), response]
+    const id = await push(folder.path, document({ name: 'Teapot', blocks, edges: ['start > say'] }))
+    const { code, out } = await call('run', id, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      success: true,
+      executionId: expect.any(String),
+      output: { data: { tea: 'short' }, status: 418 },
+      metadata: { startTime: expect.stringMatching(/Z$/) },
+    })
+  })
+
+  test('exits with 1 when the run failed, and names the block', async () => {
+    using folder = temporaryFolder()
+    const blocks = [block('start', 'api_trigger'), block('boom', 'function', { code: 'throw new Error("kaboom")' })]
+    const id = await push(folder.path, document({ name: 'Bomb', blocks, edges: ['start > boom'] }))
+    const { code, out, words } = await call('run', id, '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ success: false, code: 'EXECUTION_FAILED', blockName: 'boom' })
+    expect(words).toContain('The run failed in "boom"')
+    expect(words).toContain('kaboom')
+  })
+
+  test('says why nothing ran', async () => {
+    const { code, out, words } = await call('run', 'no-such-id')
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(words).toContain('answered 404: There is no workflow')
+    expect((await call('run', './missing.json')).words).toContain('There is no file ./missing.json.')
+  })
+})
