@@ -1,25 +1,35 @@
 import { KeyCache } from './accounts/keys.ts'
-import { AccountLimits } from './accounts/limits.ts'
+import { AccountLimits, type LimitedAccount } from './accounts/limits.ts'
 import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
+import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
+import type { Answerer, Listener } from './http/listener.ts'
 import { executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
-import { createServer, listen } from './http/server.ts'
+import { createServer } from './http/server.ts'
 import { type AllowList, parseAllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 
-export type AppOptions = { config: Config; logger: Logger; clock: Clock; version: string }
+export type AppOptions = {
+  config: Config
+  logger: Logger
+  clock: Clock
+  version: string
+  /** Already listening. */
+  listener: Listener
+  /** Already being opened; the caller holds the lock of its folder. */
+  opening: Promise<Store>
+}
 
 /** A service that is up. */
 export type App = {
@@ -29,16 +39,16 @@ export type App = {
   stop(graceMs: number): Promise<void>
 }
 
-/** The one place where the parts meet: the caller holds the data folder's lock. From top to bottom is the start, from bottom to top the stop. */
-export async function startApp({ config, logger, clock, version }: AppOptions): Promise<App> {
+/** The one place where the parts meet: from top to bottom is the start, from bottom to top the stop. */
+export async function startApp({ config, logger, clock, version, listener, opening }: AppOptions): Promise<App> {
   const limits = limitsOf(config)
-  const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
+  const store = await opening
 
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const accounts = new AccountLimits({ plan: config.plan, usage, clock })
 
-  const samples = { host: urlHostOf(config.host), port: config.port, paths: [samplePath] }
+  const samples = { host: urlHostOf(config.host), port: listener.port, paths: [samplePath] }
   const outbound = createOutbound({
     allow: allowListOf(config),
     version,
@@ -80,13 +90,13 @@ export async function startApp({ config, logger, clock, version }: AppOptions): 
     store,
     lookUpKey: keys.lookUp,
     deployments,
-    checkWorkflow: (document: Parameters<Deployments['check']>[0]) => deployments.check(document).findings,
+    checkWorkflow: (document: WorkflowDocument) => deployments.check(document).findings,
     runner,
     rateLimits: {
-      externalApi: (account: Parameters<AccountLimits['takeExternal']>[0]) => accounts.takeExternal(account),
+      externalApi: (account: LimitedAccount) => accounts.takeExternal(account),
       refused: (address: string) => accounts.takeRefused(address),
     },
-    limitsOf: (account: Parameters<AccountLimits['report']>[0]) => accounts.report(account),
+    limitsOf: (account: LimitedAccount) => accounts.report(account),
     writerHealth: () => ({ healthy: writer.healthy, waiting: writer.rowsWaiting }),
     clock,
     logger,
@@ -96,6 +106,7 @@ export async function startApp({ config, logger, clock, version }: AppOptions): 
     execute: (door) =>
       executeRoute({
         lookUpKey: keys.lookUp,
+        clock,
         deployments,
         execute: (request) => runner.execute(request),
         assertAccepting() {
@@ -108,21 +119,20 @@ export async function startApp({ config, logger, clock, version }: AppOptions): 
         answered: (request, response, facts) => door.answered(request, response, facts),
       }),
   })
-  const listening = listen(server, { hostname: config.host, port: config.port })
-  const port = listening?.port ?? config.port
-  samples.port = port
-  sandbox.warm()
-  logger.info('listening', { host: config.host, port })
+  listener.open(server.app as unknown as Answerer, server.lost)
+  // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
+  clock.setTimer(warmAfterMs, () => sandbox.warm())
+  logger.info('listening', { host: config.host, port: listener.port })
 
   return {
     store,
-    address: { url: settings.baseUrl(), hostname: config.host, port },
+    address: { url: settings.baseUrl(), hostname: config.host, port: listener.port },
     async stop(graceMs) {
-      const stopped = listening?.stop(false)
+      const stopped = listener.stop(false)
       await runner.stop(graceMs)
       await writer.stop()
       await Promise.race([stopped, after(clock, closeMs)])
-      await listening?.stop(true)
+      await listener.stop(true)
       await sandbox.stop()
       outbound.stop()
       await store.close()
@@ -132,6 +142,9 @@ export async function startApp({ config, logger, clock, version }: AppOptions): 
 
 /** Compiled workflows in memory at most; each is some kilobytes. */
 const plansMax = 1_000
+
+/** Time after the start until user code is prepared for. */
+const warmAfterMs = 100
 
 /** Time for answers that are written already to reach their callers. */
 const closeMs = 500

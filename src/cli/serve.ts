@@ -1,9 +1,11 @@
-import { type App, startApp } from '../app.ts'
+import type { App } from '../app.ts'
 import { type Config, environmentWith } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
+import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import { type DirectoryLock, takeLock } from '../store/lock.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { allowListOf } from './allow-list.ts'
 import { type Call, type Command, CommandError } from './command.ts'
@@ -46,12 +48,20 @@ function liftFetchCap({ config, environment }: Call): void {
   process.execve?.(process.execPath, [process.execPath, ...words], environmentWith({ [fetchCapVariable]: needed }))
 }
 
-/** Takes the folder and starts on it. The lock goes with the process, however that ends. */
+/**
+ * Takes the folder, listens, opens the store, and only then loads the rest of the service: who calls in the meantime is
+ * answered, or waits a moment. The lock goes with the process, however that ends.
+ */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
+  const { version } = build
   try {
     const lock = takeLock(config.data)
-    const app = await startApp({ config, logger, clock: systemClock, version: build.version })
+    const listener = new Listener({ hostname: config.host, port: config.port, version })
+    const opening = openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
+    opening.catch(() => undefined)
+    const { startApp } = await import('../app.ts')
+    const app = await startApp({ config, logger, clock: systemClock, version, listener, opening })
     return { app, lock }
   } catch (error) {
     throw explained(error, config)

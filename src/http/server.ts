@@ -14,23 +14,19 @@ import type { Services } from './services.ts'
 /** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
 export type MoreRoutes = { execute?: (door: Door) => AnyElysia }
 
-/** The whole HTTP interface: the table of contents of the API. */
-export function createServer(services: Services, more: MoreRoutes = {}) {
+export type HttpServer = {
+  app: AnyElysia
+  /** Answers what even the app could not. */
+  lost(thrown: unknown): Response
+}
+
+/** The whole HTTP interface: the table of contents of the API. It answers on a `Listener`. */
+export function createServer(services: Services, more: MoreRoutes = {}): HttpServer {
   const door = new Door(services)
   const server: AnyElysia = new Elysia({
     normalize: false,
     // Without this a Host of fewer than four letters gives 404s, or loses the query.
     handler: { standardHostname: false },
-    serve: {
-      // Elysia's default would share the port with a second instance, silently.
-      reusePort: false,
-      // For requests and answers under way; runs that take longer lift it for themselves.
-      idleTimeout: 60,
-      // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
-      error: (thrown) => door.lost(thrown),
-    },
   })
     // First: hooks apply only to routes registered after them.
     .onError(({ error, request, set }) => door.refuse(request, set, error))
@@ -39,7 +35,7 @@ export function createServer(services: Services, more: MoreRoutes = {}) {
     .use(apiRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
-  return server
+  return { app: server, lost: (thrown) => door.lost(thrown) }
 }
 
 /** What the editor's typed client is made of. */
@@ -70,10 +66,4 @@ function bytesOf(answer: unknown): number {
   if (answer === undefined || answer === null) return 0
   if (answer instanceof Uint8Array) return answer.byteLength
   return Buffer.byteLength(typeof answer === 'string' ? answer : JSON.stringify(answer))
-}
-
-/** Listens, and gives the server: `port` is the one it got. Throws when the port is taken. */
-export function listen(server: AnyElysia, { hostname, port }: { hostname: string; port: number }) {
-  server.listen({ hostname, port })
-  return server.server
 }

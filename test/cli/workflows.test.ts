@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type App, startApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
-import { resolveConfig } from '../../src/config.ts'
-import { systemClock } from '../../src/domain/clock.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
-import { Logger } from '../../src/telemetry/logger.ts'
+import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { MemoryTerminal } from './memory-terminal.ts'
@@ -18,9 +16,7 @@ let apiKey = ''
 let workspaceId = ''
 
 beforeAll(async () => {
-  const { config } = resolveConfig({ flags: { data: data.path, port: '0', sync: 'normal' } })
-  const logger = new Logger({ level: 'error', access: 'off', now: Date.now })
-  app = await startApp({ config, logger, clock: systemClock, version: 'test' })
+  app = await startTestApp(data.path)
   const made = await createInstallation(app.store, Date.now())
   apiKey = made!.apiKey
   workspaceId = made!.workspaceId

@@ -13,7 +13,8 @@ import { defaultLimits } from '../../src/domain/limits.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
-import { createServer, listen, type MoreRoutes } from '../../src/http/server.ts'
+import { type Answerer, Listener } from '../../src/http/listener.ts'
+import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
 import type { RunInFlight, Services } from '../../src/http/services.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Role, Store } from '../../src/store/store.ts'
@@ -47,6 +48,8 @@ export class HttpWorld {
   readonly deployments: Deployments
   readonly services: Services
   readonly app: AnyElysia
+  readonly #server: HttpServer
+  readonly #listener = new Listener({ hostname: '127.0.0.1', port: 0, version: 'test' })
   readonly lines: Parsed[] = []
   readonly running = new Map<string, RunInFlight>()
   readonly cancelled: string[] = []
@@ -63,7 +66,8 @@ export class HttpWorld {
     const store = await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
     const world = new HttpWorld(directory, store, options)
     await world.#populate()
-    world.port = listen(world.app, { hostname: '127.0.0.1', port: 0 })?.port ?? 0
+    world.#listener.open(world.app as unknown as Answerer, world.#server.lost)
+    world.port = world.#listener.port
     world.url = `http://127.0.0.1:${world.port}`
     return world
   }
@@ -113,7 +117,8 @@ export class HttpWorld {
       },
     }
     this.services = { ...services, ...options.override?.(services) }
-    this.app = createServer(this.services, options.more)
+    this.#server = createServer(this.services, options.more)
+    this.app = this.#server.app
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
@@ -209,7 +214,7 @@ export class HttpWorld {
   }
 
   async close(): Promise<void> {
-    await this.app.server?.stop(true)
+    await this.#listener.stop(true)
     await this.store.close()
     rmSync(this.directory, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import type { Clock } from '../../domain/clock.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
@@ -16,6 +17,7 @@ import type { Account, LookUpKey, RateWindow } from '../services.ts'
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
 export type ExecuteServices = {
   lookUpKey: LookUpKey
+  clock: Clock
   deployments: {
     get(workflowId: string): Deployment | undefined
     load(workflowId: string): Promise<Deployment | undefined>
@@ -63,7 +65,9 @@ async function handle(
     server,
     headers: { 'x-request-id': requestIdOf(request.headers) },
     keyId: undefined,
+    code: undefined,
   }
+  const startedAt = services.clock.monotonic()
   let response: Response
   let failure: unknown
   try {
@@ -74,7 +78,9 @@ async function handle(
   }
   services.answered(request, response, {
     workflowId,
+    startedAt,
     ...(call.keyId === undefined ? {} : { keyId: call.keyId }),
+    ...(call.code === undefined ? {} : { code: call.code }),
     error: failure,
   })
   return response
@@ -88,6 +94,8 @@ type Call = {
   server: ServerPort | null
   headers: Record<string, string>
   keyId: string | undefined
+  /** Why the run failed. */
+  code: string | undefined
 }
 
 async function execute(call: Call): Promise<Response> {
@@ -106,7 +114,7 @@ async function execute(call: Call): Promise<Response> {
   const text = await readBody(request, settings.bodyBytesMax)
   const body = text === '' ? {} : readJson(text)
   const account = { userId: deployment.ownerId, plan: key.userId === deployment.ownerId ? key.plan : null }
-  countIn(services.takeSync(account), headers)
+  countIn(services.takeSync(account), headers, services.clock.now())
   services.assertWithinUsage(account)
   if (mode === 'async') {
     throw new AppError(
@@ -130,6 +138,7 @@ async function execute(call: Call): Promise<Response> {
       return settings.cancelOnDisconnect ? request.signal : undefined
     },
   })
+  call.code = end.record.failure?.code
   return answer(end, headers)
 }
 
@@ -153,15 +162,15 @@ function triggerOf(plan: Plan): PlanTrigger {
   )
 }
 
-function countIn(window: RateWindow, headers: Record<string, string>): void {
+function countIn(window: RateWindow, headers: Record<string, string>, now: number): void {
   headers['x-ratelimit-limit'] = `${window.limit}`
   headers['x-ratelimit-remaining'] = `${window.remaining}`
   headers['x-ratelimit-reset'] = isoOf(window.resetAt)
-  if (!window.allowed) throw tooMany(window)
+  if (!window.allowed) throw tooMany(window, now)
 }
 
-function tooMany({ limit, resetAt }: RateWindow): AppError {
-  const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1000))
+function tooMany({ limit, resetAt }: RateWindow, now: number): AppError {
+  const seconds = Math.max(1, Math.ceil((resetAt - now) / 1000))
   return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute. Try again in ${seconds} s.`, {
     retryAfterS: seconds,
   })

@@ -41,11 +41,11 @@ function directStore(options: OpenOptions): Store {
 /** One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. */
 async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
-  const reader = await Thread.start(options).catch(async (error) => {
-    await writer.close()
-    throw error
-  })
-  const call: Call = (name, args) => (operations[name].writes ? writer : reader).call(name, args)
+  // Not waited for: the service starts sooner. The writer has brought the schema up to date by now.
+  const starting = Thread.start(options)
+  starting.catch(() => undefined)
+  const call: Call = (name, args) =>
+    operations[name].writes ? writer.call(name, args) : starting.then((reader) => reader.call(name, args))
   const inline = new Inline({
     database: { ...options, manualCheckpoints: true },
     writer,
@@ -57,10 +57,13 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
         inline.close()
-        await reader.close()
+        await starting.then((reader) => reader.close()).catch(() => undefined)
         await writer.close()
       },
     }),
+    // Needed to start; the reader may not be there yet.
+    lastSequence: () => writer.call('lastSequence', []),
+    isInitialised: () => writer.call('isInitialised', []),
     appendLogs: async (rows) => {
       if (inlineCommits && inline.append(rows)) return
       await writer.append(rows)

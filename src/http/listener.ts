@@ -1,0 +1,70 @@
+import type { Server } from 'bun'
+import { requestIdOf } from './request-id.ts'
+
+/** What answers requests once the service is up: an Elysia app, seen from here. */
+export type Answerer = {
+  fetch(request: Request): Response | Promise<Response>
+  /** Where Elysia looks for the server that it runs on. */
+  server: Server<unknown> | null
+}
+
+export type ListenerOptions = { hostname: string; port: number; version: string }
+
+/**
+ * The socket, apart from what answers on it: it listens before the rest of the service is loaded. Until `open`, only
+ * `/health/live` is answered; every other request waits and is answered as soon as the service is up, so nobody who
+ * calls while it starts is refused. Throws when the port is taken.
+ */
+export class Listener {
+  readonly #server: Server<unknown>
+  readonly #opened = Promise.withResolvers<Answerer>()
+
+  constructor({ hostname, port, version }: ListenerOptions) {
+    this.#server = Bun.serve({
+      ...options,
+      hostname,
+      port,
+      fetch: (request) => (isLiveCheck(request) ? alive(request, version) : this.#afterOpening(request)),
+    })
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0
+  }
+
+  /** Hands all requests to the app; `error` answers what even the app could not. */
+  open(app: Answerer, error: (thrown: Error) => Response): void {
+    app.server = this.#server
+    this.#server.reload({ ...options, fetch: (request) => app.fetch(request), error })
+    this.#opened.resolve(app)
+  }
+
+  /** Takes no more connections. With `closeAll`, ends those that there are. */
+  async stop(closeAll: boolean): Promise<void> {
+    await this.#server.stop(closeAll)
+  }
+
+  async #afterOpening(request: Request): Promise<Response> {
+    const app = await this.#opened.promise
+    return await app.fetch(request)
+  }
+}
+
+const options = {
+  // Bun's own default would be fine; said here because sharing the port with a second instance loses requests silently.
+  reusePort: false,
+  // For requests and answers under way; runs that take longer lift it for themselves.
+  idleTimeout: 60,
+  // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
+  maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  development: false,
+}
+
+function isLiveCheck({ method, url }: Request): boolean {
+  return method === 'GET' && /^https?:\/\/[^/]*\/health\/live(\?|$)/.test(url)
+}
+
+/** The same answer that the route gives later. */
+function alive(request: Request, version: string): Response {
+  return Response.json({ status: 'ok', version }, { headers: { 'x-request-id': requestIdOf(request.headers) } })
+}
