@@ -14,7 +14,7 @@ import type { Answerer, Listener } from './http/listener.ts'
 import { executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
 import { createServer } from './http/server.ts'
-import { type AllowList, parseAllowList } from './outbound/addresses.ts'
+import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
 import type { Store } from './store/store.ts'
@@ -22,6 +22,8 @@ import type { Logger } from './telemetry/logger.ts'
 
 export type AppOptions = {
   config: Config
+  /** Addresses that workflows may call although they are not public. */
+  outboundAllow: AllowList
   logger: Logger
   clock: Clock
   version: string
@@ -40,7 +42,8 @@ export type App = {
 }
 
 /** The one place where the parts meet: from top to bottom is the start, from bottom to top the stop. */
-export async function startApp({ config, logger, clock, version, listener, opening }: AppOptions): Promise<App> {
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, outboundAllow, logger, clock, version, listener, opening } = options
   const limits = limitsOf(config)
   const store = await opening
 
@@ -50,7 +53,7 @@ export async function startApp({ config, logger, clock, version, listener, openi
 
   const samples = { host: urlHostOf(config.host), port: listener.port, paths: [samplePath] }
   const outbound = createOutbound({
-    allow: allowListOf(config),
+    allow: outboundAllow,
     version,
     samples,
     concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
@@ -148,12 +151,6 @@ const warmAfterMs = 100
 
 /** Time for answers that are written already to reach their callers. */
 const closeMs = 500
-
-function allowListOf({ outboundAllow }: Config): AllowList {
-  const outcome = parseAllowList(outboundAllow)
-  if (outcome.ok) return outcome.allow
-  throw new Error(outcome.message)
-}
 
 /** How the address that is listened on stands in a URL: one that means every address is reached by the local one. */
 function urlHostOf(host: string): string {

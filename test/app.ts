@@ -1,4 +1,5 @@
 import { type App, startApp } from '../src/app.ts'
+import { allowListOf } from '../src/cli/allow-list.ts'
 import { type Config, resolveConfig } from '../src/config.ts'
 import { systemClock } from '../src/domain/clock.ts'
 import { Listener } from '../src/http/listener.ts'
@@ -14,6 +15,14 @@ export async function startTestApp(
   const logger = new Logger({ level: 'error', access: 'off', now: Date.now })
   const listener = new Listener({ hostname: config.host, port: config.port, version: 'test' })
   const opening = openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
-  const app = await startApp({ config, logger, clock: systemClock, version: 'test', listener, opening })
+  const app = await startApp({
+    config,
+    outboundAllow: allowListOf(config),
+    logger,
+    clock: systemClock,
+    version: 'test',
+    listener,
+    opening,
+  })
   return { ...app, config }
 }

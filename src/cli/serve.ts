@@ -5,11 +5,10 @@ import { messageOf } from '../domain/errors.ts'
 import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import { type DirectoryLock, takeLock } from '../store/lock.ts'
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
 import { Logger } from '../telemetry/logger.ts'
-import { allowListOf } from './allow-list.ts'
 import { type Call, type Command, CommandError } from './command.ts'
-import { type FirstStart, firstStart } from './first-start.ts'
+import type { FirstStart } from './first-start.ts'
 import { build } from './version.ts'
 
 export const serve: Command = {
@@ -22,11 +21,11 @@ export const serve: Command = {
   examples: ['serve', 'serve --port 4000 --data /var/lib/millrace', 'serve --config production.env'],
   async run(call) {
     const { config, terminal } = call
-    allowListOf(config)
     liftFetchCap(call)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
     const { app, lock } = await start(call)
+    const { firstStart } = await import('./first-start.ts')
     const first = await firstStart(app)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
     await stopped
@@ -58,14 +57,20 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   try {
     const lock = takeLock(config.data)
     const listener = new Listener({ hostname: config.host, port: config.port, version })
-    const opening = openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
+    const opening = openStore(config)
     opening.catch(() => undefined)
-    const { startApp } = await import('../app.ts')
-    const app = await startApp({ config, logger, clock: systemClock, version, listener, opening })
+    const [{ startApp }, { allowListOf }] = await Promise.all([import('../app.ts'), import('./allow-list.ts')])
+    const outboundAllow = allowListOf(config)
+    const app = await startApp({ config, outboundAllow, logger, clock: systemClock, version, listener, opening })
     return { app, lock }
   } catch (error) {
     throw explained(error, config)
   }
+}
+
+async function openStore({ data, sync }: Config): Promise<Store> {
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+  return await openSqliteStore({ directory: data, sync, mode: 'workers' })
 }
 
 function explained(error: unknown, { host, port, data }: Config): unknown {
