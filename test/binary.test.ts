@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { executable, millrace, temporaryFolder } from './executable.ts'
+import { block, document } from './make.ts'
+import { call, deploy, init, type Serving, serve } from './running-service.ts'
 
 const samples = resolve(import.meta.dir, '..', 'samples')
 
@@ -57,3 +59,206 @@ describe('the executable by itself', () => {
     expect(await new Response(child.stderr).text()).toBe('')
   })
 })
+
+describe('the first start', () => {
+  test('goes from an empty folder to an answer, a log entry, and the same entry after kill -9', async () => {
+    using folder = temporaryFolder()
+    const data = join(folder.path, 'data')
+    const first = await serve(data)
+    const printed = first.output()
+    const curl = printed.split('\n').find((line) => line.startsWith('curl '))!
+    const apiKey = /mrk_\w+/.exec(printed)![0]
+    const workspaceId = /Workspace +(\S+)/.exec(printed)![1]!
+    expect(printed).toMatch(/Sign-in link +http:\/\/\S+\/sign-in\?token=\S{40,}/)
+
+    const answer = await shell(curl)
+    expect(answer).toMatchObject({ code: 0, words: '' })
+    expect(JSON.parse(answer.out)).toEqual({
+      message: 'Hello, Ada.',
+      quote: expect.any(String),
+      by: expect.any(String),
+    })
+
+    const entries = async (url: string) => {
+      const { status, body } = await call(`${url}/api/v1/logs?workspaceId=${workspaceId}`, apiKey)
+      expect(status).toBe(200)
+      return (body as { data: { id: string; level: string; trigger: string; executionId: string }[] }).data
+    }
+    const [entry, ...others] = await entries(first.url)
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({ level: 'info', trigger: 'api' })
+    await first.kill('SIGKILL')
+
+    const second = await serve(data)
+    expect(second.startedInMs).toBeLessThan(1000)
+    expect(second.output()).not.toContain('mrk_')
+    expect(await entries(second.url)).toEqual([entry!])
+    const { body } = await call(`${second.url}/api/v1/logs/${entry!.id}`, apiKey)
+    const detail = (
+      body as { data: { executionData: { finalOutput: unknown; traceSpans: { children: unknown[] }[] } } }
+    ).data
+    expect(detail.executionData.finalOutput).toMatchObject({ status: 200, data: JSON.parse(answer.out) })
+    expect(detail.executionData.traceSpans[0]!.children.length).toBeGreaterThan(3)
+    expect(await second.kill('SIGTERM')).toBe(0)
+  }, 30_000)
+
+  test('leaves an installation that init made as it is', async () => {
+    using folder = temporaryFolder()
+    const { apiKey, workspaceId } = await init(folder.path)
+    const serving = await serve(folder.path)
+    expect(serving.output().trim()).toBe(`Millrace listens on ${serving.url}`)
+    const { body } = await call(`${serving.url}/api/workflows?workspaceId=${workspaceId}`, apiKey)
+    expect(body).toEqual({ data: [] } as never)
+    await serving.kill('SIGTERM')
+  })
+})
+
+describe('a running service', () => {
+  const running = async (work: (serving: Serving, apiKey: string, data: string) => Promise<void>) => {
+    using folder = temporaryFolder()
+    const { apiKey } = await init(folder.path)
+    const serving = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+    try {
+      await work(serving, apiKey, folder.path)
+    } finally {
+      await serving.kill('SIGKILL')
+    }
+  }
+
+  test('keeps its folder and its port for itself', () =>
+    running(async ({ url, pid }, _apiKey, data) => {
+      const same = await millrace(['serve', '--port', '0', '--data', data])
+      expect(same).toMatchObject({ code: 1, out: '' })
+      expect(same.words).toContain(`${data} is served by process ${pid} already`)
+
+      using folder = temporaryFolder()
+      const { port } = new URL(url)
+      const taken = await millrace(['serve', '--port', port, '--data', folder.path])
+      expect(taken).toMatchObject({ code: 1, out: '' })
+      expect(taken.words).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`)
+      expect(taken.words).toContain('--port 0')
+    }))
+
+  test('is looked at by doctor and health while it runs', () =>
+    running(async ({ url, pid }, _apiKey, data) => {
+      const doctor = await millrace(['doctor', '--data', data])
+      expect(doctor.code).toBe(0)
+      expect(doctor.out).toContain(`process ${pid}`)
+      expect((await millrace(['health'], { environment: { MILLRACE_PORT: new URL(url).port } })).code).toBe(0)
+      expect((await millrace(['health', '--url', 'http://127.0.0.1:1'])).code).toBe(1)
+    }))
+
+  test(
+    'takes a new key at once, and a revoked one for 5 seconds at most',
+    () =>
+      running(async ({ url }, _apiKey, data) => {
+        const { out } = await millrace(['keys', 'create', '--name', 'new', '--json', '--data', data])
+        const { id, apiKey } = JSON.parse(out) as { id: string; apiKey: string }
+        const status = async () => (await call(`${url}/api/workspaces`, apiKey)).status
+        expect(await status()).toBe(200)
+        expect((await millrace(['keys', 'revoke', id, '--data', data])).code).toBe(0)
+        const revokedAt = performance.now()
+        while ((await status()) === 200) {
+          expect(performance.now() - revokedAt).toBeLessThan(5_500)
+          await Bun.sleep(50)
+        }
+        expect(await status()).toBe(401)
+      }),
+    20_000,
+  )
+
+  test(
+    'lets runs in flight end when it is told to stop, and starts no new ones',
+    () =>
+      running(async (serving, apiKey) => {
+        const peer = heldPeer()
+        const endpoint = await deploy(serving.url, apiKey, callerOf(peer.url))
+        const inFlight = call(endpoint, apiKey, 'POST', {})
+        await peer.called
+        const exit = serving.kill('SIGTERM')
+        await refusing(serving.url)
+        peer.release()
+        expect(await inFlight).toMatchObject({ status: 200, body: { success: true } })
+        expect(await exit).toBe(0)
+        await peer.stop()
+      }),
+    20_000,
+  )
+
+  test(
+    'exits at once at the second signal',
+    () =>
+      running(async (serving, apiKey) => {
+        const peer = heldPeer()
+        const endpoint = await deploy(serving.url, apiKey, callerOf(peer.url))
+        const inFlight = call(endpoint, apiKey, 'POST', {}).catch(() => 'cut')
+        await peer.called
+        const exit = serving.kill('SIGTERM')
+        await refusing(serving.url)
+        serving.kill('SIGTERM')
+        expect(await exit).toBe(1)
+        expect(await inFlight).toBe('cut')
+        await peer.stop()
+      }),
+    20_000,
+  )
+})
+
+test("Bun's cap on requests is lifted by a start in its own place, only when a setting asks for more", async () => {
+  using folder = temporaryFolder()
+  await init(folder.path)
+  const capOf = async (environment: Record<string, string>) => {
+    const serving = await serve(folder.path, environment)
+    const variables = readFileSync(`/proc/${serving.pid}/environ`, 'utf8').split('\0')
+    await serving.kill('SIGTERM')
+    return variables.find((variable) => variable.startsWith('BUN_CONFIG_MAX_HTTP_REQUESTS='))
+  }
+  expect(await capOf({})).toBeUndefined()
+  const lifted = await capOf({ MILLRACE_OUTBOUND_CONCURRENCY: '500' })
+  expect(Number(lifted?.split('=')[1])).toBeGreaterThan(500)
+})
+
+/** A service that says when it is called and answers when it is let go. */
+function heldPeer() {
+  const called = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch() {
+      called.resolve()
+      await released.promise
+      return Response.json({})
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}/`,
+    called: called.promise,
+    release: released.resolve,
+    stop: () => server.stop(true),
+  }
+}
+
+function callerOf(url: string) {
+  const blocks = [block('start', 'api_trigger'), block('call', 'api', { url, method: 'GET' })]
+  return document({ blocks, edges: ['start > call'] })
+}
+
+/** Resolves when a service takes no new requests any more. */
+async function refusing(url: string): Promise<void> {
+  for (;;) {
+    const status = await fetch(`${url}/health/live`, { keepalive: false }).then(
+      (response) => response.status,
+      () => 0,
+    )
+    if (status !== 200) return
+    await Bun.sleep(5)
+  }
+}
+
+/** Runs a line as somebody who pastes it into a shell. */
+async function shell(line: string) {
+  const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
+  const [out, words] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, out, words }
+}
