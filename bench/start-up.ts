@@ -5,7 +5,8 @@ import { executable, median, residentMb } from './service.ts'
 
 /**
  * From exec to the first 200, and memory when idle: the executable on an installation that exists, against a compiled
- * bare `Bun.serve`. `bun bench/start-up.ts [rounds]`; in turns, medians.
+ * bare `Bun.serve`. `live` is the first answer of all (`/health/live`), `ready` the first one that needs everything (a
+ * commit that works, `/health/ready`). `bun bench/start-up.ts [rounds]`; in turns, medians.
  */
 const [rounds = 15] = process.argv.slice(2).map(Number)
 const folder = mkdtempSync(join(tmpdir(), 'millrace-start-'))
@@ -31,12 +32,17 @@ async function compileBare(): Promise<string> {
 
 type Start = { ms: number; mb: number }
 
-async function start(command: string[], port: number, environment: Record<string, string>): Promise<Start> {
+async function start(
+  command: string[],
+  port: number,
+  path: string,
+  environment: Record<string, string>,
+): Promise<Start> {
   const startedAt = performance.now()
   const server = Bun.spawn(command, { env: { ...Bun.env, ...environment }, stdout: 'ignore', stderr: 'ignore' })
   for (;;) {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}/health`, { keepalive: false })
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { keepalive: false })
       if (response.status === 200) break
     } catch {
       await Bun.sleep(0.2)
@@ -62,18 +68,22 @@ const bareExecutable = await compileBare()
 const data = join(folder, 'data')
 const environment = { MILLRACE_DATA: data }
 Bun.spawnSync([executable, 'init'], { env: { ...Bun.env, ...environment } })
-const results = { bare: [] as Start[], millrace: [] as Start[] }
+const results = { bare: [] as Start[], live: [] as Start[], ready: [] as Start[] }
 for (let round = 0; round < rounds; round += 1) {
-  const [first, second] = [freePort(), freePort()]
-  results.bare.push(await start([bareExecutable, `${first}`], first, {}))
-  results.millrace.push(await start([executable, 'serve'], second, { ...environment, MILLRACE_PORT: `${second}` }))
+  const port = `${freePort()}`
+  results.bare.push(await start([bareExecutable, port], Number(port), '/health', {}))
+  const settings = { ...environment, MILLRACE_PORT: port }
+  results.live.push(await start([executable, 'serve'], Number(port), '/health/live', settings))
+  results.ready.push(await start([executable, 'serve'], Number(port), '/health/ready', settings))
 }
 rmSync(folder, { recursive: true })
 
 const of = (name: keyof typeof results, member: keyof Start) => median(results[name].map((each) => each[member]))
 console.log(`${rounds} rounds, medians`)
-console.log('            to the first 200, ms   resident after 1.5 s, MB')
-for (const name of ['bare', 'millrace'] as const) {
-  console.log(`${name.padEnd(12)}${of(name, 'ms').toFixed(1).padStart(20)}${of(name, 'mb').toFixed(1).padStart(27)}`)
+console.log('            to the first 200, ms    of bare   resident after 1.5 s, MB')
+for (const name of ['bare', 'live', 'ready'] as const) {
+  const ratio = of(name, 'ms') / of('bare', 'ms')
+  console.log(
+    `${name.padEnd(12)}${of(name, 'ms').toFixed(1).padStart(20)}${ratio.toFixed(2).padStart(11)}${of(name, 'mb').toFixed(1).padStart(27)}`,
+  )
 }
-console.log(`ratio       ${(of('millrace', 'ms') / of('bare', 'ms')).toFixed(2).padStart(20)}`)

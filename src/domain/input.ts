@@ -1,4 +1,6 @@
 import type { ErrorDetail } from './errors.ts'
+import { isDeeperThan } from './json.ts'
+import { jsonDepthMax } from './limits.ts'
 import type { FieldType, InputField } from './workflow.ts'
 
 /** What a trigger hands to the run: the whole input, and each declared field (null when it is missing). */
@@ -102,6 +104,7 @@ function isDecimal(text: string): boolean {
 }
 
 function parsed(text: string, accepts: (value: unknown) => boolean): unknown {
+  if (isDeeperThan(text, jsonDepthMax)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return accepts(value) ? value : undefined
