@@ -3,38 +3,213 @@ import { leb, signedLeb, WasmReader } from './wasm-reader.ts'
 /**
  * Rewrites the engine's file so that two bounds hold whatever user code does.
  *
- * Memory gets a maximum: the engine's own limit counts what it allocates, this one holds for everything.
+ * Memory is as large as it may ever be from the start, which costs nothing until it is touched; how much of it the engine
+ * has is a variable, exported as `pages`. So it can get less again, and growing is free: a process has eight memories
+ * that JavaScriptCore can grow in place, each further one is copied as a whole for every 64 KB (7 ms at 64 MB).
  *
  * Loops are metered. The engine asks its host now and then whether to go on, but not inside many of its built-in
- * functions: `[].reverse.call({ length: 2 ** 53 })` never does, and a search in a long string not for days. Terminating
- * the worker does not help, since JavaScriptCore looks for that at the entry of functions and not in loops: the thread
- * burns its core until the loop is done. So every loop counts down one common meter, and when that is at zero asks the
- * host, which ends the code with a trap. It costs 10 to 30 % of long computations and nothing of short runs.
+ * functions: `[].reverse.call({ length: 2 ** 53 })` never asks, a search in a long string not for days. Terminating the
+ * worker does not help: JavaScriptCore looks for that where a function is entered, not in loops, and the thread goes on
+ * to burn its core until the loop is done. So every loop, and every instruction that moves a block of memory, counts
+ * down one common meter and asks the host when that is used up; the host's yes ends the code with a trap. Short runs
+ * take as long as without, long computations 10 to 30 % longer.
  */
 export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<ArrayBuffer> {
   const reader = new WasmReader(file)
   const parts: Uint8Array[] = [file.subarray(0, headerBytes)]
-  let interrupt: number | undefined
-  let meter: number | undefined
-  reader.at = headerBytes
-  while (reader.at < file.length) {
+  const found = { interrupt: -1, globals: -1, pages: -1 }
+  for (reader.at = headerBytes; reader.at < file.length; ) {
     const start = reader.at
     const id = reader.byte()
-    const end = reader.unsigned() + reader.at
-    const body = reader.at
-    if (id === section.import) interrupt = importedFunction(reader, 'host_interrupt')
-    else if (id === section.memory) parts.push(...made(id, boundedMemory(reader, pagesMax)))
-    else if (id === section.global) {
-      meter = reader.unsigned()
-      const others = file.subarray(reader.at, end)
-      parts.push(...made(id, [Uint8Array.of(...leb(meter + 1)), others, Uint8Array.of(i32, mutable, ...interval, op.end)]))
-    } else if (id === section.code) {
-      if (interrupt === undefined || meter === undefined) throw new Error('The engine file lacks imports or globals')
-      parts.push(...made(id, meteredCode(reader, meterStep(meter, interrupt))))
+    const size = reader.unsigned()
+    const end = reader.at + size
+    switch (id) {
+      case section.import:
+        found.interrupt = importedFunction(reader, 'host_interrupt')
+        parts.push(file.subarray(start, end))
+        break
+      case section.memory:
+        found.pages = memoryMinimum(reader)
+        parts.push(sectionOf(id, [1, 1, ...leb(pagesMax), ...leb(pagesMax)]))
+        break
+      case section.global: {
+        found.globals = reader.unsigned()
+        const ours = [meterStart, signedLeb(0), signedLeb(found.pages)].flatMap(variable)
+        parts.push(sectionOf(id, [...leb(found.globals + 3), ...file.subarray(reader.at, end), ...ours]))
+        break
+      }
+      case section.export: {
+        const count = reader.unsigned()
+        const ours = [5, ...new TextEncoder().encode('pages'), exportedGlobal, ...leb(found.globals + 2)]
+        parts.push(sectionOf(id, [...leb(count + 1), ...file.subarray(reader.at, end), ...ours]))
+        break
+      }
+      case section.code:
+        if (Object.values(found).includes(-1)) throw new Error('The engine file has another order than expected')
+        parts.push(sectionOf(id, boundCode(reader, insertions(found.interrupt, found.globals, pagesMax))))
+        break
+      default:
+        parts.push(file.subarray(start, end))
     }
-    const isCopied = id !== section.memory && id !== section.global && id !== section.code
-    if (isCopied) parts.push(file.subarray(start, end))
     reader.at = end
   }
   return joined(parts)
 }
+
+/** The index of a function that the engine imports. */
+function importedFunction(reader: WasmReader, name: string): number {
+  const count = reader.unsigned()
+  for (let index = 0; index < count; index++) {
+    reader.text()
+    const isIt = reader.text() === name
+    if (reader.byte() !== 0) throw new Error('The engine file imports more than functions')
+    reader.skipNumber()
+    if (isIt) return index
+  }
+  throw new Error(`The engine file does not import ${name}`)
+}
+
+/** In pages. */
+function memoryMinimum(reader: WasmReader): number {
+  const [count, flags, minimum] = [reader.unsigned(), reader.unsigned(), reader.unsigned()]
+  if (count !== 1 || flags !== 0) throw new Error('The engine file declares its memory in another way than expected')
+  return minimum
+}
+
+function boundCode(reader: WasmReader, inserted: Insertions): Uint8Array {
+  const count = reader.unsigned()
+  const parts: Uint8Array[] = [Uint8Array.from(leb(count))]
+  for (let left = count; left > 0; left--) {
+    const size = reader.unsigned()
+    const body = boundBody(reader, reader.at + size, inserted)
+    parts.push(Uint8Array.from(leb(body.length)), body)
+  }
+  return joined(parts)
+}
+
+/** One function: its variables, then its instructions. */
+function boundBody(reader: WasmReader, end: number, inserted: Insertions): Uint8Array {
+  const { at: start, bytes } = reader
+  const isInterpreter = end - start >= interpreterBytesMin
+  for (let groups = reader.unsigned(); groups > 0; groups--) {
+    reader.skipNumber()
+    reader.byte()
+  }
+  const parts: Uint8Array[] = []
+  let copied = start
+  const insert = (at: number, instructions: Uint8Array) => {
+    parts.push(bytes.subarray(copied, at), instructions)
+    copied = at
+  }
+  while (reader.at < end) {
+    const at = reader.at
+    const code = reader.instruction()
+    if (code === op.loop && !isInterpreter) insert(reader.at, inserted.round)
+    else if (code === op.memoryCopy || code === op.memoryFill) {
+      insert(at, inserted.beforeBlock)
+      insert(reader.at, inserted.afterBlock)
+    } else if (code === op.memorySize || code === op.memoryGrow) {
+      insert(at, code === op.memorySize ? inserted.size : inserted.grow)
+      copied = reader.at
+    }
+  }
+  return joined([...parts, bytes.subarray(copied, end)])
+}
+
+type Insertions = {
+  /** At the start of a loop's round. */
+  round: Uint8Array
+  /** Around an instruction that moves a block of memory, whose length is its last operand. */
+  beforeBlock: Uint8Array
+  afterBlock: Uint8Array
+  /** Instead of `memory.size` and `memory.grow`. */
+  size: Uint8Array
+  grow: Uint8Array
+}
+
+function insertions(interrupt: number, globals: number, pagesMax: number): Insertions {
+  const [meter, operand, pages] = [leb(globals), leb(globals + 1), leb(globals + 2)]
+  const get = (variable: number[]) => [op.globalGet, ...variable]
+  const set = (variable: number[]) => [op.globalSet, ...variable]
+  const ask = [
+    ...[...get(meter), op.const, 0, op.isAtMost, op.if, op.noValue],
+    ...[op.call, ...leb(interrupt), op.if, op.noValue, op.unreachable, op.end],
+    ...[op.const, ...meterStart, ...set(meter)],
+    op.end,
+  ]
+  const grown = [...get(operand), ...get(pages), op.add]
+  return {
+    round: Uint8Array.from([...get(meter), op.const, 1, op.subtract, ...set(meter), ...ask]),
+    beforeBlock: Uint8Array.from([...set(operand), ...get(operand)]),
+    // 64 bytes count like one round.
+    afterBlock: Uint8Array.from([
+      ...[...get(meter), ...get(operand), op.const, 6, op.shiftRight, op.subtract, ...set(meter)],
+      ...ask,
+    ]),
+    size: Uint8Array.from(get(pages)),
+    grow: Uint8Array.from([
+      ...set(operand),
+      ...[...grown, op.const, ...signedLeb(pagesMax), op.isMore, op.if, integer, op.const, minusOne],
+      ...[op.else, ...get(pages), ...grown, ...set(pages)],
+      op.end,
+    ]),
+  }
+}
+
+/** A global variable. */
+function variable(start: readonly number[]): number[] {
+  return [integer, 1, op.const, ...start, op.end]
+}
+
+function sectionOf(id: number, body: Uint8Array | number[]): Uint8Array {
+  return joined([Uint8Array.of(id, ...leb(body.length)), Uint8Array.from(body)])
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+const headerBytes = 8
+const section = { import: 2, memory: 5, global: 6, export: 7, code: 10 } as const
+const exportedGlobal = 3
+/** The type, of 32 bits. */
+const integer = 0x7f
+const minusOne = 0x7f
+const op = {
+  unreachable: 0x00,
+  loop: 0x03,
+  if: 0x04,
+  else: 0x05,
+  end: 0x0b,
+  call: 0x10,
+  globalGet: 0x23,
+  globalSet: 0x24,
+  memorySize: 0x3f,
+  memoryGrow: 0x40,
+  noValue: 0x40,
+  const: 0x41,
+  /** Unsigned. */
+  isMore: 0x4b,
+  /** Signed. */
+  isAtMost: 0x4c,
+  add: 0x6a,
+  subtract: 0x6b,
+  shiftRight: 0x76,
+  memoryCopy: 0xfc0a,
+  memoryFill: 0xfc0b,
+} as const
+
+/**
+ * The engine's one function of this size is its interpreter. Its main loop asks by itself, in every loop and call of
+ * user code, and is the one place where counting costs much.
+ */
+const interpreterBytesMin = 30_000
+
+/** Rounds of any loops between two questions: well below a millisecond. */
+const meterStart = signedLeb(50_000)

@@ -1,4 +1,4 @@
-import { EngineMemory, type Picture, pageBytes } from './memory.ts'
+import { EngineMemory, type Picture } from './memory.ts'
 
 /**
  * One instance of the WebAssembly JavaScript engine (QuickJS): raw calls, its memory, and pictures of that memory.
@@ -20,17 +20,15 @@ export class Engine {
     const instance = new WebAssembly.Instance(module, this.#imports(host))
     const calls = instance.exports as unknown as EngineCalls
     this.#calls = calls
-    this.#memory = new EngineMemory(calls.memory)
+    this.#memory = new EngineMemory(calls.memory, calls.pages)
     calls._initialize()
     // The first allocations: an engine made from a picture finds them where the one in the picture has them.
     this.#lengthAt = calls.wasm_malloc(4)
     this.#argumentsAt = calls.wasm_malloc(4 * argumentsMax)
     this.#inputAt = calls.wasm_malloc(inputBytes)
     this.#undefined = calls.qjs_get_undefined()
-    if ('picture' in from) {
-      calls.memory.grow((from.picture.size - this.size) / pageBytes)
-      this.restore(from.picture)
-    } else {
+    if ('picture' in from) this.restore(from.picture)
+    else {
       if (calls.qjs_init2(intrinsics) !== 0) throw new Error('The JavaScript engine does not start')
       calls.qjs_set_memory_limit(from.memoryBytesMax)
       calls.qjs_set_max_stack_size(stackBytesMax)
@@ -38,9 +36,9 @@ export class Engine {
     }
   }
 
-  /** Bytes of memory the instance has now. They never get fewer. */
+  /** Bytes of memory in use, as the engine took them from its host. */
   get size(): number {
-    return this.#calls.memory.buffer.byteLength
+    return this.#memory.size
   }
 
   /** Evaluates a script; undefined when it throws or does not parse: see `exception`. */
@@ -104,17 +102,11 @@ export class Engine {
     return this.#calls.qjs_promise_state(promise) === rejected
   }
 
-  /** Makes room for `bytes` more, so that a run that uses no more than them does not grow the memory. */
-  reserve(bytes: number): void {
-    this.#calls.qjs_run_gc()
-    this.#calls.wasm_free(this.#calls.wasm_malloc(bytes))
-  }
-
   picture(): Picture {
     return this.#memory.picture(this.#calls.__stack_pointer.value)
   }
 
-  /** Makes the instance what it was, also after a trap. The picture must be of this size. */
+  /** Makes the instance what it was, also after a trap. */
   restore(picture: Picture): void {
     this.#memory.restore(picture)
     this.#calls.__stack_pointer.value = picture.stackPointer
@@ -187,13 +179,14 @@ export type Handle = number
 /** The calls of `quickjs.wasm` that are used here; a handle is an address. */
 type EngineCalls = {
   memory: WebAssembly.Memory
+  /** Added by `boundEngine`. */
+  pages: WebAssembly.Global<'i32'>
   __stack_pointer: WebAssembly.Global<'i32'>
   _initialize(): void
   qjs_init2(intrinsics: number): number
   qjs_set_memory_limit(bytes: number): void
   qjs_set_max_stack_size(bytes: number): void
   qjs_set_interrupt_handler(on: number): void
-  qjs_run_gc(): void
   qjs_eval(codeAt: number, length: number, filenameAt: number, flags: number): Handle
   qjs_call(callee: Handle, self: Handle, count: number, argumentsAt: number): Handle
   qjs_is_exception(value: Handle): number

@@ -1,13 +1,13 @@
 import { messageOf } from '../domain/errors.ts'
-import type { ProgramFailureCode, ProgramOutcome } from '../domain/program.ts'
+import type { ProgramFailureCode } from '../domain/program.ts'
 import { EngineFull } from './engine.ts'
 import { reportSeparator } from './guest.ts'
 
 /** Why a program has no result, in words for the author of the code. */
 export type Failure = { code: ProgramFailureCode; message: string }
 
-export function outcomeOf(failure: Failure, stdout = ''): ProgramOutcome {
-  return { ok: false, ...failure, stdout }
+export function outcomeOf(failure: Failure, stdout = '') {
+  return { ok: false as const, ...failure, stdout }
 }
 
 export function timedOut(timeoutMs: number): Failure {

@@ -1,4 +1,4 @@
-import type { Program, ProgramFailureCode, ProgramOutcome, ProgramRequest } from '../domain/program.ts'
+import type { Program, ProgramFailureCode, ProgramRequest } from '../domain/program.ts'
 import type { MachineOutcome } from './machine.ts'
 import { Control, type OutcomeBatch, outcomeFields, type RunBatch, slots, ticketMax, type WorkerStart } from './wire.ts'
 
@@ -25,8 +25,9 @@ export class Lane {
   constructor(start: Omit<WorkerStart, 'control'>, owner: LaneOwner, nowMs: number) {
     this.#owner = owner
     this.#idleSinceMs = nowMs
-    this.#worker = new Worker(workerUrl)
-    this.#worker.onmessage = ({ data }: MessageEvent<OutcomeBatch>) => this.#receive(data)
+    this.#worker = new Worker(owner.workerUrl)
+    this.#worker.onmessage = ({ data }: MessageEvent<OutcomeBatch | WebAssembly.Module>) =>
+      data instanceof WebAssembly.Module ? owner.compiled(data) : this.#receive(data)
     this.#worker.onerror = (event) => {
       event.preventDefault()
       owner.broken(this, event.message)
@@ -83,9 +84,12 @@ export class Lane {
     return nowMs - this.#idleSinceMs
   }
 
-  /** Takes back what it has not started. */
+  /** Takes back all but the job it is at: what it has not started, and what is done but cannot be answered for now. */
   takeBack(): Job[] {
-    return [...this.#jobs].flatMap(([ticket, job]) => (this.#takeBack(ticket, job) ? [job] : []))
+    const current = this.#control.running
+    const others = [...this.#jobs].filter(([ticket]) => ticket !== current)
+    for (const [ticket, job] of others) if (!this.#takeBack(ticket, job)) this.#remove(ticket, job)
+    return others.map(([, job]) => job)
   }
 
   /** Takes back what nobody waits for any more, and asks the worker to end such a job that it is at. */
@@ -136,11 +140,8 @@ export class Lane {
       const job = this.#jobs.get(ticket)
       if (!job) continue
       this.#remove(ticket, job)
-      const outcome =
-        code === ''
-          ? ({ ok: true, result: text, stdout } as const)
-          : ({ ok: false, code, message: text, stdout } as const)
-      this.#owner.done(job, outcome, tookMs)
+      this.#owner.took(job.request.program.id, tookMs)
+      job.settle(code === '' ? { ok: true, result: text, stdout } : { ok: false, code, message: text, stdout })
     }
     this.stuck = false
     this.#owner.free()
@@ -156,11 +157,14 @@ export type Job = {
   /** When it was found that nobody waits for it any more. */
   droppedAtMs: number | undefined
   /** Gives the outcome to the caller; only the first one counts. */
-  settle(outcome: ProgramOutcome): void
+  settle(outcome: MachineOutcome): void
 }
 
 export type LaneOwner = {
-  done(job: Job, outcome: MachineOutcome, tookMs: number): void
+  workerUrl: URL
+  /** The worker has compiled the engine. */
+  compiled(module: WebAssembly.Module): void
+  took(programId: string, ms: number): void
   /** It can take more. */
   free(): void
   /** The worker has ended, or cannot start. */
@@ -171,6 +175,3 @@ type OutcomeFields = [ticket: number, tookMs: number, code: ProgramFailureCode |
 
 const toldMax = 1_000
 const toldLengthMax = 16 * 1_048_576
-
-/** Inside the executable every module's `import.meta.url` is the root of the bundle. */
-const workerUrl = new URL(import.meta.url.includes('/$bunfs/') ? './sandbox/worker.js' : './worker.ts', import.meta.url)

@@ -5,7 +5,8 @@ import type { Program } from '../domain/program.ts'
  * flat lists of numbers and strings, which cost a tenth of a list of objects to copy.
  */
 export type WorkerStart = {
-  module: WebAssembly.Module
+  /** Absent for the first worker, which compiles it and posts it before anything else. */
+  module: WebAssembly.Module | undefined
   control: SharedArrayBuffer
   memoryBytesMax: number
   warmBytesMax: number

@@ -1,5 +1,7 @@
 import type { Program } from '../domain/program.ts'
+import { compileEngine } from './engine-file.ts'
 import { Machine } from './machine.ts'
+import { secureRandom } from './random.ts'
 import { Control, type OutcomeBatch, type RunBatch, runFields, type WorkerStart } from './wire.ts'
 
 /**
@@ -9,7 +11,9 @@ import { Control, type OutcomeBatch, type RunBatch, runFields, type WorkerStart 
 declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<WorkerStart>) => {
-  const desk = new Desk(data)
+  const module = data.module ?? compileEngine(data.memoryBytesMax)
+  if (!data.module) self.postMessage(module)
+  const desk = new Desk({ ...data, module })
   self.onmessage = ({ data }: MessageEvent<RunBatch>) => desk.take(data)
 }
 
@@ -21,14 +25,14 @@ class Desk {
   #outcomes: OutcomeBatch = []
   #postedAtMs = 0
 
-  constructor({ module, control, memoryBytesMax, warmBytesMax }: WorkerStart) {
+  constructor({ module, control, memoryBytesMax, warmBytesMax }: WorkerStart & { module: WebAssembly.Module }) {
     this.#control = new Control(control)
     this.#machine = new Machine({
       module,
       memoryBytesMax,
       warmBytesMax,
       now: Date.now,
-      random: () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32,
+      random: secureRandom,
       collectGarbage: () => Bun.gc(true),
     })
   }

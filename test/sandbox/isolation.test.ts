@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { guestGlobals } from '../../src/sandbox/guest.ts'
 import { Workbench } from './workbench.ts'
 
-const bench = await Workbench.make()
+const bench = new Workbench()
 
 /** What code can leave behind, and how the next run would find it. */
 const traces: Record<string, { leave: string; find: string; clean: unknown }> = {

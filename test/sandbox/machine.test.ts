@@ -4,7 +4,7 @@ import { answerBytesMax } from '../../src/domain/limits.ts'
 import { stdoutCut, stdoutLengthMax } from '../../src/sandbox/run.ts'
 import { Workbench } from './workbench.ts'
 
-const bench = await Workbench.make()
+const bench = new Workbench()
 
 test('values arrive under their names and the returned value comes back', () => {
   expect(bench.result('return a.x + b', { a: { x: 1 }, b: 2 })).toBe(3)

@@ -9,9 +9,9 @@ export class Workbench {
   /** Asked by the machine while code runs. */
   ends: () => RunEnd | undefined = () => undefined
 
-  constructor(module: WebAssembly.Module, options: Partial<MachineOptions> = {}) {
+  constructor(options: Partial<MachineOptions> = {}) {
     this.machine = new Machine({
-      module,
+      module: compileEngine(64 * 1_048_576),
       memoryBytesMax: 64 * 1_048_576,
       warmBytesMax: 32 * 1_048_576,
       now: Date.now,
@@ -19,10 +19,6 @@ export class Workbench {
       collectGarbage: () => Bun.gc(true),
       ...options,
     })
-  }
-
-  static async make(options: Partial<MachineOptions> = {}): Promise<Workbench> {
-    return new Workbench(await compileEngine(options.memoryBytesMax ?? 64 * 1_048_576), options)
   }
 
   /** Runs code with named values. */
