@@ -36,6 +36,8 @@ describe('the checker', () => {
     expect(from("import { join } from '../../test/make.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
     expect(from("import { codes } from '../domain/errors'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
     expect(from("import { codes } from '../domain/errors.ts'\n")).toEqual([])
+    expect(from("import first from '../../samples/first.json'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(of({ 'src/cli/x.ts': "import first from '../../samples/first.json'\n" })).toEqual([])
     expect(of({ 'src/attic/old.ts': 'export const old = 1\n' })).toEqual(['src/attic/old.ts:1 arrow'])
   })
 
