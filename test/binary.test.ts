@@ -1,15 +1,26 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { executable, millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
-import { call, deploy, init, type Serving, serve } from './running-service.ts'
+import { call, deploy, init, type Serving, serve as start } from './running-service.ts'
 
 const samples = resolve(import.meta.dir, '..', 'samples')
 
 beforeAll(() => {
   executable()
 }, 120_000)
+
+const started: Serving[] = []
+/** Starts the service; whatever becomes of the test, it does not outlive it. */
+async function serve(...args: Parameters<typeof start>): Promise<Serving> {
+  const serving = await start(...args)
+  started.push(serving)
+  return serving
+}
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((serving) => serving.kill('SIGKILL')))
+})
 
 describe('the executable by itself', () => {
   test('knows its version and the commit it was built from', async () => {
@@ -118,11 +129,7 @@ describe('a running service', () => {
     using folder = temporaryFolder()
     const { apiKey } = await init(folder.path)
     const serving = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
-    try {
-      await work(serving, apiKey, folder.path)
-    } finally {
-      await serving.kill('SIGKILL')
-    }
+    await work(serving, apiKey, folder.path)
   }
 
   test('keeps its folder and its port for itself', () =>
