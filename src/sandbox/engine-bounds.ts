@@ -23,6 +23,7 @@ export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<Arra
     const id = reader.byte()
     const size = reader.unsigned()
     const end = reader.at + size
+    if (end > file.length) throw new Error('The engine file ends too early')
     switch (id) {
       case section.import:
         found.interrupt = importedFunction(reader, 'host_interrupt')
@@ -137,7 +138,6 @@ function insertions(interrupt: number, globals: number, pagesMax: number): Inser
     ...[op.const, ...meterStart, ...set(meter)],
     op.end,
   ]
-  const grown = [...get(operand), ...get(pages), op.add]
   return {
     round: Uint8Array.from([...get(meter), op.const, 1, op.subtract, ...set(meter), ...ask]),
     beforeBlock: Uint8Array.from([...set(operand), ...get(operand)]),
@@ -149,9 +149,9 @@ function insertions(interrupt: number, globals: number, pagesMax: number): Inser
     size: Uint8Array.from(get(pages)),
     grow: Uint8Array.from([
       ...set(operand),
-      ...[...grown, op.const, ...signedLeb(pagesMax), op.isMore, op.if, integer, op.const, minusOne],
-      ...[op.else, ...get(pages), ...grown, ...set(pages)],
-      op.end,
+      ...[...get(operand), op.const, ...signedLeb(pagesMax), ...get(pages), op.subtract, op.isMore],
+      ...[op.if, integer, op.const, minusOne],
+      ...[op.else, ...get(pages), ...get(operand), ...get(pages), op.add, ...set(pages), op.end],
     ]),
   }
 }

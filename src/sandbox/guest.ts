@@ -19,7 +19,7 @@ export const hostFunctions = ['result', 'tooLarge', 'failure', 'print', 'seed'] 
 export const reportSeparator = '\0'
 
 /** Every name that user code finds in its global object. */
-export const guestGlobals: readonly string[] = [
+const guestGlobals: readonly string[] = [
   ...['AggregateError', 'Array', 'ArrayBuffer', 'AsyncDisposableStack', 'BigInt', 'BigInt64Array', 'BigUint64Array'],
   ...['Boolean', 'DOMException', 'DataView', 'Date', 'DisposableStack', 'Error', 'EvalError', 'FinalizationRegistry'],
   ...['Float16Array', 'Float32Array', 'Float64Array', 'Function', 'Infinity', 'Int16Array', 'Int32Array', 'Int8Array'],

@@ -1,8 +1,18 @@
 import { expect, test } from 'bun:test'
-import { guestGlobals } from '../../src/sandbox/guest.ts'
 import { Workbench } from './workbench.ts'
 
 const bench = new Workbench()
+
+/** Written out here once more, so that no name gets in by a change in one place. */
+const allowed = `
+  AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException DataView
+  Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
+  Int16Array Int32Array Int8Array InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
+  ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array
+  Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet atob btoa console decodeURI decodeURIComponent encodeURI
+  encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape`
+  .trim()
+  .split(/\s+/)
 
 /** What code can leave behind, and how the next run would find it. */
 const traces: Record<string, { leave: string; find: string; clean: unknown }> = {
@@ -108,46 +118,10 @@ test('the global object holds the language, a console, and nothing else', () => 
     }
     return [...names].sort()`
   const names = bench.result(source) as string[]
-  expect(names.filter((name) => name !== 'Symbol(Symbol.toStringTag)')).toEqual([...guestGlobals].sort())
-  // The list itself is looked at here, so that a name cannot get in by being added to it alone.
-  const powers = [
-    'process',
-    'require',
-    'module',
-    'exports',
-    'Bun',
-    'Deno',
-    'fetch',
-    'XMLHttpRequest',
-    'WebSocket',
-    'Worker',
-  ]
-  const timers = [
-    'setTimeout',
-    'setInterval',
-    'setImmediate',
-    'performance',
-    'Atomics',
-    'SharedArrayBuffer',
-    'WebAssembly',
-  ]
-  const files = [
-    'std',
-    'os',
-    'bjson',
-    'print',
-    'scriptArgs',
-    'navigator',
-    'self',
-    'window',
-    'global',
-    'importScripts',
-    'gc',
-  ]
-  for (const name of [...powers, ...timers, ...files]) {
-    expect(names).not.toContain(name)
-    expect(bench.result(`return typeof ${name === 'import' ? 'x' : name}`)).toBe('undefined')
-  }
+  expect(names).toEqual([...allowed, 'Symbol(Symbol.toStringTag)'].sort())
+  const powers = 'process require module exports Bun fetch Worker WebAssembly navigator importScripts std os print'
+  const timers = 'setTimeout setInterval setImmediate performance Atomics SharedArrayBuffer'
+  for (const name of `${powers} ${timers}`.split(' ')) expect(bench.result(`return typeof ${name}`)).toBe('undefined')
 })
 
 test('no way leads from the code to the host', () => {

@@ -1,0 +1,71 @@
+import { bench, do_not_optimize, run } from 'mitata'
+import type { Program } from '../src/domain/program.ts'
+import { Engine } from '../src/sandbox/engine.ts'
+import { compileEngine } from '../src/sandbox/engine-file.ts'
+import { Machine } from '../src/sandbox/machine.ts'
+import { Sandbox } from '../src/sandbox/sandbox.ts'
+
+/**
+ * What does one run of user code cost, and which way to give every run a world of its own is the cheapest?
+ * `bun bench/sandbox.ts`
+ */
+const memoryBytesMax = 64 * 1_048_576
+const module = compileEngine(memoryBytesMax)
+const program: Program = { id: 'bench', source: 'return a.x + 1', parameters: ['a'] }
+const bounds = { timeoutMs: 5_000, ends: () => undefined }
+const { signal } = new AbortController()
+const request = { program, values: [{ x: 1 }], timeoutMs: 5_000, signal }
+
+const machine = new Machine({
+  module,
+  memoryBytesMax,
+  warmBytesMax: 32 * 1_048_576,
+  now: Date.now,
+  random: Math.random,
+  collectGarbage: () => Bun.gc(true),
+})
+machine.run(program, '[{"x":1}]', bounds)
+bench('machine: a run, its memory put back', () => do_not_optimize(machine.run(program, '[{"x":1}]', bounds)))
+
+let count = 0
+bench('machine: a run of a program that was never seen', () => {
+  count++
+  do_not_optimize(machine.run({ ...program, id: `new ${count}` }, '[{"x":1}]', bounds))
+})
+
+const host = { call: () => undefined, interrupted: () => false, now: Date.now, random: Math.random }
+const picture = new Engine(module, host, { memoryBytesMax }).picture()
+bench('instead of putting memory back: a new engine from a picture', () => {
+  do_not_optimize(new Engine(module, host, { picture }))
+}).gc('inner')
+bench('instead of putting memory back: a new engine and a new context', () => {
+  do_not_optimize(new Engine(module, host, { memoryBytesMax }))
+}).gc('inner')
+
+const workers = new Sandbox({ workersMax: 2, shortRuns: false })
+const both = new Sandbox({ workersMax: 2 })
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+for (let time = 0; time < 500; time++) {
+  await Promise.all([workers.run(request), both.run(request), turn()])
+}
+for (const [name, sandbox] of Object.entries({ 'workers only': workers, 'workers and this thread': both })) {
+  bench(`sandbox, ${name}: 1 at a time, one a turn`, async () => {
+    await turn()
+    await sandbox.run(request)
+  })
+  bench(`sandbox, ${name}: 32 at a time`, () => Promise.all(Array.from({ length: 32 }, () => sandbox.run(request))))
+}
+
+const { benchmarks } = await run()
+console.log('\nruns a second')
+for (const { alias, runs } of benchmarks) {
+  const nanoseconds = runs[0]?.stats?.avg
+  if (nanoseconds === undefined) continue
+  const runsEach = alias.includes('32 at a time') ? 32 : 1
+  console.log(
+    `${Math.round((runsEach * 1e9) / nanoseconds)
+      .toLocaleString('en')
+      .padStart(9)}  ${alias}`,
+  )
+}
+await Promise.all([workers.stop(), both.stop()])
