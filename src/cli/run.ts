@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readDocument } from '../domain/document.ts'
-import { messageOf } from '../domain/errors.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
 import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
-import { type Call, type Command, CommandError, type ExitCode } from './command.ts'
+import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
 import { progressOf } from './progress.ts'
+import type { Terminal } from './terminal.ts'
 import { readWorkflowFiles } from './workflow-files.ts'
 
 export const run: Command = {
@@ -119,18 +120,24 @@ function show({ terminal, json }: Call, envelope: Envelope): ExitCode {
 
 /** What `--input` says; undefined without it. */
 async function inputOf({ flags, terminal }: Call): Promise<unknown> {
-  const text = flags['input']
-  if (text === undefined) return undefined
-  if (!text.startsWith('@')) return readJson(text, 'The text of --input')
-  const path = text.slice(1)
+  const given = flags['input']
+  if (given === undefined) return undefined
+  const [what, text] = given.startsWith('@')
+    ? await readInputFile(given.slice(1), terminal)
+    : ['The text of --input', given]
   try {
-    return readJson(
-      path === '-' ? await terminal.input() : readFileSync(path, 'utf8'),
-      path === '-' ? 'Standard input' : path,
-    )
+    return readJson(text, what)
   } catch (error) {
-    if (error instanceof Error && 'errno' in error)
-      throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
+    if (error instanceof AppError) throw new UsageError(error.message, 'More: millrace run --help')
     throw error
+  }
+}
+
+async function readInputFile(path: string, terminal: Terminal): Promise<[what: string, text: string]> {
+  if (path === '-') return ['Standard input', await terminal.input()]
+  try {
+    return [path, readFileSync(path, 'utf8')]
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
   }
 }

@@ -1,0 +1,123 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runCommandLine } from '../../src/cli/command-line.ts'
+import { temporaryFolder } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { MemoryTerminal } from './memory-terminal.ts'
+
+type Settings = { interactive?: boolean; input?: string; environment?: Record<string, string> }
+
+async function run(value: unknown, words: readonly string[], { environment = {}, ...rest }: Settings = {}) {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'flow.json')
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
+  const terminal = new MemoryTerminal(rest)
+  const code = await runCommandLine(['run', file, ...words], { terminal, environment })
+  return { code, out: terminal.out, words: terminal.words }
+}
+
+const inputFormat = [{ name: 'who', type: 'string', value: 'nobody' }]
+const says = (text: string) => block('say', 'variables', { assign: [{ name: 'said', value: text }] })
+const variables = { said: { value: '' } }
+const greeting = document({
+  blocks: [block('start', 'api_trigger', { inputFormat }), says('Hello, <api.who>')],
+  edges: ['start > say'],
+  variables,
+})
+
+test('prints the output, and nothing else when nobody watches', async () => {
+  expect(await run(greeting, ['--input', '{"who": "Ada"}'])).toEqual({
+    code: 0,
+    out: '{\n  "said": "Hello, Ada"\n}\n',
+    words: '',
+  })
+})
+
+test('fields without a value take their sample, so that a run needs no input', async () => {
+  expect((await run(greeting, [])).out).toContain('Hello, nobody')
+})
+
+test('the manual trigger goes before the API trigger', async () => {
+  const both = document({
+    blocks: [
+      block('a', 'api_trigger', { inputFormat }),
+      block('m', 'manual_trigger', { inputFormat: [{ name: 'who', type: 'string', value: 'by hand' }] }),
+      says('<manual.who>'),
+    ],
+    edges: ['a > say', 'm > say'],
+    variables,
+  })
+  expect((await run(both, [])).out).toContain('by hand')
+})
+
+test('the input may come from a file or from standard input', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'input.json')
+  writeFileSync(file, '{"who": "a file"}')
+  expect((await run(greeting, ['--input', `@${file}`])).out).toContain('Hello, a file')
+  expect((await run(greeting, ['--input', '@-'], { input: '{"who": "a pipe"}' })).out).toContain('Hello, a pipe')
+})
+
+test('{{NAME}} is the environment of the process', async () => {
+  const flow = document({
+    blocks: [block('start', 'manual_trigger'), says('{{WHO}}')],
+    edges: ['start > say'],
+    variables,
+  })
+  expect((await run(flow, [], { environment: { WHO: 'the shell' } })).out).toContain('the shell')
+  const missing = await run(flow, [])
+  expect(missing).toMatchObject({ code: 1, out: '' })
+  expect(missing.words).toContain('{{WHO}}')
+})
+
+test('on a terminal, or when asked to, each block is told as it starts and ends', async () => {
+  for (const watched of [await run(greeting, [], { interactive: true }), await run(greeting, ['--verbose'])]) {
+    const lines = watched.words
+      .trim()
+      .split('\n')
+      .map((line) => line.trim())
+    expect(lines).toEqual([
+      '… start (api_trigger)',
+      expect.stringMatching(/^✓ start \(api_trigger\) {2}\d+ ms$/),
+      '… say (variables)',
+      expect.stringMatching(/^✓ say \(variables\) {2}\d+ ms$/),
+    ])
+    expect(JSON.parse(watched.out)).toEqual({ said: 'Hello, nobody' })
+  }
+})
+
+test('a run that fails exits with 1, names the block, and --json gives the envelope', async () => {
+  const flow = document({
+    blocks: [block('start', 'manual_trigger'), block('boom', 'function', { code: 'throw new Error("kaboom")' })],
+    edges: ['start > boom'],
+  })
+  const { code, out, words } = await run(flow, ['--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toEqual({
+    success: false,
+    error: expect.stringContaining('kaboom'),
+    code: 'EXECUTION_FAILED',
+    executionId: expect.any(String),
+    blockId: 'boom',
+    blockName: 'boom',
+    output: null,
+    metadata: { duration: expect.any(Number), startTime: expect.any(String), endTime: expect.any(String) },
+  })
+  expect(words).toContain('The run failed in "boom"')
+})
+
+test.each<[string, unknown, string[], number, string]>([
+  ['no JSON', '{', [], 1, 'is not valid JSON'],
+  ['no document', { name: 7 }, [], 1, 'name must be text'],
+  ['a document that cannot run', document({ blocks: [block('a', 'nonsense')] }), [], 1, 'nonsense'],
+  ['no trigger to start at', document({ blocks: [] }), [], 1, 'trigger'],
+  ['input that is no JSON', greeting, ['--input', '{who}'], 2, 'The text of --input is not valid JSON'],
+  ['input that does not fit', greeting, ['--input', '{"who": {}}'], 1, 'The field "who" must be a string'],
+  ['an input file that is missing', greeting, ['--input', '@/nowhere'], 1, '/nowhere cannot be read'],
+  ['a wrong address rule', greeting, ['--outbound-allow', '10.0.0.0/99'], 2, '10.0.0.0/99'],
+])('%s stops it before anything runs', async (_what, value, words, code, message) => {
+  const stopped = await run(value, words)
+  expect(stopped).toMatchObject({ code, out: '' })
+  expect(stopped.words).toContain(message)
+})
