@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { newId } from '../../src/domain/ids.ts'
+import type { LogRow } from '../../src/domain/log.ts'
+import type { LogListRow, Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { type Installed, install, logRow, newKey } from './installed.ts'
+import { rejectionOf } from './rejection.ts'
+
+export type OpenStore = (directory: string) => Promise<Store>
+
+/** What every implementation of the port promises. */
+export function storeContract(name: string, open: OpenStore): void {
+  describe(name, () => {
+    let folder: ReturnType<typeof temporaryFolder>
+    let store: Store
+    let home: Installed
+
+    beforeEach(async () => {
+      folder = temporaryFolder()
+      store = await open(folder.path)
+      home = await install(store)
+    })
+    afterEach(async () => {
+      await store.close()
+      folder[Symbol.dispose]()
+    })
+
+    describe('an installation', () => {
+      test('is made once', async () => {
+        expect(await store.isInitialised()).toBe(true)
+        const key = newKey({ userId: 'other' })
+        const first = { userId: 'other', email: 'other@example.org', workspaceId: 'other', workspaceName: 'Other' }
+        expect(await store.createInstallation({ ...first, key, signInTokenHash: null, at: 2 })).toBe(false)
+        expect(await store.findKey(key.hash)).toBeUndefined()
+        expect(await store.getWorkspace('other')).toBeUndefined()
+      })
+
+      test('has its owner as a member of its workspace', async () => {
+        const workspace = { id: home.workspaceId, name: 'Main', ownerId: home.userId, createdAt: 1_000 }
+        expect(await store.listWorkspaces(home.userId)).toEqual([{ ...workspace, role: 'owner' }])
+        expect(await store.getWorkspace(home.workspaceId)).toEqual({ ...workspace, role: null })
+        expect(await store.listWorkspaces('nobody')).toEqual([])
+      })
+    })
+
+    describe('a key', () => {
+      test('is found by its hash, with what it reaches', async () => {
+        expect(await store.findKey(home.key.hash)).toEqual({
+          id: home.keyId,
+          lastFour: home.key.text.slice(-4),
+          name: 'Test key',
+          userId: home.userId,
+          workspaceId: null,
+          createdAt: 1_000,
+          expiresAt: null,
+          revokedAt: null,
+          lastUsedAt: null,
+          plan: null,
+          roles: { [home.workspaceId]: 'owner' },
+        })
+        expect(await store.findKey(new Uint8Array(32))).toBeUndefined()
+      })
+
+      test('of a workspace reaches that one', async () => {
+        const key = newKey({ userId: home.userId, workspaceId: home.workspaceId, expiresAt: 99 })
+        await store.createKey(key)
+        expect(await store.findKey(key.hash)).toMatchObject({
+          workspaceId: home.workspaceId,
+          expiresAt: 99,
+          roles: { [home.workspaceId]: 'owner' },
+        })
+      })
+
+      test('is revoked once, and stays listed', async () => {
+        expect(await store.revokeKey(home.keyId, 5)).toBe(true)
+        expect(await store.revokeKey(home.keyId, 6)).toBe(false)
+        expect(await store.revokeKey('none', 6)).toBe(false)
+        expect(await store.listKeys()).toMatchObject([{ id: home.keyId, revokedAt: 5 }])
+      })
+
+      test('of nobody, or of no workspace, is refused', async () => {
+        expect(await rejectionOf(store.createKey(newKey({ userId: 'nobody' })))).toMatchObject({ code: 'NOT_FOUND' })
+        const astray = newKey({ userId: home.userId, workspaceId: 'nowhere' })
+        expect(await rejectionOf(store.createKey(astray))).toMatchObject({ code: 'NOT_FOUND' })
+        expect(await store.listKeys()).toHaveLength(1)
+      })
+    })
+
+    describe('a workflow', () => {
+      const draft = (name: string) => document({ name, description: 'Says hello', blocks: [block('b1', 'wait')] })
+      const create = (name: string, id: string | null = null) =>
+        store.createWorkflow({ id, workspaceId: home.workspaceId, document: draft(name), at: 10 })
+
+      test('keeps its id while that is free', async () => {
+        expect((await create('A', 'mine')).id).toBe('mine')
+        const second = await create('B', 'mine')
+        expect(second.id).not.toBe('mine')
+        expect(second.document.id).toBe(second.id)
+        await store.deleteWorkflow('mine', 20)
+        expect((await create('C', 'mine')).id).not.toBe('mine')
+      })
+
+      test('has a name of its own in its workspace, until it is deleted', async () => {
+        const { id } = await create('A')
+        const other = await create('B')
+        expect(await rejectionOf(create('A'))).toMatchObject({ code: 'CONFLICT' })
+        expect(await rejectionOf(store.updateWorkflow(other.id, draft('A'), 20))).toMatchObject({ code: 'CONFLICT' })
+        expect(await store.deleteWorkflow(id, 20)).toBe(true)
+        expect(await store.deleteWorkflow(id, 21)).toBe(false)
+        expect((await create('A')).id).not.toBe(id)
+      })
+
+      test('is read as it was written', async () => {
+        const { id } = await create('A')
+        const row = { id, workspaceId: home.workspaceId, createdAt: 10, activeVersion: null, deployedAt: null }
+        expect(await store.getWorkflow(id)).toEqual({ ...row, document: { id, ...draft('A') }, updatedAt: 10 })
+        const { document } = await store.updateWorkflow(id, { ...draft('Z'), id: 'ignored' }, 20)
+        expect(document).toEqual({ id, ...draft('Z') })
+        const names = (await store.listWorkflows(home.workspaceId)).map((each) => each.document.name)
+        expect(names).toEqual(['Test workflow', 'Z'])
+        expect(await store.listWorkflows('nowhere')).toEqual([])
+      })
+
+      test('that is gone is not found', async () => {
+        const { id } = await create('A')
+        await store.deleteWorkflow(id, 20)
+        expect(await store.getWorkflow(id)).toBeUndefined()
+        expect(await store.getActive(id)).toBeUndefined()
+        expect(await rejectionOf(store.updateWorkflow(id, draft('A'), 30))).toMatchObject({ code: 'NOT_FOUND' })
+        expect(await rejectionOf(store.deploy(id, draft('A'), 30, home.userId))).toMatchObject({ code: 'NOT_FOUND' })
+        const astray = { id: null, workspaceId: 'nowhere', document: draft('A'), at: 1 }
+        expect(await rejectionOf(store.createWorkflow(astray))).toMatchObject({ code: 'NOT_FOUND' })
+      })
+
+      test('keeps every JSON value of its document, awkward names included', async () => {
+        const { id } = await create('A')
+        await fc.assert(
+          fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (params) => {
+            const hostile = JSON.parse(`{"__proto__":${JSON.stringify(params)},"constructor":1}`)
+            const written = document({ name: 'A', blocks: [block('b', 'x', params), block('c', 'x', hostile)] })
+            const { document: read } = await store.updateWorkflow(id, written, 20)
+            expect(JSON.stringify(read)).toBe(JSON.stringify({ id, ...written }))
+          }),
+          { numRuns: 30 },
+        )
+      })
+    })
+
+    describe('a deployment', () => {
+      const version = (name: string) => document({ name, blocks: [block(name, 'wait')] })
+      const deploy = (name: string, at: number) => store.deploy(home.workflowId, version(name), at, home.userId)
+
+      test('is the next version and becomes the active one', async () => {
+        expect(await deploy('one', 10)).toMatchObject({ version: 1, active: true, createdBy: home.userId })
+        expect(await deploy('two', 20)).toMatchObject({ version: 2, active: true })
+        expect(await store.getActive(home.workflowId)).toEqual({
+          workflowId: home.workflowId,
+          workspaceId: home.workspaceId,
+          ownerId: home.userId,
+          deployment: { version: 2, document: { id: home.workflowId, ...version('two') } },
+        })
+        expect(await store.listDeployments(home.workflowId)).toMatchObject([
+          { version: 2, active: true },
+          { version: 1, active: false },
+        ])
+        expect(await store.getWorkflow(home.workflowId)).toMatchObject({ activeVersion: 2, deployedAt: 20 })
+      })
+
+      test('of old can be made active again, and none can be', async () => {
+        await deploy('one', 10)
+        await deploy('two', 20)
+        expect(await store.activate(home.workflowId, 1, 30)).toBe(true)
+        expect(await store.getWorkflow(home.workflowId)).toMatchObject({ activeVersion: 1, deployedAt: 30 })
+        expect(await store.activate(home.workflowId, 3, 40)).toBe(false)
+        expect(await store.activate('nothing', 1, 40)).toBe(false)
+        await store.undeploy(home.workflowId)
+        expect((await store.getActive(home.workflowId))?.deployment).toBeNull()
+        expect(await deploy('three', 50)).toMatchObject({ version: 3, active: true })
+      })
+
+      test('takes a name and a description, each alone', async () => {
+        await deploy('one', 10)
+        const describe = (texts: { name?: string | null; description?: string | null }) =>
+          store.describeDeployment(home.workflowId, 1, texts)
+        expect(await describe({ name: 'First', description: 'The first one' })).toBe(true)
+        expect(await describe({ name: null })).toBe(true)
+        expect(await store.getDeployment(home.workflowId, 1)).toMatchObject({
+          name: null,
+          description: 'The first one',
+        })
+        expect(await store.describeDeployment(home.workflowId, 2, { name: 'x' })).toBe(false)
+      })
+
+      test('outlives its workflow, for the entries that ran it', async () => {
+        await deploy('one', 10)
+        await store.deleteWorkflow(home.workflowId, 20)
+        expect(await store.getDeployment(home.workflowId, 1)).toMatchObject({ version: 1, active: false })
+        expect(await store.activate(home.workflowId, 1, 30)).toBe(false)
+      })
+    })
+
+    describe('log entries', () => {
+      const listed = ({ cost: _, finalOutput: __, traceSpans: ___, ...rest }: LogRow): LogListRow => rest
+
+      test('come back as they were recorded, by sequence and by execution', async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 40 }), async (drafts) => {
+            const last = await store.lastSequence()
+            const rows = drafts.map((draft, index) =>
+              logRow(home, last + 1 + index * 3, { ...draft, executionId: newId() }),
+            )
+            await store.appendLogs(rows)
+            expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
+            const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
+            for (const row of rows) {
+              expect(await store.getLog(row.sequence)).toEqual({ ...row, workflow })
+              expect(await store.getExecution(row.executionId)).toEqual({ ...row, workflow })
+            }
+            expect(await store.getLog(rows[0]!.sequence + 1)).toBeUndefined()
+          }),
+          { numRuns: 15 },
+        )
+      })
+
+      test('may have execution ids of any form', async () => {
+        const ids = ['x', 'ABCDEF00-0000-0000-0000-000000000000', 'abcdef00-0000-0000-0000-000000000000', 'ff', 'é🙂']
+        await store.appendLogs(ids.map((executionId, index) => logRow(home, index + 1, { executionId })))
+        for (const id of ids) expect((await store.getExecution(id))?.executionId).toBe(id)
+        expect(await store.getExecution('none')).toBeUndefined()
+      })
+
+      test('may be larger than anything else in the file', async () => {
+        const traceSpans = JSON.stringify([{ output: 'ü'.repeat(3_000_000) }])
+        const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(600_000)).toBase64())
+        const rows = [logRow(home, 1), logRow(home, 2, { traceSpans, finalOutput }), logRow(home, 3)]
+        await store.appendLogs(rows)
+        expect(await store.getLog(2)).toMatchObject({ traceSpans, finalOutput })
+        expect(await store.getLog(3)).toMatchObject({ finalOutput: rows[2]!.finalOutput })
+      })
+
+      test('are paged in both orders, within their workspace', async () => {
+        const rows = Array.from({ length: 25 }, (_, index) => logRow(home, 100 + index * 7))
+        for (const row of rows) await store.appendLogs([row])
+        for (const order of ['asc', 'desc'] as const) {
+          const seen: LogListRow[] = []
+          for (;;) {
+            const after = seen.at(-1)?.sequence
+            const query = { workspaceId: home.workspaceId, limit: 10, order, ...(after !== undefined && { after }) }
+            const page = await store.queryLogs(query)
+            if (page.length === 0) break
+            seen.push(...page)
+          }
+          expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listed))
+        }
+        expect(await store.queryLogs({ workspaceId: 'nowhere', limit: 10, order: 'asc' })).toEqual([])
+      })
+
+      test('are recorded all or none', async () => {
+        await store.appendLogs([logRow(home, 1, { executionId: 'taken' })])
+        const bad: Partial<LogRow>[] = [
+          { workflowId: 'nothing' },
+          { workspaceId: 'nowhere' },
+          { executionId: 'taken' },
+          { startedAt: 1.5 },
+          { durationMs: Number.NaN },
+          { sequence: 1 },
+        ]
+        for (const fault of bad) {
+          const rows = [logRow(home, 10), logRow(home, 11, fault), logRow(home, 12)]
+          expect(await rejectionOf(store.appendLogs(rows))).toBeInstanceOf(Error)
+          expect(await store.lastSequence()).toBe(1)
+          expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(1)
+        }
+      })
+
+      test('of a deleted workflow stay, and its last runs are recorded', async () => {
+        await store.appendLogs([logRow(home, 1)])
+        await store.deleteWorkflow(home.workflowId, 20)
+        await store.appendLogs([logRow(home, 2)])
+        expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(2)
+        expect((await store.getLog(2))?.workflow.name).toBe('Test workflow')
+      })
+
+      test('add their cost to the month of the account', async () => {
+        const june = Date.UTC(2025, 5, 1)
+        const july = Date.UTC(2025, 6, 1)
+        const at = (endedAt: number, costTotal: number) => ({ endedAt, costTotal, cost: '{}' })
+        await store.appendLogs([logRow(home, 1, at(july - 1, 0.25)), logRow(home, 2, at(july, 1))])
+        await store.appendLogs([logRow(home, 3, at(july - 1, 0.5)), logRow(home, 4)])
+        expect(await store.getUsage(home.userId, june)).toBe(0.75)
+        expect(await store.getUsage(home.userId, july)).toBe(1)
+        expect(await store.getUsage('nobody', july)).toBe(0)
+      })
+    })
+
+    test('a healthy store says that commits work', async () => {
+      expect(await store.probe()).toBe(true)
+      expect(await store.probe()).toBe(true)
+    })
+
+    test('all is there after closing and opening again', async () => {
+      await store.appendLogs([logRow(home, 1)])
+      await store.close()
+      store = await open(folder.path)
+      expect(await store.lastSequence()).toBe(1)
+      expect(await store.findKey(home.key.hash)).toBeDefined()
+    })
+  })
+}
+
+const json = fc.oneof(
+  fc.json(),
+  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  fc.integer({ min: 0, max: 60_000 }).map((length) => JSON.stringify('x'.repeat(length))),
+)
+
+const anyRow: fc.Arbitrary<Partial<LogRow>> = fc.record({
+  version: fc.integer({ min: 1 }),
+  level: fc.constantFrom('info', 'error'),
+  trigger: fc.constantFrom('api', 'webhook', 'schedule', 'manual', 'chat'),
+  startedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  endedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  durationMs: fc.double({ min: 0, max: 1e10, noNaN: true }).map(Math.abs),
+  costTotal: fc.double({ min: 0, max: 1000, noNaN: true }).map(Math.abs),
+  cost: fc.option(json, { nil: null }),
+  finalOutput: json,
+  traceSpans: json,
+})
