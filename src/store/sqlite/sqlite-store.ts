@@ -38,14 +38,16 @@ function directStore(options: OpenOptions): Store {
   })
 }
 
-/** One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. */
+/**
+ * One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. The
+ * reader is started by the first read. (Starting it here without waiting for it lost its first answer now and then, in
+ * Bun 1.4.5, when workers were being terminated at the same time.)
+ */
 async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
-  // Not waited for: the service starts sooner. The writer has brought the schema up to date by now.
-  const starting = Thread.start(options)
-  starting.catch(() => undefined)
+  const reader = lazy(() => Thread.start(options))
   const call: Call = (name, args) =>
-    operations[name].writes ? writer.call(name, args) : starting.then((reader) => reader.call(name, args))
+    operations[name].writes ? writer.call(name, args) : reader.get().then((thread) => thread.call(name, args))
   const inline = new Inline({
     database: { ...options, manualCheckpoints: true },
     writer,
@@ -57,11 +59,12 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
         inline.close()
-        await starting.then((reader) => reader.close()).catch(() => undefined)
+        const thread = await reader.made()?.catch(() => undefined)
+        await thread?.close()
         await writer.close()
       },
     }),
-    // Needed to start; the reader may not be there yet.
+    // Needed to start: asked of the writer, so that no start waits for a second thread.
     lastSequence: () => writer.call('lastSequence', []),
     isInitialised: () => writer.call('isInitialised', []),
     appendLogs: async (rows) => {
@@ -69,4 +72,17 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       await writer.append(rows)
     },
   }
+}
+
+/** Made when it is first asked for; a failure is forgotten, so that the next call tries again. */
+function lazy<Made>(make: () => Promise<Made>): { get(): Promise<Made>; made(): Promise<Made> | undefined } {
+  let making: Promise<Made> | undefined
+  const get = () => {
+    making ??= make().catch((error: unknown) => {
+      making = undefined
+      throw error
+    })
+    return making
+  }
+  return { get, made: () => making }
 }
