@@ -40,7 +40,9 @@ async function start(
 ): Promise<Start> {
   const startedAt = performance.now()
   const server = Bun.spawn(command, { env: { ...Bun.env, ...environment }, stdout: 'ignore', stderr: 'ignore' })
+  const giveUpAt = startedAt + 10_000
   for (;;) {
+    if (performance.now() > giveUpAt) throw new Error(`${command.join(' ')} did not answer 200 on ${path}`)
     try {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { keepalive: false })
       if (response.status === 200) break

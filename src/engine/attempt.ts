@@ -8,6 +8,7 @@ import type { Halt } from './halt.ts'
 import type { PlanNode } from './plan.ts'
 import { roughBytes } from './rough-bytes.ts'
 import type { Run } from './run.ts'
+import type { WalkScope } from './walk.ts'
 
 /** How one block ended: with outputs and the handle it left by (undefined: by none), for good, or aborted from outside. */
 export type BlockEnd =
@@ -15,7 +16,15 @@ export type BlockEnd =
   | { kind: 'failed'; error: BlockErrorData }
   | { kind: 'cancelled' }
 
-export type Attempt = { run: Run; frame: Frame; halt: Halt; spans: Span[]; node: PlanNode }
+export type Attempt = {
+  run: Run
+  frame: Frame
+  halt: Halt
+  spans: Span[]
+  node: PlanNode
+  /** Walks a scope below this block: what a container runs its iterations with. */
+  walk: WalkScope
+}
 
 /** Runs one block once and writes its span. Never throws: what goes wrong is how the block ended. */
 export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {

@@ -2,7 +2,8 @@ import { type PathStep, readPath, type Segment } from '../domain/reference.ts'
 import { triggerKinds } from '../domain/workflow.ts'
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
-import type { Graph, GraphNode, GraphScope, Report } from './graph.ts'
+import type { Graph, GraphNode, GraphScope } from './graph.ts'
+import type { Report } from './report.ts'
 
 type Reference = Extract<Segment, { kind: 'reference' }>
 

@@ -4,7 +4,7 @@ import type { Body, Iteration, IterationOutcome } from './block.ts'
 import { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
 import type { PlanBody } from './plan.ts'
-import { type ScopeEnd, walk } from './walk.ts'
+import type { ScopeEnd } from './walk.ts'
 
 /** The inner blocks of one loop or parallel while it runs: each iteration has a frame, a stop and a span of its own. */
 export class ContainerBody implements Body {
@@ -46,7 +46,7 @@ export class ContainerBody implements Body {
   }
 
   #iterate(iteration: Iteration): IterationOutcome | Promise<IterationOutcome> {
-    const { run, frame: outer, halt: above } = this.#start
+    const { run, frame: outer, halt: above, walk } = this.#start
     const { scope } = this.#body
     const halt = above.below()
     const frame = new Frame(run, outer, iteration, scope.nodes.length)

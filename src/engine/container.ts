@@ -1,7 +1,8 @@
 import { itemsOf } from '../domain/items.ts'
 import type { Limits } from '../domain/limits.ts'
 import { parseTemplate } from '../domain/reference.ts'
-import type { GraphNode, Report } from './graph.ts'
+import type { GraphNode } from './graph.ts'
+import type { Report } from './report.ts'
 
 type Checking = {
   node: GraphNode

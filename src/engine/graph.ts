@@ -1,6 +1,9 @@
 import type { Limits } from '../domain/limits.ts'
 import { type Block, type Edge, type Finding, normaliseName, type WorkflowDocument } from '../domain/workflow.ts'
 import type { BlockDefinition } from './block.ts'
+import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-checks.ts'
+import { placeInScopes } from './graph-scopes.ts'
+import { Report } from './report.ts'
 
 /** The blocks of a document by scope, and what their arrangement gets wrong. Knows nothing of parameters. */
 export type Graph = { root: GraphScope; nodes: Map<string, GraphNode> }
@@ -49,21 +52,6 @@ export function arrange(
   checkCycles(nodes, report)
   checkReach(nodes, report)
   return { graph: { root, nodes }, findings: report.findings }
-}
-
-/** Collects findings. */
-export class Report {
-  readonly findings: Finding[] = []
-
-  add(
-    level: Finding['level'],
-    code: string,
-    path: string,
-    block: { id: string; name: string } | null,
-    message: string,
-  ) {
-    this.findings.push({ level, code, path, blockId: block?.id ?? null, blockName: block?.name ?? null, message })
-  }
 }
 
 function collectNodes(document: WorkflowDocument, registry: Registry, root: GraphScope, report: Report) {
@@ -127,126 +115,6 @@ function collectNodes(document: WorkflowDocument, registry: Registry, root: Grap
     })
   }
   return nodes
-}
-
-function placeInScopes(
-  document: WorkflowDocument,
-  nodes: Map<string, GraphNode>,
-  root: GraphScope,
-  limits: Limits,
-  report: Report,
-) {
-  const parents = parentsOf(document, nodes, report)
-  for (const node of nodes.values()) {
-    if (node.definition.kind === 'container') node.body = { container: node, parent: root, depth: 1, nodes: [] }
-  }
-  for (const node of nodes.values()) {
-    const chain = chainOf(node.id, parents)
-    if (chain === undefined) {
-      report.add(
-        'error',
-        'CONTAINER_CYCLE',
-        `blocks.${node.id}.parentId`,
-        node.block,
-        'The block is, through its containers, inside itself.',
-      )
-    }
-    const body = chain === undefined ? undefined : nodes.get(parents.get(node.id) ?? '')?.body
-    if (body && node.definition.kind === 'trigger') {
-      report.add(
-        'error',
-        'TRIGGER_IN_CONTAINER',
-        `blocks.${node.id}.parentId`,
-        node.block,
-        'A trigger starts the run and cannot stand inside a loop or parallel.',
-      )
-    }
-    node.scope = body ?? root
-    if (node.body) {
-      node.body.parent = node.scope
-      node.body.depth = (chain?.length ?? 0) + 1
-      if (node.body.depth > limits.nestingMax) {
-        report.add(
-          'error',
-          'NESTED_TOO_DEEP',
-          `blocks.${node.id}`,
-          node.block,
-          `Loops and parallels nest at most ${limits.nestingMax} deep here (MILLRACE_NESTING_MAX).`,
-        )
-      }
-    }
-  }
-  for (const node of nodes.values()) node.slot = node.scope.nodes.push(node) - 1
-}
-
-/** Membership is said by a block's `parentId` and by its container's `nodes`; either will do, both must agree. */
-function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, report: Report): Map<string, string> {
-  const parents = new Map<string, string>()
-  for (const node of nodes.values()) {
-    const { parentId } = node.block
-    if (!parentId) continue
-    if (nodes.get(parentId)?.definition.kind === 'container') parents.set(node.id, parentId)
-    else
-      report.add(
-        'error',
-        'UNKNOWN_CONTAINER',
-        `blocks.${node.id}.parentId`,
-        node.block,
-        `The block's parentId "${parentId}" is no loop or parallel of this workflow.`,
-      )
-  }
-  for (const [kind, entries] of [
-    ['loop', document.loops ?? {}],
-    ['parallel', document.parallels ?? {}],
-  ] as const) {
-    for (const [containerId, entry] of Object.entries(entries)) {
-      const container = nodes.get(containerId)
-      const path = `${kind}s.${containerId}`
-      if (container?.block.type !== kind) {
-        report.add(
-          'error',
-          'UNKNOWN_CONTAINER',
-          path,
-          container?.block ?? null,
-          `There is no ${kind} block with the id "${containerId}".`,
-        )
-        continue
-      }
-      for (const id of entry.nodes ?? []) {
-        const inner = nodes.get(id)
-        const said = parents.get(id)
-        if (!inner) {
-          if (!(id in document.blocks))
-            report.add(
-              'error',
-              'UNKNOWN_BLOCK',
-              `${path}.nodes`,
-              container.block,
-              `There is no block with the id "${id}".`,
-            )
-        } else if (said !== undefined && said !== containerId) {
-          report.add(
-            'error',
-            'TWO_CONTAINERS',
-            `${path}.nodes`,
-            inner.block,
-            `The block belongs to "${said}" and to "${containerId}"; it can be in one of them only.`,
-          )
-        } else parents.set(id, containerId)
-      }
-    }
-  }
-  return parents
-}
-
-/** The containers around a block, innermost first; undefined when they go round in a circle. */
-function chainOf(id: string, parents: Map<string, string>): string[] | undefined {
-  const chain: string[] = []
-  for (let parent = parents.get(id); parent !== undefined; parent = parents.get(parent)) {
-    if (parent === id || chain.includes(parent)) return undefined
-    chain.push(parent)
-  }
-  return chain
 }
 
 const startHandles = new Set(['loop-start-source', 'parallel-start-source'])
@@ -321,94 +189,4 @@ function portOf(node: GraphNode, handle: string | undefined): string | undefined
   if (node.body && (handle === undefined || endHandles.has(handle))) return 'source'
   const wanted = handle ?? 'source'
   return handlesOf(node).includes(wanted) ? wanted : undefined
-}
-
-function checkBody(node: GraphNode, report: Report): void {
-  const path = `blocks.${node.id}`
-  if (!node.body?.nodes.length) {
-    report.add('error', 'EMPTY_CONTAINER', path, node.block, `The ${node.block.type} has no blocks inside.`)
-  } else if (!node.body.nodes.some((inner) => inner.isStart)) {
-    report.add(
-      'error',
-      'CONTAINER_WITHOUT_START',
-      path,
-      node.block,
-      `No edge leads from the ${node.block.type} to a first block inside it (sourceHandle "${node.block.type}-start-source").`,
-    )
-  }
-}
-
-function checkTriggers(nodes: Map<string, GraphNode>, report: Report): void {
-  const triggers = [...nodes.values()].filter((node) => node.definition.kind === 'trigger')
-  if (triggers.length === 0)
-    report.add(
-      'error',
-      'NO_TRIGGER',
-      'blocks',
-      null,
-      'The workflow has no trigger, so nothing could start it. Add an api_trigger or another one.',
-    )
-  const seen = new Set<string>()
-  for (const { id, block } of triggers) {
-    if (seen.has(block.type))
-      report.add(
-        'error',
-        'DUPLICATE_TRIGGER',
-        `blocks.${id}`,
-        block,
-        `A workflow has at most one trigger of the type ${block.type}.`,
-      )
-    seen.add(block.type)
-  }
-}
-
-function checkCycles(nodes: Map<string, GraphNode>, report: Report): void {
-  const left = new Map([...nodes.values()].map((node) => [node, node.incoming]))
-  const ready = [...nodes.values()].filter((node) => node.incoming === 0)
-  for (let node = ready.pop(); node; node = ready.pop()) {
-    left.delete(node)
-    for (const { target } of node.outgoing) {
-      const count = (left.get(target) ?? 0) - 1
-      left.set(target, count)
-      if (count === 0) ready.push(target)
-    }
-  }
-  // What only lies behind a cycle waits for it too: peel it off from its end, so that the finding names the cycle itself.
-  for (let peeled = true; peeled; ) {
-    peeled = false
-    for (const node of left.keys()) {
-      if (!node.outgoing.some(({ target }) => left.has(target))) peeled = left.delete(node)
-    }
-  }
-  const [first] = left.keys()
-  if (!first) return
-  const names = [...left.keys()].map((node) => `"${node.block.name}"`).join(', ')
-  report.add(
-    'error',
-    'CYCLE',
-    `blocks.${first.id}`,
-    first.block,
-    `These blocks wait for each other in a circle: ${names}. To repeat blocks, put them into a loop.`,
-  )
-}
-
-function checkReach(nodes: Map<string, GraphNode>, report: Report): void {
-  const reached = new Set<GraphNode>()
-  const open = [...nodes.values()].filter((node) => node.definition.kind === 'trigger')
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (reached.has(node)) continue
-    reached.add(node)
-    open.push(...node.outgoing.map(({ target }) => target))
-    if (node.body) open.push(...node.body.nodes.filter((inner) => inner.isStart))
-  }
-  for (const node of nodes.values()) {
-    if (!reached.has(node))
-      report.add(
-        'warning',
-        'UNREACHABLE',
-        `blocks.${node.id}`,
-        node.block,
-        `No trigger leads to "${node.block.name}": it never runs.`,
-      )
-  }
 }

@@ -7,7 +7,8 @@ import { compileExpression } from '../language/expression.ts'
 import type { Binder, Place } from './binder.ts'
 import { BlockError, type Evaluate, type ParameterMode, type ProgramCall, type WorkflowFacts } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
-import type { GraphNode, Report } from './graph.ts'
+import type { GraphNode } from './graph.ts'
+import type { Report } from './report.ts'
 import { type Bind, type Compiled, compileJson, compileValue } from './template.ts'
 
 /** The parameters of one block, ready to be read at each start of it. Throws `BlockError` when they don't fit. */

@@ -6,8 +6,9 @@ import { Binder, type Place } from './binder.ts'
 import type { BlockDefinition, Evaluate, Outputs } from './block.ts'
 import { checkContainer } from './container.ts'
 import type { Frame, Getter } from './frame.ts'
-import { arrange, type GraphNode, type GraphScope, type Registry, Report } from './graph.ts'
+import { arrange, type GraphNode, type GraphScope, type Registry } from './graph.ts'
 import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
+import { Report } from './report.ts'
 import { compileValue, getterOf } from './template.ts'
 
 /** A workflow compiled once, at deployment: nothing in it is parsed or looked up by name while a run goes on. */

@@ -13,6 +13,8 @@ export type ScopeEnd =
   | { kind: 'failed'; node: PlanNode; error: BlockErrorData }
   | { kind: 'stopped' }
 
+export type WalkScope = (start: ScopeWalk) => ScopeEnd | Promise<ScopeEnd>
+
 export type ScopeWalk = {
   run: Run
   scope: PlanScope
@@ -88,7 +90,7 @@ class Walk {
 
   #run(node: PlanNode): void {
     const { run, frame, halt, spans } = this.#start
-    const ending = attempt({ run, frame, halt, spans, node })
+    const ending = attempt({ run, frame, halt, spans, node, walk })
     if (!(ending instanceof Promise)) {
       this.#settle(node, ending)
       return

@@ -3,15 +3,15 @@ import type { Clock } from '../../domain/clock.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
-import type { RunFailure } from '../../domain/log.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import { authenticate, roleOf } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
-import { ErrorAnswer, errorResponse, statusOf, toAppError } from '../errors.ts'
+import { ErrorAnswer, errorResponse, toAppError } from '../errors.ts'
 import { requestIdOf } from '../request-id.ts'
+import { isoOf, runAnswer } from '../run-answer.ts'
 import type { Account, LookUpKey, RateWindow } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
@@ -139,7 +139,7 @@ async function execute(call: Call): Promise<Response> {
     },
   })
   call.code = end.record.failure?.code
-  return answer(end, headers)
+  return runAnswer(end, headers)
 }
 
 function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
@@ -197,62 +197,6 @@ function controlProblems(body: Record<string, unknown>): ErrorDetail[] {
     problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
   }
   return problems
-}
-
-function answer({ record, response }: RunEnd, headers: Record<string, string>): Response {
-  const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  headers['x-execution-id'] = executionId
-  if (response) return answerOf(response, headers)
-  const metadata = `{"duration":${durationMs},"startTime":"${isoOf(startedAt)}","endTime":"${isoOf(endedAt)}"}`
-  headers['content-type'] = 'application/json'
-  const outputText = JSON.stringify(output) ?? 'null'
-  if (!failure) {
-    const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
-    return new Response(text, { headers })
-  }
-  const { blockId, blockName } = failure
-  const facts = JSON.stringify({
-    success: false,
-    error: failure.message,
-    code: failure.code,
-    executionId,
-    blockId,
-    blockName,
-  })
-  const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
-  return new Response(text, { status: statusOfFailure(failure), headers })
-}
-
-function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
-  const { data, status } = response
-  const sent = new Headers(headers)
-  sent.set('content-type', typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
-  for (const [name, value] of Object.entries(response.headers))
-    if (!connectionHeaders.has(name.toLowerCase())) sent.set(name, value)
-  const hasNoBody = status === 204 || status === 205 || status === 304
-  return new Response(hasNoBody ? null : typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null'), {
-    status,
-    headers: sent,
-  })
-}
-
-/** Headers that belong to the connection or the message's framing: the server's, whatever the workflow says. */
-const connectionHeaders = new Set([
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'keep-alive',
-  'upgrade',
-  'te',
-  'trailer',
-])
-
-function statusOfFailure({ code }: RunFailure): number {
-  return code === 'EXECUTION_TIMEOUT' ? statusOf('EXECUTION_TIMEOUT') : statusOf('EXECUTION_FAILED')
-}
-
-function isoOf(epochMs: number): string {
-  return new Date(epochMs).toISOString()
 }
 
 const Result = t.Object({

@@ -1,0 +1,60 @@
+import type { RunFailure } from '../domain/log.ts'
+import type { RunEnd } from '../engine/runner.ts'
+import { statusOf } from './errors.ts'
+
+/** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
+export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
+  const { executionId, failure, output, startedAt, endedAt, durationMs } = record
+  headers['x-execution-id'] = executionId
+  if (response) return answerOf(response, headers)
+  const metadata = `{"duration":${durationMs},"startTime":"${isoOf(startedAt)}","endTime":"${isoOf(endedAt)}"}`
+  headers['content-type'] = 'application/json'
+  const outputText = JSON.stringify(output) ?? 'null'
+  if (!failure) {
+    const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
+    return new Response(text, { headers })
+  }
+  const { blockId, blockName } = failure
+  const facts = JSON.stringify({
+    success: false,
+    error: failure.message,
+    code: failure.code,
+    executionId,
+    blockId,
+    blockName,
+  })
+  const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
+  return new Response(text, { status: statusOfFailure(failure), headers })
+}
+
+function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+  const { data, status } = response
+  const sent = new Headers(headers)
+  sent.set('content-type', typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
+  for (const [name, value] of Object.entries(response.headers))
+    if (!connectionHeaders.has(name.toLowerCase())) sent.set(name, value)
+  const hasNoBody = status === 204 || status === 205 || status === 304
+  return new Response(hasNoBody ? null : typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null'), {
+    status,
+    headers: sent,
+  })
+}
+
+/** Headers that belong to the connection or the message's framing: the server's, whatever the workflow says. */
+const connectionHeaders = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+])
+
+function statusOfFailure({ code }: RunFailure): number {
+  return code === 'EXECUTION_TIMEOUT' ? statusOf('EXECUTION_TIMEOUT') : statusOf('EXECUTION_FAILED')
+}
+
+export function isoOf(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
