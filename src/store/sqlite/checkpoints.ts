@@ -7,10 +7,9 @@ import type { LogRow } from '../../domain/log.ts'
 export class Checkpoints {
   #walBytes = 0
 
-  /** Counts a commit, an estimate. A commit without log rows counts as a small one. */
+  /** Counts a commit; without log rows, a small one. */
   count(rows: readonly LogRow[]): void {
-    this.#walBytes += commitBytes
-    for (const row of rows) this.#walBytes += rowBytes + row.finalOutput.length + row.traceSpans.length
+    this.#walBytes += walBytesOf(rows)
   }
 
   isDue(): boolean {
@@ -20,6 +19,13 @@ export class Checkpoints {
   reset(): void {
     this.#walBytes = 0
   }
+}
+
+/** What a commit of these rows adds to the WAL, a generous estimate. */
+export function walBytesOf(rows: readonly LogRow[]): number {
+  let bytes = commitBytes
+  for (const row of rows) bytes += rowBytes + row.finalOutput.length + row.traceSpans.length
+  return bytes
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LogRow } from '../../domain/log.ts'
-import { Checkpoints } from './checkpoints.ts'
+import { Checkpoints, walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, storageError, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
@@ -19,6 +19,8 @@ export class Executor {
   readonly #checkpoints: Checkpoints | undefined
   #connection: Connection | undefined
   #suspect = false
+  /** As much as the last write, so that a disk with room for less does not count as well again. */
+  #trialBytes = trialBytesMin
 
   constructor(options: OpenOptions) {
     this.#options = options
@@ -32,9 +34,10 @@ export class Executor {
     return this.#guarded((connection) => {
       if (!operation.writes) return connection.read(() => operation.run(connection, ...args))
       if (this.#suspect) this.#mend(connection)
+      const rows = name === 'appendLogs' ? (args[0] as readonly LogRow[]) : []
+      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(rows), trialBytesMax))
       const result = connection.write(() => operation.run(connection, ...args))
-      if (name === 'appendLogs') this.#checkpoints?.count(args[0] as readonly LogRow[])
-      else this.#checkpoints?.count([])
+      this.#checkpoints?.count(rows)
       return result
     })
   }
@@ -42,7 +45,7 @@ export class Executor {
   /** Whether a commit works now. */
   probe(): boolean {
     try {
-      this.#guarded((connection) => (this.#suspect ? this.#mend(connection) : tryCommit(connection)))
+      this.#guarded((connection) => (this.#suspect ? this.#mend(connection) : tryCommit(connection, this.#trialBytes)))
       return true
     } catch {
       return false
@@ -98,16 +101,16 @@ export class Executor {
     if (result?.busy !== 0) {
       throw unavailable(`A reader keeps ${this.#options.path} from being checked after an error of the disk.`)
     }
-    tryCommit(connection)
+    tryCommit(connection, this.#trialBytes)
     this.#suspect = false
   }
 }
 
-/** As much as a group of runs, so that a disk with room for one page does not count as well. */
-const trialBytes = 65_536
+const trialBytesMin = 65_536
+const trialBytesMax = 16_777_216
 
 /** Two commits: pages that are written and freed in one transaction never reach the disk. */
-function tryCommit(connection: Connection): void {
-  connection.write(() => connection.run('INSERT OR REPLACE INTO probes VALUES (1, zeroblob(?))', trialBytes))
+function tryCommit(connection: Connection, bytes: number): void {
+  connection.write(() => connection.run('INSERT OR REPLACE INTO probes VALUES (1, zeroblob(?))', bytes))
   connection.write(() => connection.run('DELETE FROM probes'))
 }

@@ -58,8 +58,10 @@ function createFile(path: string): void {
 function configure(connection: Connection, { sync, manualCheckpoints, busyTimeoutMs = 5_000 }: OpenOptions): void {
   // First, because switching to WAL already takes a lock.
   connection.script(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  // Before anything is written: it has no effect once the first table exists.
-  connection.script('PRAGMA auto_vacuum = INCREMENTAL')
+  // Before anything is written: it has no effect once the first table exists. On a database that has it already it
+  // would be a write all the same, and opening for reading must work on a full disk.
+  const { page_count: pages } = connection.get<{ page_count: number }>('PRAGMA page_count') ?? { page_count: 0 }
+  if (pages === 0) connection.script('PRAGMA auto_vacuum = INCREMENTAL')
   connection.script('PRAGMA journal_mode = WAL')
   connection.script(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`)
   connection.script('PRAGMA foreign_keys = ON')

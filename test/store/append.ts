@@ -1,0 +1,48 @@
+import { writeSync } from 'node:fs'
+import { systemClock } from '../../src/domain/clock.ts'
+import { LogSequence, newExecutionId } from '../../src/domain/ids.ts'
+import { LogWriter } from '../../src/events/writer.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { runRecord } from '../events/run-record.ts'
+import { install } from './installed.ts'
+
+/**
+ * A process that records runs until it has recorded as many as it was told, several at a time, for tests that kill it or
+ * make its disk fail. Prints a line when a run is acknowledged (`+id`) or refused (`-id code`), and when the health of
+ * its writer changes (`!true`, `!false`), before it does anything else.
+ */
+const [directory = '', mode = 'workers', wanted = '0', atOnce = '8'] = process.argv.slice(2)
+const say = (line: string) => writeSync(1, `${line}\n`)
+
+const store = await openSqliteStore({ directory, sync: 'full', mode: mode === 'direct' ? 'direct' : 'workers' })
+const home = (await store.isInitialised()) ? undefined : await install(store).catch(() => undefined)
+const [key] = await store.listKeys()
+const workspaceId = home?.workspaceId ?? Object.keys(key!.roles)[0]!
+const workflowId = home?.workflowId ?? (await store.listWorkflows(workspaceId))[0]?.id ?? ''
+const sequence = new LogSequence(Date.now, await store.lastSequence())
+const writer = new LogWriter({
+  store,
+  clock: systemClock,
+  sequence,
+  rowsWaitingMax: 1_000,
+  onHealth: (healthy) => say(`!${healthy}`),
+})
+
+let left = Number(wanted)
+async function record(): Promise<void> {
+  while (left > 0) {
+    const executionId = newExecutionId()
+    try {
+      await writer.append(runRecord({ executionId, workflowId, workspaceId }))
+      left -= 1
+      say(`+${executionId}`)
+    } catch (error) {
+      say(`-${executionId} ${(error as { code?: string }).code ?? error}`)
+      await Bun.sleep(5)
+    }
+  }
+}
+say('ready')
+await Promise.all(Array.from({ length: Number(atOnce) }, record))
+await writer.stop()
+await store.close()

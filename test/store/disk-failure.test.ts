@@ -1,0 +1,136 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/clock.ts'
+import { LogSequence, newExecutionId } from '../../src/domain/ids.ts'
+import { LogWriter } from '../../src/events/writer.ts'
+import { databasePath } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { runRecord, span } from '../events/run-record.ts'
+import { temporaryFolder } from '../executable.ts'
+import { recordedIn, startAppending } from './appending-process.ts'
+import { install } from './installed.ts'
+import { rejectionOf } from './rejection.ts'
+
+const succeeds = (...command: string[]) => {
+  try {
+    return Bun.spawnSync(command).exitCode === 0
+  } catch {
+    return false
+  }
+}
+
+describe('a full disk', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-small-'))
+  const mounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', directory)
+  if (!mounted) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
+  afterAll(() => {
+    if (mounted) succeeds('umount', directory)
+    rmdirSync(directory)
+  })
+
+  test.skipIf(!mounted).each(['workers', 'direct'] as const)(
+    'refuses runs, goes on reading, and takes runs again when there is space (%s)',
+    async (mode) => {
+      const folder = join(directory, mode)
+      const store = await openSqliteStore({ directory: folder, sync: 'full', mode })
+      const { workflowId, workspaceId } = await install(store)
+      const health: boolean[] = []
+      let change = Promise.withResolvers<void>()
+      const writer = new LogWriter({
+        store,
+        clock: systemClock,
+        sequence: new LogSequence(Date.now),
+        rowsWaitingMax: 1_000,
+        onHealth: (healthy) => {
+          health.push(healthy)
+          change.resolve()
+          change = Promise.withResolvers()
+        },
+      })
+      const acknowledged = new Set<string>()
+      const record = async () => {
+        const executionId = newExecutionId()
+        // Noise, so that it takes space whatever compresses it.
+        const output = crypto.getRandomValues(new Uint8Array(20_000)).toBase64()
+        await writer.append(runRecord({ executionId, workflowId, workspaceId, output, root: span({ output }) }))
+        acknowledged.add(executionId)
+      }
+
+      await record()
+      const ballast = join(directory, 'ballast')
+      writeFileSync(ballast, new Uint8Array(4_000_000))
+      let refusal: unknown
+      for (let n = 0; n < 1_000 && refusal === undefined; n += 1) {
+        const outcomes = await Promise.allSettled([record(), record(), record(), record(), record(), record()])
+        refusal = outcomes.find((outcome) => outcome.status === 'rejected')?.reason
+      }
+      expect(refusal).toMatchObject({ code: 'STORAGE_UNAVAILABLE', retryAfterS: 1 })
+      expect((refusal as Error).message).toContain('full')
+      expect(writer.healthy).toBe(false)
+      expect(await rejectionOf(record())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+      const other = store.createWorkflow({
+        id: null,
+        workspaceId,
+        document: { name: 'y'.repeat(100_000), blocks: {}, edges: [] },
+        at: 1,
+      })
+      expect(await rejectionOf(other)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+      expect(await recordedIn(store)).toEqual(acknowledged)
+
+      rmSync(ballast)
+      while (!writer.healthy) await change.promise
+      await record()
+      await writer.stop()
+      expect(health).toEqual([false, true])
+      expect(await recordedIn(store)).toEqual(acknowledged)
+      await store.close()
+      expect(integrityOf(folder)).toBe('ok')
+      rmSync(folder, { recursive: true })
+    },
+    20_000,
+  )
+})
+
+describe('a disk that fails to flush', () => {
+  const traced = succeeds('strace', '-qq', '-e', 'trace=none', 'true')
+  beforeAll(() => {
+    if (!traced) console.warn('SKIPPED failing flushes: strace is not installed, or tracing is not permitted here.')
+  })
+
+  test.skipIf(!traced).each(['workers', 'direct'] as const)(
+    'costs no acknowledged run, records no refused one, and is over when flushing works again (%s)',
+    async (mode) => {
+      using folder = temporaryFolder()
+      // In each thread, the flushes 40 to 60 fail: first those of commits, then those of the attempts to mend.
+      const inject = 'inject=fsync,fdatasync:error=EIO:when=40..60'
+      const under = ['strace', '-f', '-qq', '-e', 'trace=none', '-e', 'signal=none', '-e', inject]
+      const child = startAppending({ directory: folder.path, mode, wanted: 1_000_000, atOnce: 6, under })
+      await child.until(() => child.health.includes('!true'))
+      const recoveredAt = child.acknowledged.size
+      await child.until(() => child.acknowledged.size > recoveredAt + 20)
+      // strace passes no signal on; the process is its only child.
+      succeeds('pkill', '-KILL', '-P', `${child.pid}`)
+      await child.exited
+
+      expect(child.health[0]).toBe('!false')
+      expect(new Set(child.refused.values())).toEqual(new Set(['STORAGE_UNAVAILABLE']))
+      const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+      const recorded = await recordedIn(store)
+      await store.close()
+      expect([...child.acknowledged].filter((id) => !recorded.has(id))).toEqual([])
+      expect([...child.refused.keys()].filter((id) => recorded.has(id))).toEqual([])
+      expect(integrityOf(folder.path)).toBe('ok')
+    },
+    30_000,
+  )
+})
+
+function integrityOf(directory: string): unknown {
+  const database = new Database(databasePath(directory), { readonly: true })
+  const row = database.query('PRAGMA integrity_check').get() as { integrity_check: string }
+  database.close()
+  return row.integrity_check
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../src/domain/errors.ts'
+import { takeLock } from '../../src/store/lock.ts'
+import { temporaryFolder } from '../executable.ts'
+
+const lockModule = join(import.meta.dir, '../../src/store/lock.ts')
+
+/** Another process that takes the lock, says so, and stays until it is killed. */
+async function holder(directory: string) {
+  const script = `require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+  const reader = child.stdout.getReader()
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe('held\n')
+  return child
+}
+
+function refusal(directory: string): AppError {
+  try {
+    takeLock(directory).release()
+  } catch (error) {
+    if (error instanceof AppError) return error
+  }
+  throw new Error('The lock was not refused')
+}
+
+test('a directory that another process serves is refused, with its process id', async () => {
+  using folder = temporaryFolder()
+  const child = await holder(folder.path)
+  const error = refusal(folder.path)
+  expect(error.code).toBe('CONFLICT')
+  expect(error.message).toContain(`process ${child.pid} `)
+  child.kill('SIGKILL')
+  await child.exited
+})
+
+test('the lock of a process that was killed is free at once, whoever has its process id now', async () => {
+  using folder = temporaryFolder()
+  const child = await holder(folder.path)
+  child.kill('SIGKILL')
+  await child.exited
+  writeFileSync(join(folder.path, 'millrace.pid'), '1\n')
+  takeLock(folder.path).release()
+})
+
+test('one process cannot take it twice either, and can after releasing it', () => {
+  using folder = temporaryFolder()
+  const lock = takeLock(join(folder.path, 'new'))
+  expect(refusal(join(folder.path, 'new')).message).toContain(`process ${process.pid} `)
+  lock.release()
+  lock.release()
+  const again = takeLock(join(folder.path, 'new'))
+  expect(refusal(join(folder.path, 'new')).code).toBe('CONFLICT')
+  again.release()
+  expect(existsSync(join(folder.path, 'new', 'millrace.pid'))).toBe(false)
+})
+
+test('a missing process id only makes the message shorter', () => {
+  using folder = temporaryFolder()
+  const lock = takeLock(folder.path)
+  writeFileSync(join(folder.path, 'millrace.pid'), 'garbage')
+  expect(refusal(folder.path).message).toContain('is served by another process already')
+  lock.release()
+})

@@ -1,0 +1,104 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../src/domain/errors.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
+import { migrate, migrations, schemaVersionOf } from '../../src/store/sqlite/migrations.ts'
+import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { temporaryFolder } from '../executable.ts'
+import { rejectionOf } from './rejection.ts'
+
+const refusal = (directory: string, mode: 'direct' | 'workers') =>
+  rejectionOf(openSqliteStore({ directory, sync: 'full', mode }))
+
+describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words for people,', (mode) => {
+  test('a database of a newer version', async () => {
+    using folder = temporaryFolder()
+    const connection = openConnection({ path: databasePath(folder.path), sync: 'full' })
+    connection.script(`PRAGMA user_version = ${migrations.length + 1}`)
+    connection.close()
+    const error = await refusal(folder.path, mode)
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    expect((error as AppError).message).toContain('written by a newer Millrace (schema 2; this one knows up to 1)')
+  })
+
+  test('the database of another program', async () => {
+    using folder = temporaryFolder()
+    const other = new Database(databasePath(folder.path))
+    other.run('CREATE TABLE theirs (id)')
+    other.close()
+    expect(((await refusal(folder.path, mode)) as AppError).message).toContain('the database of another program')
+  })
+
+  test('what is no database', async () => {
+    using folder = temporaryFolder()
+    writeFileSync(databasePath(folder.path), 'Dear diary, '.repeat(1_000))
+    const error = await refusal(folder.path, mode)
+    expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    expect((error as AppError).message).toContain('is not a database')
+  })
+
+  test('a directory that is a file', async () => {
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'data')
+    writeFileSync(file, '')
+    expect(await refusal(file, mode)).toBeInstanceOf(Error)
+  })
+})
+
+describe('a new database', () => {
+  test('is for its owner only, may shrink, and flushes as it was told', () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'new', 'data', 'millrace.db')
+    const full = openConnection({ path, sync: 'full' })
+    const normal = openConnection({ path, sync: 'normal' })
+    const pragma = (connection: Connection, name: string) => Object.values(connection.get(`PRAGMA ${name}`) ?? {})[0]
+    expect(pragma(full, 'auto_vacuum')).toBe(2)
+    expect(pragma(full, 'journal_mode')).toBe('wal')
+    expect([pragma(full, 'synchronous'), pragma(normal, 'synchronous')]).toEqual([2, 1])
+    full.write(() => full.run('DELETE FROM probes'))
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
+    full.close()
+    normal.close()
+  })
+})
+
+describe('migrations', () => {
+  const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1);'
+  const second = 'ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;'
+
+  test('each run once, in order, whatever was there before', () => {
+    using folder = temporaryFolder()
+    const connection = new Connection(join(folder.path, 'x.db'))
+    migrate(connection, [first])
+    migrate(connection, [first, second])
+    migrate(connection, [first, second])
+    expect(connection.all<{ x: number; y: number }>('SELECT x, y FROM a')).toEqual([{ x: 1, y: 2 }])
+    expect(schemaVersionOf(connection)).toBe(2)
+    connection.close()
+  })
+
+  test('leave nothing behind when one fails', () => {
+    using folder = temporaryFolder()
+    const connection = new Connection(join(folder.path, 'x.db'))
+    expect(() => migrate(connection, [first, 'CREATE TABLE b (x); CREATE TABLE a (x);'])).toThrow('already exists')
+    expect(schemaVersionOf(connection)).toBe(1)
+    expect(connection.all('SELECT name FROM sqlite_schema')).toEqual([{ name: 'a' }])
+    connection.close()
+  })
+
+  test('are made once by several processes that start at the same time', async () => {
+    using folder = temporaryFolder()
+    const children = Array.from({ length: 4 }, () =>
+      Bun.spawn([process.execPath, join(import.meta.dir, 'append.ts'), folder.path, 'direct', '0'], { stdout: 'pipe' }),
+    )
+    for (const child of children) expect(await child.exited).toBe(0)
+    const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+    expect(await store.isInitialised()).toBe(true)
+    await store.close()
+  })
+})
