@@ -104,9 +104,10 @@ describe('a disk that fails to flush', () => {
     'costs no acknowledged run, records no refused one, and is over when flushing works again (%s)',
     async (mode) => {
       using folder = temporaryFolder()
-      // In each thread, the flushes 40 to 60 fail: first those of commits, then those of the attempts to mend.
-      const inject = 'inject=fsync,fdatasync:error=EIO:when=40..60'
-      const under = ['strace', '-f', '-qq', '-e', 'trace=none', '-e', 'signal=none', '-e', inject]
+      // In each thread, the flushes 40 to 52 fail: first those of commits, then those of the attempts to mend.
+      const inject = 'inject=fsync,fdatasync:error=EIO:when=40..52'
+      const traced = ['-e', 'trace=fsync,fdatasync', '-e', 'signal=none', '-o', '/dev/null']
+      const under = ['strace', '-f', '-qq', ...traced, '-e', inject]
       const child = startAppending({ directory: folder.path, mode, wanted: 1_000_000, atOnce: 6, under })
       await child.until(() => child.health.includes('!true'))
       const recoveredAt = child.acknowledged.size

@@ -1,9 +1,10 @@
 import type { LogRow } from '../../domain/log.ts'
 import { Checkpoints, walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
-import { failureOf, storageError, unavailable } from './failures.ts'
+import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
+import { abandon, tryCommit } from './trial.ts'
 
 /**
  * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
@@ -31,15 +32,7 @@ export class Executor {
   /** Throws `AppError`, `STORAGE_UNAVAILABLE` among them, or whatever else the operation threw. */
   run<Name extends OperationName>(name: Name, args: Arguments<Name>): Result<Name> {
     const operation: Operation<Name> = operations[name]
-    return this.#guarded((connection) => {
-      if (!operation.writes) return connection.read(() => operation.run(connection, ...args))
-      if (this.#suspect) this.#mend(connection)
-      const rows = name === 'appendLogs' ? (args[0] as readonly LogRow[]) : []
-      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(rows), trialBytesMax))
-      const result = connection.write(() => operation.run(connection, ...args))
-      this.#checkpoints?.count(rows)
-      return result
-    })
+    return operation.writes ? this.#write(name, operation, args) : this.#read(operation, args)
   }
 
   /** Whether a commit works now. */
@@ -68,16 +61,11 @@ export class Executor {
     }
   }
 
-  /** For an error that another handle on the same file met. */
+  /** For an error of the disk, met by a write here or by another handle on the same file. */
   distrust(): void {
     this.#suspect = true
-    const connection = this.#connection
+    if (this.#connection) abandon(this.#connection)
     this.#connection = undefined
-    try {
-      connection?.close()
-    } catch {
-      // Closing may fail like everything else on this disk; the handle is not used again either way.
-    }
   }
 
   close(): void {
@@ -85,14 +73,42 @@ export class Executor {
     this.#connection = undefined
   }
 
-  #guarded<T>(run: (connection: Connection) => T): T {
+  #read<Name extends OperationName>(operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
+    return this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
+  }
+
+  #write<Name extends OperationName>(name: Name, operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
+    const rows = name === 'appendLogs' ? (args[0] as readonly LogRow[]) : []
+    return this.#guarded((connection) => {
+      if (this.#suspect) this.#mend(connection)
+      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(rows), trialBytesMax))
+      const result = connection.write(() => operation.run(connection, ...args))
+      this.#checkpoints?.count(rows)
+      return result
+    })
+  }
+
+  #guarded<T>(run: (connection: Connection) => T, kind: 'read' | 'write' = 'write'): T {
     const { path } = this.#options
     try {
       this.#connection ??= openConnection(this.#options)
       return run(this.#connection)
     } catch (error) {
-      if (failureOf(error, path)?.kind === 'broken') this.distrust()
-      throw storageError(error, path) ?? error
+      const failure = failureOf(error, path)
+      if (failure?.kind === 'io' && kind === 'write') this.distrust()
+      // Opened again by the next call, so that a file that was put right is taken up without a restart.
+      else if (failure?.kind === 'io' || failure?.kind === 'unusable') this.#drop()
+      throw failure ? unavailable(failure.message, error) : error
+    }
+  }
+
+  #drop(): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    try {
+      connection?.close()
+    } catch {
+      // What made it unusable may keep it from closing well, too.
     }
   }
 
@@ -108,9 +124,3 @@ export class Executor {
 
 const trialBytesMin = 65_536
 const trialBytesMax = 16_777_216
-
-/** Two commits: pages that are written and freed in one transaction never reach the disk. */
-function tryCommit(connection: Connection, bytes: number): void {
-  connection.write(() => connection.run('INSERT OR REPLACE INTO probes VALUES (1, zeroblob(?))', bytes))
-  connection.write(() => connection.run('DELETE FROM probes'))
-}

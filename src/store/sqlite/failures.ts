@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors.ts'
 
 /**
- * What an error says about the disk and the file. `full`: rolled back, the handle is good. `broken`: the kernel may have
- * dropped pages, or the file is damaged; the handle must not be used again.
+ * What an error says about the disk and the file. `full`, `busy`: rolled back, the handle is good. `io`: the kernel may
+ * have dropped pages, the handle must not be used again. `unusable`: damaged, replaced or closed to us.
  */
-export type Failure = { kind: 'full' | 'busy' | 'broken'; message: string }
+export type Failure = { kind: 'full' | 'busy' | 'io' | 'unusable'; message: string }
 
 /** Undefined when the storage is not to blame. */
 export function failureOf(error: unknown, path: string): Failure | undefined {
@@ -22,30 +22,30 @@ export function failureOf(error: unknown, path: string): Failure | undefined {
   }
   if (code === 'SQLITE_CORRUPT' || code.startsWith('SQLITE_CORRUPT_')) {
     return {
-      kind: 'broken',
+      kind: 'unusable',
       message: `The database ${path} is damaged ${says}. Stop the service, run \`millrace doctor\` and restore a backup.`,
     }
   }
   if (code === 'SQLITE_NOTADB') {
     return {
-      kind: 'broken',
+      kind: 'unusable',
       message: `${path} is not a database ${says}. Restore a backup, or choose another directory.`,
     }
   }
   if (code === 'SQLITE_READONLY' || code.startsWith('SQLITE_READONLY_')) {
     return {
-      kind: 'broken',
+      kind: 'unusable',
       message: `${path} cannot be written ${says}. Check the owner and the mode of the directory.`,
     }
   }
   if (code.startsWith('SQLITE_CANTOPEN') || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return {
-      kind: 'broken',
+      kind: 'unusable',
       message: `${path} cannot be opened ${says}. Check the owner and the mode of the directory.`,
     }
   }
   if (code.startsWith('SQLITE_IOERR') || code === 'EIO') {
-    return { kind: 'broken', message: `The disk that holds ${path} reports errors ${says}. Check the disk.` }
+    return { kind: 'io', message: `The disk that holds ${path} reports errors ${says}. Check the disk.` }
   }
   return undefined
 }

@@ -5,6 +5,7 @@ import { failureOf, unavailable } from './failures.ts'
 import { appendLogs } from './logs.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import type { Thread } from './thread.ts'
+import { abandon } from './trial.ts'
 
 export type InlineOptions = {
   database: OpenOptions
@@ -49,11 +50,10 @@ export class Inline {
       const connection = this.#connection
       connection.write(() => appendLogs(connection, rows))
       this.#checkpoints.count(rows)
+      this.#learn(this.#monotonic() - startedAt)
       return true
     } catch (error) {
       return this.#judge(error)
-    } finally {
-      this.#learn(this.#monotonic() - startedAt)
     }
   }
 
@@ -71,15 +71,17 @@ export class Inline {
 
   #judge(error: unknown): false {
     const failure = failureOf(error, this.#database.path)
+    if (!failure) throw error
     // Another process is writing: the thread can wait for it.
-    if (failure?.kind === 'busy') return false
-    if (failure?.kind === 'broken') {
-      this.#pausedUntil = this.#monotonic() + brokenMs
-      // The thread's handle stands on the same pages.
-      this.#writer.distrust()
-      this.close()
-    }
-    throw failure ? unavailable(failure.message, error) : error
+    if (failure.kind === 'busy') return false
+    if (failure.kind === 'full') throw unavailable(failure.message, error)
+    this.#pausedUntil = this.#monotonic() + brokenMs
+    const connection = this.#connection
+    this.#connection = undefined
+    if (connection) abandon(connection)
+    // The thread's handle stands on the same pages.
+    this.#writer.distrust()
+    throw unavailable(failure.message, error)
   }
 }
 
