@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
@@ -8,6 +8,7 @@ import { migrate, migrations, schemaVersionOf } from '../../src/store/sqlite/mig
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
+import { install } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
 const refusal = (directory: string, mode: 'direct' | 'workers') =>
@@ -65,6 +66,27 @@ describe('a new database', () => {
     full.close()
     normal.close()
   })
+})
+
+test('a damaged file is named as such, with what to do', async () => {
+  using folder = temporaryFolder()
+  const path = databasePath(folder.path)
+  const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+  await install(store)
+  await store.close()
+  const connection = openConnection({ path, sync: 'full' })
+  const pages = connection.all<{ pageno: number }>("SELECT pageno FROM dbstat WHERE name = 'keys'")
+  connection.close()
+  const bytes = readFileSync(path)
+  for (const { pageno } of pages) bytes.fill(0x5a, (pageno - 1) * 4096, pageno * 4096)
+  writeFileSync(path, bytes)
+  const damaged = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+  const error = await rejectionOf(damaged.listKeys())
+  expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+  expect((error as AppError).message).toContain('is damaged')
+  expect((error as AppError).message).toContain('millrace doctor')
+  expect(await damaged.isInitialised()).toBe(true)
+  await damaged.close()
 })
 
 describe('migrations', () => {

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
-import { abandon, tryCommit } from './trial.ts'
+import { abandon, drop, tryCommit } from './trial.ts'
 
 /**
  * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
@@ -103,13 +103,8 @@ export class Executor {
   }
 
   #drop(): void {
-    const connection = this.#connection
+    if (this.#connection) drop(this.#connection)
     this.#connection = undefined
-    try {
-      connection?.close()
-    } catch {
-      // What made it unusable may keep it from closing well, too.
-    }
   }
 
   #mend(connection: Connection): void {

@@ -5,7 +5,7 @@ import { failureOf, unavailable } from './failures.ts'
 import { appendLogs } from './logs.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import type { Thread } from './thread.ts'
-import { abandon } from './trial.ts'
+import { abandon, drop } from './trial.ts'
 
 export type InlineOptions = {
   database: OpenOptions
@@ -76,9 +76,9 @@ export class Inline {
     if (failure.kind === 'busy') return false
     if (failure.kind === 'full') throw unavailable(failure.message, error)
     this.#pausedUntil = this.#monotonic() + brokenMs
-    const connection = this.#connection
+    const giveUp = failure.kind === 'io' ? abandon : drop
+    if (this.#connection) giveUp(this.#connection)
     this.#connection = undefined
-    if (connection) abandon(connection)
     // The thread's handle stands on the same pages.
     this.#writer.distrust()
     throw unavailable(failure.message, error)

@@ -18,9 +18,14 @@ export function abandon(connection: Connection): void {
   } catch {
     // What counts is that it was written, not that it was flushed.
   }
+  drop(connection)
+}
+
+/** Closes a handle that is of no use any more. */
+export function drop(connection: Connection): void {
   try {
     connection.close()
   } catch {
-    // Closing may fail like everything else on this disk; the handle is not used again either way.
+    // What made it useless may keep it from closing well, too.
   }
 }

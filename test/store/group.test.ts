@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { LogRow } from '../../src/domain/log.ts'
+import { chunksOf, chunkText, chunkValues, findInChunk } from '../../src/store/sqlite/chunk.ts'
+import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
+
+const text = fc.string({ unit: 'binary', maxLength: 2_000 })
+const row: fc.Arbitrary<LogRow> = fc.record({
+  sequence: fc.maxSafeNat(),
+  executionId: text,
+  workflowId: text,
+  workspaceId: text,
+  version: fc.nat(),
+  level: fc.constantFrom('info', 'error'),
+  trigger: fc.constantFrom('api', 'webhook', 'schedule', 'manual', 'chat'),
+  startedAt: fc.maxSafeNat(),
+  endedAt: fc.maxSafeNat(),
+  durationMs: fc.double({ min: 0, noNaN: true }),
+  costTotal: fc.double({ min: 0, noNaN: true }),
+  cost: fc.option(text, { nil: null }),
+  finalOutput: text,
+  traceSpans: text,
+})
+
+test('a group crosses to the thread as it is, whatever its texts hold', () => {
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 20 }), (rows) => expect(decodeGroup(encodeGroup(rows))).toEqual(rows)),
+  )
+})
+
+test('chunks give back every entry, cover ranges apart, and stay small unless one entry is large', () => {
+  const wellFormed = (value: string) => value.toWellFormed()
+  const size = fc.integer({ min: 0, max: 40_000 })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(row, size), { minLength: 1, maxLength: 20 }), (drafts) => {
+      const rows = drafts.map(([draft, length], index) => ({
+        ...draft,
+        sequence: 10 + index * 5,
+        cost: draft.cost === null ? null : wellFormed(draft.cost),
+        finalOutput: wellFormed(draft.finalOutput),
+        traceSpans: 'x'.repeat(length),
+      }))
+      const chunks = chunksOf(
+        rows,
+        rows.map((_, index) => index + 1),
+      )
+      let last = 0
+      for (const chunk of chunks) {
+        expect(chunk.firstSequence).toBeGreaterThan(last)
+        expect(chunk.lastSequence).toBeGreaterThanOrEqual(chunk.firstSequence)
+        last = chunk.lastSequence
+        const [, , encoding, content] = chunkValues(chunk)
+        const back = chunkText({ encoding: encoding as number, content: content as string | Uint8Array })
+        expect(back).toBe(chunk.text)
+        expect(findInChunk(back, chunk.firstSequence + 1)).toBeUndefined()
+        for (const [index, { sequence, cost, finalOutput, traceSpans }] of rows.entries()) {
+          const isInside = sequence >= chunk.firstSequence && sequence <= chunk.lastSequence
+          const long = { workspace: index + 1, cost, finalOutput, traceSpans }
+          expect(findInChunk(back, sequence)).toEqual(isInside ? long : undefined)
+        }
+        if (chunk.firstSequence !== chunk.lastSequence) expect(chunk.text.length).toBeLessThanOrEqual(32_768)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})

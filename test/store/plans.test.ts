@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test'
+import type { LogRow } from '../../src/domain/log.ts'
+import type { Connection, Sql, Value } from '../../src/store/sqlite/connection.ts'
+import { createInstallation } from '../../src/store/sqlite/installation.ts'
+import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
+import { openConnection } from '../../src/store/sqlite/open.ts'
+import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
+import { temporaryFolder } from '../executable.ts'
+import { type Installed, logRow, newKey } from './installed.ts'
+
+/** A handle that also asks how each statement will be carried out. */
+class Watched implements Sql {
+  readonly #connection: Connection
+  readonly plans: string[] = []
+  readonly workflows = new Map()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  get<Row>(text: string, ...values: Value[]): Row | undefined {
+    this.#explain(text, values)
+    return this.#connection.get<Row>(text, ...values)
+  }
+
+  all<Row>(text: string, ...values: Value[]): Row[] {
+    this.#explain(text, values)
+    return this.#connection.all<Row>(text, ...values)
+  }
+
+  run(text: string, ...values: Value[]): number {
+    this.#explain(text, values)
+    return this.#connection.run(text, ...values)
+  }
+
+  #explain(text: string, values: Value[]): void {
+    const steps = this.#connection.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
+    this.plans.push(...steps.map(({ detail }) => detail))
+  }
+}
+
+test('no query about log entries sorts, or walks a table', () => {
+  using folder = temporaryFolder()
+  const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
+  const userId = 'user'
+  const workspaceId = 'workspace'
+  const first = { userId, email: 'a@example.org', workspaceId, workspaceName: 'Main' }
+  createInstallation(connection, { ...first, key: newKey({ userId }), signInTokenHash: null, at: 1 })
+  const document = { name: 'A', blocks: {}, edges: [] }
+  const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
+  const row: LogRow = logRow({ userId, workspaceId, workflowId } as Installed, 7, { costTotal: 1 })
+
+  const watched = new Watched(connection)
+  appendLogs(watched, [row])
+  lastSequence(watched)
+  expect(queryLogs(watched, { workspaceId, limit: 10, order: 'asc' })).toHaveLength(1)
+  expect(queryLogs(watched, { workspaceId, limit: 10, order: 'desc', after: 9 })).toHaveLength(1)
+  expect(getLog(watched, 7)).toBeDefined()
+  expect(getExecution(watched, row.executionId)).toBeDefined()
+  connection.close()
+
+  const slow = watched.plans.filter(
+    (detail) => /TEMP B-TREE|AUTOMATIC/.test(detail) || /^SCAN (?!log_chunks)/.test(detail),
+  )
+  expect(slow).toEqual([])
+  // The newest chunk is found by walking the table from its end, one step.
+  expect(watched.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
+  expect(watched.plans).toContain('SEARCH l USING PRIMARY KEY (workspace=? AND sequence>?)')
+})
