@@ -49,7 +49,7 @@ for (let time = 0; time < 500; time++) {
   await Promise.all([workers.run(request), both.run(request), turn()])
 }
 for (const [name, sandbox] of Object.entries({ 'workers only': workers, 'workers and this thread': both })) {
-  bench(`sandbox, ${name}: 1 at a time, one a turn`, async () => {
+  bench(`sandbox, ${name}: 1 at a time`, async () => {
     await turn()
     await sandbox.run(request)
   })

@@ -98,8 +98,13 @@ export class Engine {
     return at === 0 ? undefined : this.#memory.readText(at, this.#memory.readUint32(this.#lengthAt))
   }
 
-  isRejected(promise: Handle): boolean {
-    return this.#calls.qjs_promise_state(promise) === rejected
+  promiseState(promise: Handle): PromiseState {
+    return promiseStates[this.#calls.qjs_promise_state(promise)] ?? 'none'
+  }
+
+  /** What a promise was resolved or rejected with. */
+  promiseResult(promise: Handle): Handle {
+    return this.#calls.qjs_promise_result(promise)
   }
 
   picture(): Picture {
@@ -171,6 +176,11 @@ export type EngineHost = {
   random(): number
 }
 
+/** `none`: the value is no promise. */
+export type PromiseState = 'pending' | 'fulfilled' | 'rejected' | 'none'
+
+const promiseStates: readonly PromiseState[] = ['pending', 'fulfilled', 'rejected']
+
 /** There is no room in the engine for what the host wants to put there. */
 export class EngineFull extends Error {}
 
@@ -193,6 +203,7 @@ type EngineCalls = {
   qjs_get_exception(): Handle
   qjs_execute_pending_job(): number
   qjs_promise_state(promise: Handle): number
+  qjs_promise_result(promise: Handle): Handle
   qjs_get_undefined(): Handle
   qjs_new_string(at: number, length: number): Handle
   qjs_new_number(value: number): Handle
@@ -211,7 +222,6 @@ const intrinsics = 0b1_1011_1111_1111
 
 /** Half of the megabyte that the linker gave to the stack: the most at which a deep recursion is an error, not a trap. */
 const stackBytesMax = 512 * 1024
-const rejected = 2
 const argumentsMax = 8
 const inputBytes = 16 * 1024
 /** WASI's EBADF. */

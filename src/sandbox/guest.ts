@@ -1,51 +1,41 @@
 import { answerBytesMax } from '../domain/limits.ts'
 
 /**
- * What user code finds beside the language itself, and the two functions by which the host starts it and asks about it.
- * It is evaluated before any user code and takes what it needs later out of that code's reach.
+ * What user code finds beside the language itself, and the functions by which the host deals with it. It is evaluated
+ * before any user code and takes what it needs later out of that code's reach.
  *
  * The script's value is a function of the host's functions (`hostFunctions`, in that order) that returns
- * `[prepare, describe]`: `prepare(body, source)` gives the function that starts a run with the JSON text of its values,
- * and `describe(error)` reports what was thrown.
+ * `[prepare, finish, describe]`: `prepare(body, source)` gives the function that starts a run with the JSON text of its
+ * values and returns its promise, `finish(value)` gives the JSON text of what the promise was resolved with (empty when it
+ * is too long), and `describe(error)` a report of what was thrown.
  */
 export function guestSource(): string {
   return `${guest}(${JSON.stringify(guestGlobals)}, ${answerBytesMax})`
 }
 
-/** The host's functions, called with one text or nothing. The first letters differ: the host tells them apart by these. */
-export const hostFunctions = ['result', 'tooLarge', 'failure', 'print', 'seed'] as const
+/** The host's functions. The first letters differ: the host tells them apart by these. */
+export const hostFunctions = ['print', 'seed'] as const
 
 /** Between name, message and stack in the report of what was thrown. */
 export const reportSeparator = '\0'
 
 /** Every name that user code finds in its global object. */
-const guestGlobals: readonly string[] = [
-  ...['AggregateError', 'Array', 'ArrayBuffer', 'AsyncDisposableStack', 'BigInt', 'BigInt64Array', 'BigUint64Array'],
-  ...['Boolean', 'DOMException', 'DataView', 'Date', 'DisposableStack', 'Error', 'EvalError', 'FinalizationRegistry'],
-  ...['Float16Array', 'Float32Array', 'Float64Array', 'Function', 'Infinity', 'Int16Array', 'Int32Array', 'Int8Array'],
-  ...['InternalError', 'Iterator', 'JSON', 'Map', 'Math', 'NaN', 'Number', 'Object', 'Promise', 'Proxy', 'RangeError'],
-  ...['ReferenceError', 'Reflect', 'RegExp', 'Set', 'String', 'SuppressedError', 'Symbol', 'SyntaxError', 'TypeError'],
-  ...['URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakRef', 'WeakSet'],
-  ...[
-    'atob',
-    'btoa',
-    'console',
-    'decodeURI',
-    'decodeURIComponent',
-    'encodeURI',
-    'encodeURIComponent',
-    'escape',
-    'eval',
-  ],
-  ...['globalThis', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'queueMicrotask', 'undefined', 'unescape'],
-]
+const guestGlobals: readonly string[] = `
+  AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException DataView
+  Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
+  Int16Array Int32Array Int8Array InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
+  ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array
+  Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet atob btoa console decodeURI decodeURIComponent encodeURI
+  encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape`
+  .trim()
+  .split(/\s+/)
 
 /** JavaScript for the engine, not for this process: kept as text, so that no bundler touches it. */
 const guest = String.raw`((globals, textLengthMax) => {
 'use strict'
 for (const name of Object.getOwnPropertyNames(globalThis)) if (!globals.includes(name)) delete globalThis[name]
 
-return (result, tooLarge, failure, print, seed) => {
+return (print, seed) => {
   const { parse, stringify } = JSON
   const { apply } = Reflect
   const { slice } = String.prototype
@@ -108,12 +98,13 @@ return (result, tooLarge, failure, print, seed) => {
         stack = text(error.stack)
       } else message = typeof error === 'string' ? error : 'The code threw ' + show(error)
     } catch {}
-    failure(name + '\0' + message + '\0' + stack)
+    return name + '\0' + message + '\0' + stack
   }
 
-  function jsonOf(value) {
+  function finish(value) {
     try {
-      return stringify(value) ?? 'null'
+      const json = stringify(value) ?? 'null'
+      return json.length > textLengthMax ? '' : json
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       throw new TypeError('the returned value is not JSON data: ' + error.message)
@@ -125,16 +116,8 @@ return (result, tooLarge, failure, print, seed) => {
     if (typeof body !== 'function' || apply(sourceOf, body, []) !== source) {
       throw new SyntaxError('the code is not the body of a function')
     }
-    return async (values) => {
-      try {
-        const json = jsonOf(await apply(body, undefined, parse(values)))
-        if (json.length > textLengthMax) tooLarge()
-        else result(json)
-      } catch (error) {
-        describe(error)
-      }
-    }
+    return (values) => apply(body, undefined, parse(values))
   }
-  return [prepare, describe]
+  return [prepare, finish, describe]
 }
 })`

@@ -1,6 +1,15 @@
 import type { Program, ProgramFailureCode } from '../domain/program.ts'
 import { Engine, type EngineHost, type Handle } from './engine.ts'
-import { cancelled, codeName, engineFailed, memoryExceeded, thrown, timedOut, waitsForever } from './failure.ts'
+import {
+  cancelled,
+  codeName,
+  engineFailed,
+  type Failure,
+  memoryExceeded,
+  thrown,
+  timedOut,
+  waitsForever,
+} from './failure.ts'
 import { guestSource, hostFunctions } from './guest.ts'
 import type { Picture } from './memory.ts'
 import { Run, type RunEnd } from './run.ts'
@@ -10,7 +19,10 @@ import { WarmPrograms } from './warm-programs.ts'
  * Runs programs one after the other, each in a world of its own.
  *
  * A program is compiled once; then a picture is taken of the engine's memory, and every run starts from this picture:
- * whatever a run does to globals, to prototypes or to the engine itself is gone when the memory is put back. FIGURES
+ * whatever a run does to globals, to prototypes or to the engine itself is gone when the memory is put back.
+ *
+ * Measured by `bench/sandbox.ts` for `return a.x + 1`: the run itself 4 µs, putting the memory back (300 KB) 9 µs. A new
+ * engine made from the picture takes 2 ms, garbage collection included, and so does one with a new context.
  */
 export class Machine {
   #options: MachineOptions
@@ -36,24 +48,25 @@ export class Machine {
     }
   }
 
+  /** Starts the engine, so that the first run does not wait for it. */
+  warm(): void {
+    this.#start()
+  }
+
   /** Runs a program with the JSON text of its values. Never throws for anything that the code does. */
   run(program: Program, values: string, bounds: RunBounds): MachineOutcome {
-    const { memoryBytesMax, random } = this.#options
+    const { random } = this.#options
     const base = this.#start()
-    const run = new Run({
-      ends: bounds.ends,
-      explain: (report) => thrown(report, program.source, { memoryBytesMax, isFull: this.#isFull }),
-      seed: () => Math.floor(random() * 2 ** 32),
-    })
+    const run = new Run({ ends: bounds.ends, seed: () => Math.floor(random() * 2 ** 32) })
     this.#run = run
     const compiled = this.#warm.get(program.id) ?? this.#compile(program, base, run)
-    if (compiled) this.#call(compiled, values, run)
+    if (compiled) this.#call(program, base, compiled, values, run)
     this.#run = undefined
     const { result, failure, stdout } = run
     if (run.ended === 'TIMEOUT') return { ok: false, ...timedOut(bounds.timeoutMs), stdout }
     if (run.ended === 'CANCELLED') return { ok: false, ...cancelled, stdout }
     if (result !== undefined) return { ok: true, result, stdout }
-    return { ok: false, ...(failure ?? waitsForever), stdout }
+    return { ok: false, ...(failure ?? this.#lacksMemory), stdout }
   }
 
   /** Wipes what the latest run left. Every run starts clean without it: this does the work while nothing waits. */
@@ -65,13 +78,19 @@ export class Machine {
     this.#options.collectGarbage()
   }
 
-  #call({ picture, start }: Compiled, values: string, run: Run): void {
+  #call(program: Program, base: Base, { picture, start }: Compiled, values: string, run: Run): void {
     this.#use(picture, run, (engine) => {
       const promise = engine.call(start, [engine.newString(values)])
-      while (!run.settled && !run.interrupted() && engine.runJob() !== 0) {}
-      // Without memory not even the report of an error can be made.
-      const isFull = !promise || engine.isRejected(promise) || this.#isFull
-      if (isFull && !run.settled) run.failure = memoryExceeded(this.#options.memoryBytesMax)
+      if (promise === undefined) return this.#explain(program, base, engine, engine.exception(), run)
+      while (engine.promiseState(promise) === 'pending' && !run.interrupted()) if (engine.runJob() === 0) break
+      const state = engine.promiseState(promise)
+      if (state === 'pending') run.failure = this.#isFull ? this.#lacksMemory : waitsForever
+      if (state === 'pending' || run.ended) return
+      const value = engine.promiseResult(promise)
+      const json = state === 'fulfilled' ? engine.call(base.finish, [value]) : undefined
+      const text = json === undefined ? undefined : engine.textOf(json)
+      if (text !== undefined) run.settle(text)
+      else this.#explain(program, base, engine, state === 'rejected' ? value : engine.exception(), run)
     })
   }
 
@@ -83,13 +102,23 @@ export class Machine {
       const body = engine.evaluate(`(${source})`, codeName)
       const start = body === undefined ? undefined : engine.call(base.prepare, [body, engine.newString(source)])
       if (start !== undefined) return { picture: engine.picture(), start }
-      engine.call(base.describe, [engine.exception()])
-      if (!run.settled) run.failure = memoryExceeded(this.#options.memoryBytesMax)
+      this.#explain(program, base, engine, engine.exception(), run)
       return undefined
     })
-    if (run.settled || run.ended) return undefined
+    if (run.ended) return undefined
     if (compiled) this.#warm.keep(program.id, compiled)
     return compiled
+  }
+
+  /** Makes a failure of what was thrown. */
+  #explain(program: Program, base: Base, engine: Engine, error: Handle, run: Run): void {
+    if (run.ended) return
+    const report = engine.call(base.describe, [error])
+    const text = report === undefined ? undefined : engine.textOf(report)
+    const { memoryBytesMax } = this.#options
+    // Without memory not even the report of an error can be made.
+    if (text === undefined) run.failure = this.#lacksMemory
+    else run.failure = thrown(text, program.source, { memoryBytesMax, isFull: this.#isFull })
   }
 
   /** Lets the engine be what the picture shows, and used once. */
@@ -127,6 +156,10 @@ export class Machine {
     return this.#engine !== undefined && this.#engine.size > this.#options.memoryBytesMax
   }
 
+  get #lacksMemory(): Failure {
+    return memoryExceeded(this.#options.memoryBytesMax)
+  }
+
   /** What every program is compiled in. Made once, before any run, so that no deadline cuts it. */
   #start(): Base {
     if (this.#base) return this.#base
@@ -140,8 +173,12 @@ export class Machine {
         hostFunctions.map((name) => engine.newHostFunction(name)),
       )
     if (!functions) throw new Error(`The sandbox does not start: ${engine.textOf(engine.exception())}`)
-    const [prepare, describe] = [engine.item(functions, 0), engine.item(functions, 1)]
-    this.#base = { picture: engine.picture(), prepare, describe }
+    const [prepare, finish, describe] = [0, 1, 2].map((index) => engine.item(functions, index)) as [
+      Handle,
+      Handle,
+      Handle,
+    ]
+    this.#base = { picture: engine.picture(), prepare, finish, describe }
     this.#engine = engine
     return this.#base
   }
@@ -174,7 +211,7 @@ export type MachineOutcome =
   | { ok: false; code: ProgramFailureCode; message: string; stdout: string }
 
 /** The engine before any user code is in it. */
-type Base = { picture: Picture; prepare: Handle; describe: Handle }
+type Base = { picture: Picture; prepare: Handle; finish: Handle; describe: Handle }
 
 /** The engine with a program in it, ready to be called. */
 export type Compiled = { picture: Picture; start: Handle }

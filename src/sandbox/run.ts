@@ -17,10 +17,6 @@ export class Run {
     this.#host = host
   }
 
-  get settled(): boolean {
-    return this.result !== undefined || this.failure !== undefined
-  }
-
   get stdout(): string {
     return this.#lines.join('\n')
   }
@@ -32,31 +28,17 @@ export class Run {
 
   /** A host function was called: `letter` is the code of its first letter, `read` reads its argument. */
   call(letter: number, read: () => string | undefined): number | undefined {
-    switch (String.fromCharCode(letter)) {
-      case 'r':
-        this.#settle(read())
-        return undefined
-      case 't':
-        this.failure = resultTooLarge(answerBytesMax)
-        return undefined
-      case 'f':
-        this.failure = this.#host.explain(read() ?? '')
-        return undefined
-      case 'p':
-        if (this.#stdoutRoom >= 0) this.#print(read() ?? '')
-        return undefined
-      default:
-        return this.#host.seed()
-    }
+    if (letter === seedLetter) return this.#host.seed()
+    if (this.#stdoutRoom >= 0) this.#print(read() ?? '')
+    return undefined
   }
 
-  /** Without a text there was no memory for it, and the run stays unsettled. */
-  #settle(json: string | undefined): void {
-    if (json === undefined) return
-    if (isDeeperThan(json, resultDepthMax)) {
-      this.failure = codeError(`The result is nested deeper than ${resultDepthMax} levels.`)
-    } else if (json.length * 3 > answerBytesMax && Buffer.byteLength(json) > answerBytesMax) {
+  /** Takes the JSON text of the result, which is empty when it is too long. */
+  settle(json: string): void {
+    if (json === '' || (json.length * 3 > answerBytesMax && Buffer.byteLength(json) > answerBytesMax)) {
       this.failure = resultTooLarge(answerBytesMax)
+    } else if (isDeeperThan(json, resultDepthMax)) {
+      this.failure = codeError(`The result is nested deeper than ${resultDepthMax} levels.`)
     } else this.result = json
   }
 
@@ -70,11 +52,11 @@ export class Run {
 export type RunHost = {
   /** Asked again and again: why the run has to end now. */
   ends(): RunEnd | undefined
-  /** Makes a failure of the guest's report of what was thrown. */
-  explain(report: string): Failure
   /** An unsigned integer of 32 bits. */
   seed(): number
 }
+
+const seedLetter = 's'.charCodeAt(0)
 
 export type RunEnd = 'TIMEOUT' | 'CANCELLED'
 

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import type { ProgramOutcome, ProgramRequest, RunProgram } from '../domain/program.ts'
-import { cancelled, codeError, type Failure, outcomeOf } from './failure.ts'
+import { cancelled, codeError, type Failure, memoryExceeded, outcomeOf } from './failure.ts'
 import type { MachineOutcome } from './machine.ts'
 import { Pool } from './pool.ts'
 import { ShortRuns } from './short-runs.ts'
@@ -10,11 +10,11 @@ import { ShortRuns } from './short-runs.ts'
  * Runs user code, with nothing of the host in its reach and bounds on all it can use. Nothing of the engine is loaded
  * before the first run or `warm`.
  *
- * Code runs in workers. Programs that have shown to be short may also run in this thread, one in each turn of the event
- * loop: see `ShortRuns`.
+ * Code runs in workers (`Pool`). Programs that have shown to be short may also run in this thread (`ShortRuns`).
  */
 export class Sandbox {
   #pool: Pool
+  #memoryBytesMax: number
   #shortRuns: ShortRuns | undefined
   /** How long each program takes on average, recent runs counting most. */
   #expectedMs = new Map<string, number>()
@@ -22,6 +22,7 @@ export class Sandbox {
 
   constructor(options: SandboxOptions = {}) {
     const { shortRuns, ...rest } = { ...defaults, ...options }
+    this.#memoryBytesMax = rest.memoryBytesMax
     this.#pool = new Pool({
       ...rest,
       compiled: (module) => {
@@ -59,7 +60,8 @@ export class Sandbox {
   #valuesOf({ values, signal }: ProgramRequest): string | Failure {
     if (this.#stopped || signal.aborted) return cancelled
     try {
-      return JSON.stringify(values)
+      const text = JSON.stringify(values)
+      return text.length > this.#memoryBytesMax ? memoryExceeded(this.#memoryBytesMax) : text
     } catch (error) {
       return codeError(`The values for the code are not JSON data: ${messageOf(error)}`)
     }
@@ -69,7 +71,13 @@ export class Sandbox {
   #runHere(request: ProgramRequest, values: string, expectedMs: number): MachineOutcome | undefined {
     if (!this.#shortRuns?.takes(request, values, expectedMs)) return undefined
     const startMs = performance.now()
-    const outcome = this.#shortRuns.run(request, values)
+    let outcome: MachineOutcome | undefined
+    try {
+      outcome = this.#shortRuns.run(request, values)
+    } catch {
+      // No engine can be made in this thread, for lack of memory say. The workers say so if they have none either.
+      this.#shortRuns = undefined
+    }
     this.#learn(request.program.id, outcome ? performance.now() - startMs : givenUpMs)
     return outcome
   }

@@ -14,6 +14,8 @@ self.onmessage = ({ data }: MessageEvent<WorkerStart>) => {
   const module = data.module ?? compileEngine(data.memoryBytesMax)
   if (!data.module) self.postMessage(module)
   const desk = new Desk({ ...data, module })
+  // Compiling leaves several copies of the engine's file behind.
+  Bun.gc(true)
   self.onmessage = ({ data }: MessageEvent<RunBatch>) => desk.take(data)
 }
 
@@ -35,6 +37,7 @@ class Desk {
       random: secureRandom,
       collectGarbage: () => Bun.gc(true),
     })
+    this.#machine.warm()
   }
 
   take({ programs, forget, runs }: RunBatch): void {

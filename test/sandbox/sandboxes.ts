@@ -1,0 +1,32 @@
+import type { ProgramOutcome } from '../../src/domain/program.ts'
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+
+/** The sandboxes of a test file: all are stopped at its end. */
+export class Sandboxes {
+  #started: Sandbox[] = []
+
+  start(options: SandboxOptions = {}): Sandbox {
+    const sandbox = new Sandbox(options)
+    this.#started.push(sandbox)
+    return sandbox
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#started.map((sandbox) => sandbox.stop()))
+  }
+}
+
+/** Runs code with one value, named `a`. */
+export function run(
+  sandbox: Sandbox,
+  source: string,
+  a: unknown = null,
+  options: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<ProgramOutcome> {
+  const program = { id: source, source, parameters: ['a'] }
+  return sandbox.run({ program, values: [a], timeoutMs: 5_000, signal: new AbortController().signal, ...options })
+}
+
+export function ok(result: unknown): ProgramOutcome {
+  return { ok: true, result, stdout: '' }
+}
