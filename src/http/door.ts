@@ -39,6 +39,7 @@ export class Door {
   greet(request: Request, set: AnswerSet): void {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
+    refuseBrokenEscapes(request)
   }
 
   /** For holders of a key. */
@@ -170,6 +171,17 @@ type Visit = RequestNotes & { requestId: string; startedAt: number | undefined; 
 
 function roundToMicros(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000
+}
+
+/** The router makes null of a path parameter whose escapes it cannot decode, where every route expects a text. */
+function refuseBrokenEscapes(request: Request): void {
+  const path = pathOf(request)
+  if (!path.includes('%')) return
+  try {
+    decodeURIComponent(path)
+  } catch (cause) {
+    throw new AppError('INVALID_PARAMETERS', 'The path holds a "%" that starts no valid escape.', { cause })
+  }
 }
 
 export function pathOf({ url }: Request): string {

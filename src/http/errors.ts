@@ -71,10 +71,6 @@ export function errorResponse(error: AppError, headers: Record<string, string>):
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
-  // The router decodes path parameters, and lets this through for a % that starts no escape.
-  if (thrown instanceof URIError) {
-    return new AppError('INVALID_PARAMETERS', 'The path holds a "%" that starts no valid escape.', { cause: thrown })
-  }
   const { code, type } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as {
     code?: unknown
     type?: unknown
