@@ -1,3 +1,4 @@
+// Long because it is one list: everything that a store promises, whichever it is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newId } from '../../src/domain/ids.ts'
