@@ -33,10 +33,10 @@ export function createFold(): Fold {
 }
 
 /**
- * The bytes of JSON that all values of one trace may have. What comes after them is kept as a preview: a big value that
- * every iteration of a loop reads would otherwise be written thousands of times.
+ * The characters of JSON that all values of one trace may have. What comes after them is kept as a preview: a big value
+ * that every iteration of a loop reads would otherwise be written thousands of times.
  */
-export const traceBytesMax = 33_554_432
+const traceCharsMax = 33_554_432
 
 const previewChars = 1_024
 
@@ -88,7 +88,7 @@ class Texts {
   readonly #outputText: string
   #latest: unknown
   #latestText = ''
-  #bytesLeft = traceBytesMax
+  #charsLeft = traceCharsMax
 
   constructor(output: unknown) {
     this.#output = output
@@ -100,8 +100,8 @@ class Texts {
   }
 
   spanValue(value: unknown): string {
-    const text = bounded(this.#textOf(value), Math.min(spanValueBytesMax, Math.max(0, this.#bytesLeft)))
-    this.#bytesLeft -= text.length
+    const text = bounded(this.#textOf(value), Math.min(spanValueBytesMax, Math.max(0, this.#charsLeft)))
+    this.#charsLeft -= text.length
     return text
   }
 

@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AppError } from '../../src/domain/errors.ts'
+import { LogSequence, logIdOf, sequenceOf } from '../../src/domain/ids.ts'
+import type { LogRow } from '../../src/domain/log.ts'
+import { LogWriter } from '../../src/events/writer.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ManualClock } from '../clock.ts'
+import { temporaryFolder } from '../executable.ts'
+import { install } from '../store/installed.ts'
+import { rejectionOf } from '../store/rejection.ts'
+import { runRecord } from './run-record.ts'
+
+/**
+ * A writer over a real store in memory of this process, with a gate in front of it: a test opens it, or makes the disk
+ * behind it fail.
+ */
+async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: number } = {}) {
+  const folder = temporaryFolder()
+  const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+  const home = await install(store)
+  const gate = new Gate(store)
+  const clock = new ManualClock()
+  const health: boolean[] = []
+  const writer = new LogWriter({
+    store: gate,
+    clock,
+    sequence: new LogSequence(() => clock.now()),
+    rowsWaitingMax: 1_000,
+    onHealth: (healthy) => health.push(healthy),
+    ...options,
+  })
+  const { workflowId, workspaceId } = home
+  return {
+    store,
+    gate,
+    clock,
+    health,
+    writer,
+    append: (more = {}) => writer.append(runRecord({ workflowId, workspaceId, ...more })),
+    recorded: async () =>
+      (await store.queryLogs({ workspaceId, limit: 1_000, order: 'asc' })).map(({ executionId }) => executionId),
+    async [Symbol.asyncDispose]() {
+      gate.open()
+      await writer.stop()
+      await store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+class Gate implements Pick<Store, 'appendLogs' | 'probe'> {
+  readonly #store: Store
+  readonly groups: number[] = []
+  probes = 0
+  /** The disk: groups and probes fail while it does. */
+  broken = false
+  #closed: PromiseWithResolvers<void> | undefined
+  #arrived = Promise.withResolvers<void>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  close(): void {
+    this.#closed ??= Promise.withResolvers()
+  }
+
+  open(): void {
+    this.#closed?.resolve()
+    this.#closed = undefined
+  }
+
+  /** Resolves when the next group has come. */
+  arrival(): Promise<void> {
+    return this.#arrived.promise
+  }
+
+  async appendLogs(rows: readonly LogRow[]): Promise<void> {
+    this.groups.push(rows.length)
+    this.#arrived.resolve()
+    this.#arrived = Promise.withResolvers()
+    await this.#closed?.promise
+    if (this.broken) throw new AppError('STORAGE_UNAVAILABLE', 'The disk is full', { retryAfterS: 1 })
+    await this.#store.appendLogs(rows)
+  }
+
+  async probe(): Promise<boolean> {
+    this.probes += 1
+    return !this.broken && (await this.#store.probe())
+  }
+}
+
+describe('group commit', () => {
+  test('an append resolves when its entry can be read, with the id it is found by', async () => {
+    await using it = await world()
+    const { logId } = await it.append({ executionId: 'one' })
+    expect(await it.store.getLog(sequenceOf(logId)!)).toMatchObject({ executionId: 'one' })
+  })
+
+  test('runs of one turn of the loop share a commit, and those that come meanwhile the next one', async () => {
+    await using it = await world()
+    it.gate.close()
+    const first = Array.from({ length: 10 }, () => it.append())
+    await it.gate.arrival()
+    const second = Array.from({ length: 25 }, () => it.append())
+    it.gate.open()
+    await Promise.all([...first, ...second])
+    expect(it.gate.groups).toEqual([10, 25])
+    expect(it.writer.rowsWaiting).toBe(0)
+  })
+
+  test('a lone run leaves without waiting for others, or for time', async () => {
+    await using it = await world()
+    await it.append()
+    expect(it.gate.groups).toEqual([1])
+    expect(it.clock.pending).toBe(0)
+  })
+
+  test('entries are numbered in the order of recording, also when the clock goes back', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: -5_000, max: 5_000 }), { maxLength: 30 }), async (steps) => {
+        await using it = await world()
+        const appended: Promise<{ logId: string }>[] = []
+        for (const [index, step] of steps.entries()) {
+          it.clock.setNow(it.clock.now() + step)
+          appended.push(it.append({ executionId: `${index}` }))
+          if (step % 3 === 0) await appended.at(-1)
+        }
+        const ids = (await Promise.all(appended)).map(({ logId }) => logId)
+        expect(ids).toEqual(ids.toSorted())
+        expect(new Set(ids).size).toBe(ids.length)
+        expect(await it.recorded()).toEqual(steps.map((_, index) => `${index}`))
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('large runs do not make one huge commit', async () => {
+    await using it = await world()
+    const output = 'x'.repeat(3_000_000)
+    await Promise.all(Array.from({ length: 6 }, () => it.append({ output })))
+    expect(it.gate.groups).toEqual([2, 2, 2])
+  })
+})
+
+describe('pressure', () => {
+  test('beyond the bound on rows appends are refused, and taken again when some are written', async () => {
+    await using it = await world({ rowsWaitingMax: 5 })
+    it.gate.close()
+    const taken = Array.from({ length: 5 }, () => it.append())
+    expect(await rejectionOf(it.append())).toMatchObject({ code: 'OVERLOADED', retryAfterS: 1 })
+    it.gate.open()
+    await Promise.all(taken)
+    await it.append()
+    expect(await it.recorded()).toHaveLength(6)
+  })
+
+  test('so are they beyond the bound on text', async () => {
+    await using it = await world({ charsWaitingMax: 100_000 })
+    it.gate.close()
+    const taken = it.append({ output: 'x'.repeat(200_000) })
+    expect(await rejectionOf(it.append())).toMatchObject({ code: 'OVERLOADED' })
+    it.gate.open()
+    await taken
+    await it.append()
+  })
+})
+
+describe('a failing group', () => {
+  test('that the storage refuses rejects all that wait, and what comes, until a probe succeeds', async () => {
+    await using it = await world()
+    it.gate.close()
+    it.gate.broken = true
+    const group = [it.append(), it.append()]
+    await it.gate.arrival()
+    const behind = it.append()
+    it.gate.open()
+    for (const append of [...group, behind]) {
+      const error = await rejectionOf(append)
+      expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE', retryAfterS: 1 })
+      expect((error as Error).message).toContain('The disk is full')
+    }
+    expect(it.writer.healthy).toBe(false)
+    expect(await rejectionOf(it.append())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    expect(it.gate.groups).toEqual([2])
+
+    for (let n = 1; n <= 3; n += 1) {
+      await it.clock.whenPending()
+      it.clock.advance(250)
+      expect(it.gate.probes).toBe(n)
+    }
+    await it.clock.whenPending()
+    it.gate.broken = false
+    it.clock.advance(250)
+    while (!it.writer.healthy) await new Promise((resolve) => setImmediate(resolve))
+    await it.append({ executionId: 'after' })
+    expect(await it.recorded()).toEqual(['after'])
+    expect(it.health).toEqual([false, true])
+    expect(it.clock.pending).toBe(0)
+  })
+
+  test('with a bad row in it loses that row only', async () => {
+    await using it = await world()
+    const bad = { workflowId: 'gone' }
+    const runs = [{ executionId: 'a' }, bad, { executionId: 'b' }, { executionId: 'a' }, { executionId: 'c' }]
+    const outcomes = await Promise.allSettled(runs.map((more) => it.append(more)))
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(await it.recorded()).toEqual(['a', 'b', 'c'])
+    expect(it.gate.groups).toEqual([5, 1, 1, 1, 1, 1])
+    expect(it.writer.healthy).toBe(true)
+    await it.append({ executionId: 'd' })
+  })
+
+  test('whose rows fail one by one because the storage fails then rejects the rest with that', async () => {
+    await using it = await world()
+    const appendLogs = it.gate.appendLogs.bind(it.gate)
+    it.gate.appendLogs = async (rows) => {
+      if (it.gate.groups.length === 2) it.gate.broken = true
+      await appendLogs(rows)
+    }
+    const runs = [{ executionId: 'a' }, { workflowId: 'gone' }, { executionId: 'b' }]
+    const outcomes = await Promise.allSettled(runs.map((more) => it.append(more)))
+    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'ok'))
+    expect(codes).toEqual(['ok', 'STORAGE_UNAVAILABLE', 'STORAGE_UNAVAILABLE'])
+    expect(await it.recorded()).toEqual(['a'])
+    expect(it.writer.rowsWaiting).toBe(0)
+  })
+})
+
+describe('stopping', () => {
+  test('writes what waits and refuses what comes', async () => {
+    await using it = await world()
+    const waiting = Array.from({ length: 3 }, () => it.append())
+    const stopped = it.writer.stop()
+    expect(await rejectionOf(it.append())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    await stopped
+    await Promise.all(waiting)
+    expect(await it.recorded()).toHaveLength(3)
+  })
+
+  test('ends the probing of a disk that stays broken', async () => {
+    await using it = await world()
+    it.gate.broken = true
+    await rejectionOf(it.append())
+    await it.clock.whenPending()
+    await it.writer.stop()
+    expect(it.clock.pending).toBe(0)
+  })
+
+  test('flush resolves when all that waits is written', async () => {
+    await using it = await world()
+    const waiting = it.append({ executionId: 'one' })
+    await it.writer.flush()
+    expect(await it.recorded()).toEqual(['one'])
+    expect((await waiting).logId).toBe(logIdOf(await it.store.lastSequence()))
+  })
+})
