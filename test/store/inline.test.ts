@@ -47,15 +47,18 @@ async function world(folder: { path: string }) {
   }
 }
 
-test('a few rows are committed at once, while the thread is idle; more rows, or a busy thread, are for the thread', async () => {
+test('a few rows are committed at once, while the thread is idle; more rows, and those after them, are for the thread', async () => {
   using folder = temporaryFolder()
-  const { commit, inline, writer, recorded } = await world(folder)
+  const { commit, inline, wait, writer, recorded } = await world(folder)
   expect(commit(4)).toBe(true)
   expect(recorded()).toBe(4)
-  expect(commit(5)).toBe(false)
   writer.isIdle = false
   expect(commit()).toBe(false)
   writer.isIdle = true
+  expect(commit()).toBe(true)
+  expect(commit(5)).toBe(false)
+  expect(commit()).toBe(false)
+  wait(20)
   expect(commit()).toBe(true)
   inline.close()
 })

@@ -38,7 +38,12 @@ export class Inline {
 
   /** False when these rows should go to the thread. Throws what `appendLogs` of the port rejects with. */
   append(rows: readonly LogRow[]): boolean {
-    if (rows.length > rowsMax || !this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return false
+    if (rows.length > rowsMax) {
+      // Where many runs end at once the thread is worth its while, also for the smaller groups between the larger.
+      this.#pauseFor(crowdedMs)
+      return false
+    }
+    if (!this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return false
     if (this.#checkpoints.isDue()) {
       this.#checkpoints.reset()
       this.#writer.maintain()
@@ -65,8 +70,11 @@ export class Inline {
   #learn(tookMs: number): void {
     // A running median: single slow commits hardly move it, a slow disk does within some twenty.
     this.#typicalMs = Math.min(this.#typicalMs * (tookMs > this.#typicalMs ? 1.05 : 0.95), typicalMsMax)
-    if (this.#typicalMs < fastMs && tookMs < stallMs) return
-    this.#pausedUntil = this.#monotonic() + pauseMs
+    if (this.#typicalMs >= fastMs || tookMs >= stallMs) this.#pauseFor(slowMs)
+  }
+
+  #pauseFor(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#monotonic() + ms)
   }
 
   #judge(error: unknown): false {
@@ -75,7 +83,7 @@ export class Inline {
     // Another process is writing: the thread can wait for it.
     if (failure.kind === 'busy') return false
     if (failure.kind === 'full') throw unavailable(failure.message, error)
-    this.#pausedUntil = this.#monotonic() + brokenMs
+    this.#pauseFor(brokenMs)
     const giveUp = failure.kind === 'io' ? abandon : drop
     if (this.#connection) giveUp(this.#connection)
     this.#connection = undefined
@@ -90,5 +98,6 @@ const rowsMax = 4
 const fastMs = 0.8
 const typicalMsMax = 2
 const stallMs = 25
-const pauseMs = 1_000
+const slowMs = 1_000
+const crowdedMs = 20
 const brokenMs = 60_000

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { load, median } from './service.ts'
+
+/**
+ * Where should the commit of finished runs happen? `bun bench/store.ts [rounds] [ms] [full|normal]`. In turns:
+ * - bare: bench/bare-server.ts, one short row a request, committed by the event loop;
+ * - direct: the service's writer and store, committed by the event loop;
+ * - threads: the same in a thread of its own;
+ * - inline: up to four rows by the event loop while the disk is fast, else in the thread.
+ */
+const [rounds = '5', ms = '1500', sync = 'full'] = process.argv.slice(2)
+
+type Served = { url: string; lag(): Promise<{ p99: number; max: number }>; stop(): Promise<void> }
+
+async function serve(variant: string): Promise<Served> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const command =
+    variant === 'bare'
+      ? [join(import.meta.dir, 'bare-server.ts'), join(directory, 'bare.db')]
+      : [join(import.meta.dir, 'store-server.ts'), directory, variant, sync]
+  const child = Bun.spawn([process.execPath, ...command], { stdout: 'pipe', stderr: 'inherit' })
+  const { value } = await child.stdout.getReader().read()
+  const origin = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`
+  return {
+    url: `${origin}/execute`,
+    lag: async () =>
+      variant === 'bare' ? { p99: Number.NaN, max: Number.NaN } : await (await fetch(`${origin}/lag`)).json(),
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+type Measured = { perSecond: number[]; p50: number[]; p99: number[]; lag: number[] }
+
+const variants = ['bare', 'direct', 'threads', 'inline']
+const body = '{"n":5,"name":"millrace"}'
+for (const connections of [32, 4, 1]) {
+  const results = new Map<string, Measured>(
+    variants.map((name) => [name, { perSecond: [], p50: [], p99: [], lag: [] }]),
+  )
+  for (let round = 0; round < Number(rounds); round += 1) {
+    for (const [name, measured] of results) {
+      const served = await serve(name)
+      await load({ url: served.url, headers: [], connections, ms: 700, body })
+      await served.lag()
+      const { perSecond, p50, p99 } = await load({ url: served.url, headers: [], connections, ms: Number(ms), body })
+      measured.perSecond.push(perSecond)
+      measured.p50.push(p50)
+      measured.p99.push(p99)
+      measured.lag.push((await served.lag()).p99)
+      await served.stop()
+    }
+  }
+  console.log(`\n${connections} connections, ${rounds} rounds of ${ms} ms, medians (and the best)`)
+  console.log('           requests/s           p50 ms           p99 ms   loop lag p99 ms')
+  for (const [name, { perSecond, p50, p99, lag }] of results) {
+    const cells = [
+      `${median(perSecond)} (${Math.max(...perSecond)})`,
+      `${median(p50).toFixed(3)} (${Math.min(...p50).toFixed(3)})`,
+      `${median(p99).toFixed(2)} (${Math.min(...p99).toFixed(2)})`,
+      `${median(lag).toFixed(2)}`,
+    ]
+    console.log(`${name.padEnd(8)} ${cells.map((cell) => cell.padStart(16)).join(' ')}`)
+  }
+}
