@@ -57,6 +57,8 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   try {
     const lock = takeLock(config.data)
     const listener = new Listener({ hostname: config.host, port: config.port, version })
+    // A turn for whoever waited for the socket: loading keeps this thread busy for some 20 ms.
+    await Bun.sleep(1)
     const opening = openStore(config)
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf }] = await Promise.all([import('../app.ts'), import('./allow-list.ts')])
