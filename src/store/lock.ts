@@ -20,6 +20,8 @@ export function takeLock(directory: string): DirectoryLock {
   const database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
   try {
     database.run('PRAGMA busy_timeout = 0')
+    // Nothing is ever written to it: a full disk must not keep the service from starting.
+    database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN IMMEDIATE')
   } catch (error) {
     database.close()

@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
+import { packChunks } from './pack.ts'
 import { abandon, drop, tryCommit } from './trial.ts'
 
 /**
@@ -50,12 +51,15 @@ export class Executor {
     if (this.#checkpoints?.isDue()) this.maintain()
   }
 
-  /** Moves the WAL into the database, as far as no reader needs it. */
+  /** Packs what was written since the last time, and moves the WAL into the database, as far as no reader needs it. */
   maintain(): void {
     this.#checkpoints?.reset()
     if (this.#suspect) return
     try {
-      this.#guarded((connection) => connection.get('PRAGMA wal_checkpoint(PASSIVE)'))
+      this.#guarded((connection) => {
+        connection.write(() => packChunks(connection))
+        connection.get('PRAGMA wal_checkpoint(PASSIVE)')
+      })
     } catch {
       // The executor is suspect now: the next write mends it, or tells its caller why it cannot.
     }

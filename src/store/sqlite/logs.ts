@@ -2,7 +2,7 @@ import { billingPeriodOf } from '../../domain/cost.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { LogRow } from '../../domain/log.ts'
 import type { LogDetailRow, LogListRow, LogQuery } from '../store.ts'
-import { chunksOf, chunkText, chunkValues, findInChunk, type Long, type SqlChunk } from './chunk.ts'
+import { chunksOf, chunkText, chunkValues, findInChunk, insertChunk, type Long, type SqlChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
 import { executionKey, logDetailOf, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
 
@@ -10,8 +10,6 @@ const insertLog = `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, started_at, ended_at,
     duration_ms, cost_total)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const insertChunk = 'INSERT INTO log_chunks (first_sequence, last_sequence, encoding, content) VALUES (?, ?, ?, ?)'
 
 /** The hot path: one group of finished runs. */
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {

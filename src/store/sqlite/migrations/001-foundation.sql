@@ -92,7 +92,7 @@ CREATE UNIQUE INDEX logs_by_execution ON logs (execution_id);
 
 -- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
 -- some 32 KB, because spans of one workflow differ little. Chunks cover disjoint ranges of sequences; chunk.ts has
--- the format.
+-- the format. A run that ends alone is a chunk of its own, as text, until pack.ts puts it together with its neighbours.
 CREATE TABLE log_chunks (
   first_sequence INTEGER PRIMARY KEY,
   last_sequence INTEGER NOT NULL,
@@ -106,6 +106,12 @@ CREATE TABLE usage (
   period_start INTEGER NOT NULL,
   cost REAL NOT NULL,
   PRIMARY KEY (user_id, period_start)
+) STRICT, WITHOUT ROWID;
+
+-- How far work in the background has come.
+CREATE TABLE marks (
+  name TEXT NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- What a trial commit writes and deletes again, to learn whether the disk takes commits.
