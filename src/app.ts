@@ -6,6 +6,7 @@ import { type Config, limitsOf } from './config.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
+import { localHost } from './domain/local-address.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
 import { Runner } from './engine/runner.ts'
@@ -51,7 +52,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const accounts = new AccountLimits({ plan: config.plan, usage, clock })
 
-  const samples = { host: urlHostOf(config.host), port: listener.port, paths: [samplePath] }
+  const samples = { host: localHost(config.host), port: listener.port, paths: [samplePath] }
   const outbound = createOutbound({
     allow: outboundAllow,
     version,
@@ -151,12 +152,6 @@ const warmAfterMs = 100
 
 /** Time for answers that are written already to reach their callers. */
 const closeMs = 500
-
-/** How the address that is listened on stands in a URL: one that means every address is reached by the local one. */
-function urlHostOf(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
-}
 
 function storageUnavailable(): AppError {
   return new AppError(

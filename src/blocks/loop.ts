@@ -22,9 +22,10 @@ export const loop = defineBlock({
     const { body } = context
     if (!body) throw new Error('A loop was compiled without a body')
     const settings = body.settings()
+    const passes = passesOf(settings, context)
     const results: unknown[] = []
-    for (let index = 0; !body.ended && (await goesOn(index, settings, context, body)); index += 1) {
-      const outcome = await body.iterate(iterationOf(index, settings))
+    for (let index = 0; !body.ended && (await goesOn(index, passes, context, body)); index += 1) {
+      const outcome = await body.iterate(iterationOf(index, passes))
       const failed = keep(results, index, outcome, settings['onError'] === 'continue')
       if (failed) return { outputs: { results }, error: failed }
     }
@@ -32,42 +33,45 @@ export const loop = defineBlock({
   },
 })
 
-async function goesOn(index: number, settings: Settings, { limits }: BlockContext, body: Body): Promise<boolean> {
-  const max = limits.loopIterationsMax
-  const kind = settings['loopType']
-  if (kind === 'for' || kind === 'forEach') {
-    const count =
-      kind === 'for' ? countOf(settings['iterations'], 'iterations') : listOf(settings['forEachItems']).length
-    if (count > max) throw tooMany(count)
-    return index < count
-  }
-  if (!(kind === 'doWhile' && index === 0) && !(await body.condition(index))) return false
-  if (index >= max) throw tooMany('more')
-  return true
+/** Read once, before the first pass. `count` is undefined where a condition decides. */
+type Passes = { kind: unknown; count: number | undefined; items: readonly unknown[] | null }
 
-  function tooMany(count: number | string): BlockError {
-    return new BlockError(
-      'EXECUTION_FAILED',
-      `The loop wants ${count} iterations; at most ${max} are allowed (${limitSettings.loopIterationsMax}).`,
-    )
-  }
+function passesOf(settings: Settings, context: BlockContext): Passes {
+  const kind = settings['loopType']
+  const items = kind === 'forEach' ? listOf(settings['forEachItems']) : null
+  const count = kind === 'for' ? countOf(settings['iterations'], 'iterations') : items?.length
+  if (count !== undefined && count > context.limits.loopIterationsMax) throw tooMany(count, context)
+  return { kind, count, items }
+}
+
+async function goesOn(index: number, { kind, count }: Passes, context: BlockContext, body: Body): Promise<boolean> {
+  if (count !== undefined) return index < count
+  if (!(kind === 'doWhile' && index === 0) && !(await body.condition(index))) return false
+  if (index >= context.limits.loopIterationsMax) throw tooMany('more', context)
+  return true
+}
+
+function tooMany(count: number | string, { limits }: BlockContext): BlockError {
+  const max = limits.loopIterationsMax
+  return new BlockError(
+    'EXECUTION_FAILED',
+    `The loop wants ${count} iterations; at most ${max} are allowed (${limitSettings.loopIterationsMax}).`,
+  )
 }
 
 type Settings = Readonly<Record<string, unknown>>
 
-function iterationOf(index: number, settings: Settings): Iteration {
-  if (settings['loopType'] !== 'forEach') return { index, currentItem: index, items: null }
-  const items = listOf(settings['forEachItems'])
-  return { index, currentItem: items[index], items }
+function iterationOf(index: number, { items }: Passes): Iteration {
+  return { index, currentItem: items ? items[index] : index, items }
 }
 
 /** A whole number from a setting that may be text. */
-export function countOf(value: unknown, name: string): number {
+export function countOf(value: unknown, name: string, min = 0): number {
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof count === 'number' && Number.isInteger(count) && count >= 0) return count
+  if (typeof count === 'number' && Number.isInteger(count) && count >= min) return count
   throw new BlockError(
     'INVALID_PARAMETER',
-    `"${name}" must be a whole number, not ${JSON.stringify(value) ?? 'nothing'}.`,
+    `"${name}" must be a whole number of at least ${min}, not ${JSON.stringify(value) ?? 'nothing'}.`,
   )
 }
 

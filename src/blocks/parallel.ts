@@ -23,9 +23,15 @@ export const parallel = defineBlock({
       )
     }
     const wanted = settings['concurrency'] ?? null
-    const atOnce = wanted === null ? limits.parallelConcurrencyMax : countOf(wanted, 'concurrency')
+    const atOnce = wanted === null ? limits.parallelConcurrencyMax : countOf(wanted, 'concurrency', 1)
+    if (atOnce > limits.parallelConcurrencyMax) {
+      throw new BlockError(
+        'EXECUTION_FAILED',
+        `The parallel wants ${atOnce} branches at once; at most ${limits.parallelConcurrencyMax} are allowed (${limitSettings.parallelConcurrencyMax}).`,
+      )
+    }
     const branches = { body, count, items, goesOnAfterFailure: settings['onError'] === 'continue' }
-    return runBranches(branches, Math.max(1, Math.min(atOnce, limits.parallelConcurrencyMax)))
+    return runBranches(branches, atOnce)
   },
 })
 

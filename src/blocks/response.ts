@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { isObject } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
-import { BlockError, defineBlock } from '../engine/block.ts'
+import { BlockError, defineBlock, type ResponseHeaders } from '../engine/block.ts'
 
 export const response = defineBlock({
   type: 'response',
@@ -23,8 +23,9 @@ export const response = defineBlock({
 })
 
 /** A key/value list or an object. Fails the block for what HTTP cannot carry. */
-function headersOf(given: unknown): Record<string, string> {
-  const headers: Record<string, string> = {}
+function headersOf(given: unknown): ResponseHeaders {
+  const headers: ResponseHeaders = {}
+  const written = new Map<string, string>()
   for (const [name, value] of pairsOf(given)) {
     if (name === '') continue
     const text = asText(value)
@@ -36,7 +37,14 @@ function headersOf(given: unknown): Record<string, string> {
         `The header ${JSON.stringify(name)} with the value ${JSON.stringify(text)} is not possible in HTTP.`,
       )
     }
-    headers[name] = text
+    // Of a name that comes again, the first spelling counts; the values are joined as HTTP has it.
+    const lower = name.toLowerCase()
+    const known = written.get(lower)
+    const before = known === undefined ? undefined : headers[known]
+    if (known === undefined || before === undefined) {
+      written.set(lower, name)
+      headers[name] = text
+    } else headers[known] = lower === 'set-cookie' ? [before, text].flat() : `${before}, ${text}`
   }
   return headers
 }

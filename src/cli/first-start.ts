@@ -1,9 +1,9 @@
 import sample from '../../samples/first.json'
 import type { App } from '../app.ts'
 import { readDocument } from '../domain/document.ts'
+import { localAddress } from '../domain/local-address.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import { createInstallation, type NewInstallation } from './installation.ts'
-import { localAddress } from './local-address.ts'
 
 export type FirstStart = NewInstallation & {
   workflowId: string

@@ -1,6 +1,6 @@
+import { localAddress } from '../domain/local-address.ts'
 import { Client } from './client.ts'
 import type { Command } from './command.ts'
-import { localAddress } from './local-address.ts'
 
 export const health: Command = {
   summary: 'asks the service whether it is ready; exit 1 when it is not',

@@ -56,7 +56,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   const { version } = build
   try {
     const lock = takeLock(config.data)
-    const listener = new Listener({ hostname: config.host, port: config.port, version })
+    const listener = listen(config)
     // A turn for whoever waited for the socket: loading keeps this thread busy for some 20 ms.
     await Bun.sleep(1)
     const opening = openStore(config)
@@ -75,12 +75,23 @@ async function openStore({ data, sync }: Config): Promise<Store> {
   return await openSqliteStore({ directory: data, sync, mode: 'workers' })
 }
 
-function explained(error: unknown, { host, port, data }: Config): unknown {
-  const code = (error as NodeJS.ErrnoException).code
-  if (code === 'EADDRINUSE') {
-    const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
-    return new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
+function listen({ host, port }: Config): Listener {
+  try {
+    return new Listener({ hostname: host, port, version: build.version })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
+      throw new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
+    }
+    const hint =
+      'Choose another address with --host and --port: one of this machine, and a port that this user may open.'
+    throw new CommandError(`The service cannot listen on ${host}, port ${port}: ${messageOf(error)}`, hint, error)
   }
+}
+
+function explained(error: unknown, { data }: Config): unknown {
+  if (error instanceof CommandError) return error
+  const code = (error as NodeJS.ErrnoException).code
   if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
     return new CommandError(
       `The data folder ${data} cannot be used: ${messageOf(error)}`,

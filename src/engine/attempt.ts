@@ -33,23 +33,21 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   spans.push(span)
   run.observer?.started?.(span)
   if (!node.enabled) return close(start, span, passThrough(node))
-  let params: Record<string, unknown> = noParams
+  const broken = countBlock(run)
+  if (broken) return close(start, span, breaking(start, broken))
   try {
-    countBlock(run)
-    params = node.parameters(frame)
+    const params = node.parameters(frame)
     span.input = inputOfSpan(node, params)
     const result = node.definition.run(params, new BlockAttempt(start, span))
-    if (!(result instanceof Promise)) return close(start, span, endOf(start, params, result))
+    if (!(result instanceof Promise)) return close(start, span, endOf(start, result))
     return result.then(
-      (value) => close(start, span, endOf(start, params, counted(run, value))),
-      (error: unknown) => close(start, span, endOfThrow(start, params, error)),
+      (value) => close(start, span, endOf(start, value)),
+      (error: unknown) => close(start, span, endOfThrow(start, error)),
     )
   } catch (error) {
-    return close(start, span, endOfThrow(start, params, error))
+    return close(start, span, endOfThrow(start, error))
   }
 }
-
-const noParams = Object.freeze({})
 
 type Closing = { end: BlockEnd; outputs: Outputs; error: BlockErrorData | null; status: SpanStatus }
 
@@ -93,59 +91,49 @@ function passThrough(node: PlanNode): Closing {
   }
 }
 
-function endOf(start: Attempt, params: Record<string, unknown>, result: BlockResult): Closing {
+function endOf(start: Attempt, result: BlockResult): Closing {
   const { run, node, halt } = start
   const { outputs } = result
-  if (result.error) return failing(start, params, result.error, outputs)
+  const broken = countBytes(run, outputs)
+  if (broken) return breaking(start, broken)
+  if (result.error) return failing(start, result.error, outputs)
   if (result.respond) run.respond(result.respond)
   else if (halt.stopped) return { end: { kind: 'cancelled' }, outputs, error: null, status: 'cancelled' }
   const port = result.port ?? (node.definition.ports ? undefined : 'source')
   return { end: { kind: 'ended', outputs, port }, outputs, error: null, status: 'success' }
 }
 
-function endOfThrow(start: Attempt, params: Record<string, unknown>, thrown: unknown): Closing {
+function endOfThrow(start: Attempt, thrown: unknown): Closing {
   const code = thrown instanceof BlockError ? thrown.code : 'BLOCK_FAILED'
-  const error = { code, message: messageOf(thrown) }
-  return failing(start, params, error, { ...start.node.noOutputs })
+  return failing(start, { code, message: messageOf(thrown) }, { ...start.node.noOutputs })
 }
 
-function failing(start: Attempt, params: Record<string, unknown>, error: BlockErrorData, given: Outputs): Closing {
-  const { node, halt } = start
+function failing({ node, halt }: Attempt, error: BlockErrorData, given: Outputs): Closing {
   const outputs = 'error' in node.noOutputs ? { ...given, error } : given
   // What an aborted block has to say is the consequence of the abort, not a failure of its own.
   if (halt.stopped) return { end: { kind: 'cancelled' }, outputs, error: null, status: 'cancelled' }
-  if (error.code === boundBroken) {
-    return { end: { kind: 'failed', error: { ...error, code: 'EXECUTION_FAILED' } }, outputs, error, status: 'error' }
-  }
-  const port = node.hasErrorEdge ? 'error' : onErrorOf(node, params) === 'continue' ? 'source' : undefined
+  const port = node.hasErrorEdge ? 'error' : node.goesOnAfterError ? 'source' : undefined
   const end: BlockEnd = port === undefined ? { kind: 'failed', error } : { kind: 'ended', outputs, port }
   return { end, outputs, error, status: 'error' }
 }
 
-/** A container's `onError` decides about its iterations; its own failure is decided like any block's, by its edges. */
-function onErrorOf(node: PlanNode, params: Record<string, unknown>): unknown {
-  return node.body ? 'stop' : params['onError']
+/** A bound of the whole run is broken: no edge and no `onError`, of this block or of one around it, goes on from there. */
+function breaking({ run, node }: Attempt, message: string): Closing {
+  run.budget.stop({ code: 'EXECUTION_FAILED', message, blockId: node.id, blockName: node.name })
+  const error = { code: 'EXECUTION_FAILED', message }
+  return { end: { kind: 'cancelled' }, outputs: node.noOutputs, error, status: 'error' }
 }
 
-/** A bound of the whole run: no edge and no `onError` goes on from there. */
-const boundBroken = 'BOUND_BROKEN'
-
-function countBlock(run: Run): void {
-  run.budget.blocks += 1
-  if (run.budget.blocks <= run.powers.limits.blocksMax) return
-  throw new BlockError(
-    boundBroken,
-    `The run has executed ${run.powers.limits.blocksMax} blocks, the most that ${limitSettings.blocksMax} allows.`,
-  )
+function countBlock({ budget, powers: { limits } }: Run): string | undefined {
+  budget.blocks += 1
+  if (budget.blocks <= limits.blocksMax) return undefined
+  return `The run has executed ${limits.blocksMax} blocks, the most that ${limitSettings.blocksMax} allows.`
 }
 
-function counted(run: Run, result: BlockResult): BlockResult {
-  run.budget.bytes += roughBytes(result.outputs)
-  if (run.budget.bytes <= run.powers.limits.runBytesMax) return result
-  throw new BlockError(
-    boundBroken,
-    `The outputs of the run's blocks hold more than ${run.powers.limits.runBytesMax} bytes, the most that ${limitSettings.runBytesMax} allows.`,
-  )
+function countBytes({ budget, powers: { limits } }: Run, outputs: Outputs): string | undefined {
+  budget.bytes += roughBytes(outputs)
+  if (budget.bytes <= limits.runBytesMax) return undefined
+  return `The outputs of the run's blocks hold more than ${limits.runBytesMax} bytes, the most that ${limitSettings.runBytesMax} allows.`
 }
 
 /** Code and expressions are shown with the values they read, not with the machinery they were compiled to. */

@@ -87,7 +87,10 @@ export type BlockResult = {
 }
 
 /** The HTTP answer a `response` block asks for. Header names as the author wrote them. */
-export type RunResponse = { data: unknown; status: number; headers: Record<string, string> }
+export type RunResponse = { data: unknown; status: number; headers: ResponseHeaders }
+
+/** A list where HTTP allows several headers of one name that cannot be joined: `Set-Cookie`. */
+export type ResponseHeaders = Record<string, string | string[]>
 
 export type BlockErrorData = { code: string; message: string; [more: string]: unknown }
 

@@ -4,6 +4,7 @@ import { coerce } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
 import { type CodeSlot, compileCode } from '../language/code.ts'
 import { compileExpression } from '../language/expression.ts'
+import { NotNative } from '../language/native.ts'
 import type { Binder, Place } from './binder.ts'
 import { BlockError, type Evaluate, type ParameterMode, type ProgramCall, type WorkflowFacts } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
@@ -141,27 +142,21 @@ export function compileEvaluate(
   }
   const values = valuesOf(compiled.slots, getters)
   const { native, program } = compiled
-  if (native) {
-    return (frame) => () => {
-      try {
-        return native(values(frame))
-      } catch (error) {
-        throw new BlockError('EXPRESSION_ERROR', `The expression failed: ${(error as Error).message}.`)
-      }
-    }
-  }
-  return (frame) => async (signal) => {
-    const outcome = await frame.run.runProgram({
-      program,
-      values: values(frame),
-      timeoutMs: expressionTimeoutMs,
-      signal: signal(),
-    })
+  const inSandbox = async (frame: Frame, signal: () => AbortSignal) => {
+    const request = { program, values: values(frame), timeoutMs: expressionTimeoutMs, signal: signal() }
+    const outcome = await frame.run.runProgram(request)
     if (outcome.ok) return outcome.result
-    throw new BlockError(
-      outcome.code === 'CODE_ERROR' ? 'EXPRESSION_ERROR' : outcome.code,
-      `The expression failed: ${outcome.message}`,
-    )
+    const code = outcome.code === 'CODE_ERROR' ? 'EXPRESSION_ERROR' : outcome.code
+    throw new BlockError(code, `The expression failed: ${outcome.message}`)
+  }
+  if (!native) return (frame) => (signal) => inSandbox(frame, signal)
+  return (frame) => (signal) => {
+    try {
+      return native(values(frame))
+    } catch (error) {
+      if (error instanceof NotNative) return inSandbox(frame, signal)
+      throw new BlockError('EXPRESSION_ERROR', `The expression failed: ${(error as Error).message}.`)
+    }
   }
 }
 

@@ -27,7 +27,7 @@ export type PlanTrigger = { node: PlanNode; format: readonly InputField[] }
 export type PlanScope = {
   nodes: readonly PlanNode[]
   /** Incoming edges of each block, by slot. */
-  incoming: Uint16Array
+  incoming: Uint32Array
   /** Slots without incoming edges, and whether the container's start edge leads there. In the root: never. */
   entries: readonly { slot: number; isStart: boolean }[]
   /** Slots that have incoming edges and the container's start edge as well. */
@@ -44,6 +44,8 @@ export type PlanNode = {
   parameters: Parameters
   outgoing: readonly { port: string; target: number }[]
   hasErrorEdge: boolean
+  /** `onError: continue`, for a block without an error edge. A container's own is about its iterations. */
+  goesOnAfterError: boolean
   /** What its outputs are while it has not run, or has failed. */
   noOutputs: Outputs
   /** Of a loop or parallel. */
@@ -87,7 +89,7 @@ class Compiler {
   scope({ nodes }: GraphScope): PlanScope {
     return {
       nodes: nodes.map((node) => this.#node(node)),
-      incoming: Uint16Array.from(nodes, (node) => node.incoming),
+      incoming: Uint32Array.from(nodes, (node) => node.incoming),
       entries: nodes.flatMap(({ slot, incoming, isStart }) => (incoming === 0 ? [{ slot, isStart }] : [])),
       joinedStarts: nodes.flatMap(({ slot, incoming, isStart }) => (incoming > 0 && isStart ? [slot] : [])),
     }
@@ -125,6 +127,8 @@ class Compiler {
       parameters: compileParameters(node, this.#context),
       outgoing: node.outgoing.map(({ port, target }) => ({ port, target: target.slot })),
       hasErrorEdge: node.outgoing.some(({ port }) => port === 'error'),
+      goesOnAfterError:
+        !node.body && 'onError' in definition.parameters.properties && block.params?.['onError'] === 'continue',
       noOutputs: Object.fromEntries(definition.outputs.map((name) => [name, null])),
       body: node.body && this.#body(node, node.body),
     }

@@ -38,7 +38,13 @@ export type RunObserver = {
 }
 
 /** Counted over a run and all its sub-runs together. */
-export type Budget = { blocks: number; bytes: number; spans: number }
+export type Budget = {
+  blocks: number
+  bytes: number
+  spans: number
+  /** Ends the outermost run, whatever runs inside it. */
+  stop(failure: RunFailure): void
+}
 
 export type RunStart = {
   facts: RunFacts
@@ -71,8 +77,10 @@ export class Run {
   readonly startedAt: number
   /** The answer of a `response` block, the first one reached. */
   response: RunResponse | undefined
-  /** Set once: by the first block that fails the run, or by whoever stops it. */
+  /** Set once, by whoever stops the run from outside of its blocks. */
   failure: RunFailure | undefined
+  /** Whether its last block has stopped; the entry may still be on its way to the disk. */
+  ended = false
   #breathedAt: number
 
   constructor(start: RunStart, powers: Powers) {
@@ -103,11 +111,12 @@ export class Run {
     return true
   }
 
-  /** Ends the run as failed. Without effect when it has ended before. */
-  fail(failure: RunFailure): void {
-    if (this.failure || this.response) return
+  /** Ends the run as failed. False, and without effect, when something has ended it before. */
+  fail(failure: RunFailure): boolean {
+    if (this.ended || this.halt.stopped) return false
     this.failure = failure
     this.halt.stop(failure)
+    return true
   }
 
   nextSpanId(): string {
@@ -136,5 +145,5 @@ export const answered = Symbol('answered')
 const holdMsMax = 5
 
 export function newBudget(): Budget {
-  return { blocks: 0, bytes: 0, spans: 0 }
+  return { blocks: 0, bytes: 0, spans: 0, stop: () => undefined }
 }

@@ -70,9 +70,7 @@ export class Runner {
   /** Asks a run to end; it ends when its blocks have stopped. False when it is not in flight. */
   cancel(executionId: string, code: 'CANCELLED' | 'CLIENT_CLOSED' = 'CANCELLED'): boolean {
     const run = this.#running.get(executionId)
-    if (!run) return false
-    run.fail(stopped(code))
-    return true
+    return run?.fail(stopped(code)) ?? false
   }
 
   /** Rejects with OVERLOADED, before anything has run, when there is no free slot or the service is stopping. */
@@ -92,12 +90,15 @@ export class Runner {
   async execute(request: RunRequest): Promise<RunEnd> {
     this.assertFree()
     this.#count += 1
+    let end: RunEnd | undefined
     try {
       const walked = this.run(request)
-      const end = walked instanceof Promise ? await walked : walked
+      end = walked instanceof Promise ? await walked : walked
       await this.#options.record(end.record)
       return end
     } finally {
+      // Not before: between its last block and its entry a run must not be nowhere.
+      if (end) this.#running.delete(end.record.executionId)
       this.#count -= 1
       if (this.#count === 0) this.#idle?.()
     }
@@ -141,6 +142,7 @@ export class Runner {
       },
       this.#powers,
     )
+    run.budget.stop = (failure) => run.fail(failure)
     const root = rootSpan(run)
     const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
     if (!(ending instanceof Promise)) return finish(run, root, request, ending)
@@ -157,8 +159,10 @@ export class Runner {
     this.#running.set(run.facts.executionId, run)
     try {
       return finish(run, root, request, await ending)
-    } finally {
+    } catch (bug) {
       this.#running.delete(run.facts.executionId)
+      throw bug
+    } finally {
       signal?.removeEventListener('abort', leave)
       timer.cancel()
     }
@@ -264,6 +268,7 @@ function finish(run: Run, root: Span, { version }: RunRequest, end: ScopeEnd): R
 }
 
 function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
+  run.ended = true
   if (end.kind === 'failed') {
     const { error, node } = end
     const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }

@@ -41,7 +41,7 @@ export function walk(start: ScopeWalk): ScopeEnd | Promise<ScopeEnd> {
 class Walk {
   readonly #start: ScopeWalk
   /** Edges not decided yet, by slot. */
-  readonly #undecided: Uint16Array
+  readonly #undecided: Uint32Array
   /** Whether any incoming edge was taken, by slot. */
   readonly #taken: Uint8Array
   /** Slots whose edges are all decided, in the order in which that came about. */
@@ -103,7 +103,10 @@ class Walk {
         this.#advance()
         if (this.#running === 0) this.#resolve?.(this.#end())
       })
-      .catch((bug: unknown) => this.#reject?.(bug))
+      .catch((bug: unknown) => {
+        this.#start.halt.stop(bug)
+        this.#reject?.(bug)
+      })
   }
 
   #settle(node: PlanNode, end: BlockEnd): void {

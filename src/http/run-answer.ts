@@ -5,7 +5,6 @@ import { statusOf } from './errors.ts'
 /** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
 export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  headers['x-execution-id'] = executionId
   if (response) return answerOf(response, headers)
   const metadata = `{"duration":${durationMs},"startTime":"${isoOf(startedAt)}","endTime":"${isoOf(endedAt)}"}`
   headers['content-type'] = 'application/json'
@@ -31,8 +30,11 @@ function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<str
   const { data, status } = response
   const sent = new Headers(headers)
   sent.set('content-type', typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
-  for (const [name, value] of Object.entries(response.headers))
-    if (!connectionHeaders.has(name.toLowerCase())) sent.set(name, value)
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (reservedHeaders.has(name.toLowerCase()) || Object.hasOwn(headers, name.toLowerCase())) continue
+    if (typeof value === 'string') sent.set(name, value)
+    else for (const each of value) sent.append(name, each)
+  }
   const hasNoBody = status === 204 || status === 205 || status === 304
   return new Response(hasNoBody ? null : typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null'), {
     status,
@@ -40,14 +42,12 @@ function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<str
   })
 }
 
-/** Headers that belong to the connection or the message's framing: the server's, whatever the workflow says. */
-const connectionHeaders = new Set([
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'keep-alive',
-  'upgrade',
-  'te',
+/**
+ * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing. So
+ * are the ids and the rate limit that every answer of the endpoint carries.
+ */
+const reservedHeaders = new Set([
+  ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
   'trailer',
 ])
 

@@ -139,7 +139,13 @@ function replacementOf(
   if (token.type === tokTypes.regexp)
     return raw.replace(placeholder, (_, index) => segments[Number(index)]?.source ?? '')
   if (token.type === tokTypes.template) {
-    return raw.replace(placeholder, (_, index) => `\${${variable(Number(index), 'text')}}`)
+    const parts = raw.split(placeholder)
+    return parts
+      .map((part, index) => {
+        if (index % 2 === 1) return `\${${variable(Number(part), 'text')}}`
+        return index < parts.length - 1 ? withoutLoneBackslash(part) : part
+      })
+      .join('')
   }
   if (token.type !== tokTypes.string) return undefined
   const quote = raw[0] ?? "'"

@@ -4,10 +4,12 @@ import { type CodeSlot, makeProgram, type Recognise, rewrite, type SyntaxProblem
 import { compileNode, type Native } from './native.ts'
 
 export type CompiledExpression =
-  /** Inside the subset: evaluates in place. `values[i]` is what `slots[i]` had. Throws what JavaScript would throw. */
-  | { ok: true; native: Native; program: null; slots: readonly CodeSlot[] }
-  /** Uses more than the subset: runs in the sandbox. */
-  | { ok: true; native: null; program: Program; slots: readonly CodeSlot[] }
+  /**
+   * `native`: inside the subset; evaluates in place, `values[i]` is what `slots[i]` had. Throws what JavaScript would
+   * throw, or `NotNative` for values that the sandbox has to see. Null: uses more than the subset. `program`: the same
+   * for the sandbox.
+   */
+  | { ok: true; native: Native | null; program: Program; slots: readonly CodeSlot[] }
   | { ok: false; problem: SyntaxProblem }
 
 /** Compiles a JavaScript expression with references in it, once, at deployment. */
@@ -19,9 +21,8 @@ export function compileExpression(source: string, recognise: Recognise): Compile
   const { slots, parameters } = rewritten
   const tree = treeOf(rewritten.source)
   if (!tree.ok) return tree
-  const native = compileNode(tree.expression, parameters)
-  if (native) return { ok: true, native, program: null, slots }
-  return { ok: true, native: null, program: makeProgram(`return ${rewritten.source}`, parameters), slots }
+  const native = compileNode(tree.expression, parameters) ?? null
+  return { ok: true, native, program: makeProgram(`return ${rewritten.source}`, parameters), slots }
 }
 
 type Tree = { ok: true; expression: Expression } | { ok: false; problem: SyntaxProblem }

@@ -194,7 +194,7 @@ function compileCall(
   const values = compileAll(args, names)
   if (!values) return undefined
   if (callee.object.type === 'Identifier' && !names.includes(callee.object.name)) {
-    const call = functionOf(callee.object.name, name)
+    const call = functionOf(callee.object.name, name, args.length)
     return call && ((scope) => bounded(call(...values.map((value) => value(scope)))))
   }
   const object = compileNode(callee.object, names)
@@ -204,7 +204,8 @@ function compileCall(
     const self = object(scope)
     if (self === nothing || (optional && (self === null || self === undefined))) return nothing
     const method = methodOf(self, name)
-    if (!method) throw new TypeError(`${name} is not a function of ${self === null ? 'null' : typeof self}`)
+    // What every object inherits means something in JavaScript, and nothing in the tables below.
+    if (!method) throw new NotNative()
     return bounded(method.apply(self, values.map((value) => value(scope)) as never[]))
   }
 }
@@ -216,17 +217,43 @@ const mathFunctions = new Set([
   ...['max', 'min', 'pow', 'random', 'round', 'sign', 'sin', 'sqrt', 'tan', 'trunc'],
 ])
 
-function functionOf(owner: string, name: string): ((...args: unknown[]) => unknown) | undefined {
+function functionOf(owner: string, name: string, count: number): ((...args: unknown[]) => unknown) | undefined {
   if (owner === 'Math' && mathFunctions.has(name)) {
     return Math[name as 'abs'] as unknown as (...args: unknown[]) => unknown
   }
-  if (owner === 'JSON' && name === 'stringify')
-    return (value, _none, space) => JSON.stringify(value, null, space as string)
+  if (owner === 'JSON' && name === 'stringify' && count === 1) return (value) => JSON.stringify(value)
   if (owner === 'JSON' && name === 'parse') return (text) => JSON.parse(String(text))
   if (owner === 'Object' && name === 'keys') return (value) => Object.keys(value as object)
   if (owner === 'Object' && name === 'values') return (value) => Object.values(value as object)
   if (owner === 'Object' && name === 'entries') return (value) => Object.entries(value as object)
   return undefined
+}
+
+/**
+ * Thrown by an expression that can be evaluated, but not here: it would take too long for the thread that answers
+ * everyone, or means what the tables below do not have. The sandbox evaluates it, with a time limit.
+ */
+export class NotNative extends Error {}
+
+/** Searching costs up to the product of both lengths: the engine's own search has no better bound. */
+const searchWorkMax = 4_000_000
+
+function searching<Result>(search: (this: string, what: string, ...rest: never[]) => Result) {
+  return function (this: string, what: unknown, ...rest: never[]): Result {
+    const text = String(what)
+    if (this.length * text.length > searchWorkMax && text.length > 1) throw new NotNative()
+    return search.call(this, text, ...rest)
+  }
+}
+
+/** A replacement with `$` may hold the whole text, several times over. */
+function replacing(replace: (this: string, from: string, to: string) => string) {
+  return function (this: string, from: unknown, to: unknown): string {
+    const [what, by] = [String(from), String(to)]
+    if (by.includes('$') || this.length * Math.max(1, what.length) > searchWorkMax) throw new NotNative()
+    fitting(this.length * (by.length + 1))
+    return replace.call(this, what, by)
+  }
 }
 
 /** Text that a method would make longer than the bound is refused before it is made. */
@@ -236,9 +263,21 @@ function fitting(length: number): void {
 
 const text = String.prototype
 const stringMethods: Record<string, AnyFunction> = {
-  ...pick(text, ['includes', 'startsWith', 'endsWith', 'indexOf', 'lastIndexOf', 'slice', 'substring', 'split', 'at']),
-  ...pick(text, ['toLowerCase', 'toUpperCase', 'trim', 'trimStart', 'trimEnd', 'charAt', 'charCodeAt', 'codePointAt']),
-  ...pick(text, ['concat', 'toString', 'valueOf', 'replace']),
+  ...pick(text, ['startsWith', 'endsWith', 'slice', 'substring', 'at', 'toLowerCase', 'toUpperCase', 'trim']),
+  ...pick(text, ['trimStart', 'trimEnd', 'charAt', 'charCodeAt', 'codePointAt', 'concat', 'toString', 'valueOf']),
+  includes: searching(text.includes),
+  indexOf: searching(text.indexOf),
+  lastIndexOf: searching(text.lastIndexOf),
+  split(this: string, separator?: string, limit?: number) {
+    // Without a separator, or with nothing, the text is whole: `undefined` must not become a text here.
+    if (separator === undefined) return [this.toString()]
+    if (String(separator) === '' && this.length > searchWorkMax) throw new NotNative()
+    return searching(function (this: string, what: string) {
+      return this.split(what, limit)
+    }).call(this, separator)
+  },
+  replace: replacing(text.replace as (from: string, to: string) => string),
+  replaceAll: replacing(text.replaceAll as (from: string, to: string) => string),
   repeat(this: string, count: number) {
     fitting(this.length * count)
     return this.repeat(count)
@@ -251,10 +290,6 @@ const stringMethods: Record<string, AnyFunction> = {
     fitting(length)
     return this.padEnd(length, fill)
   },
-  replaceAll(this: string, from: string, to: string) {
-    fitting(this.length * (String(to).length + 1))
-    return this.replaceAll(from, to)
-  },
 }
 const numberMethods: Record<string, AnyFunction> = pick(Number.prototype, [
   'toFixed',
@@ -263,9 +298,13 @@ const numberMethods: Record<string, AnyFunction> = pick(Number.prototype, [
   'toExponential',
   'valueOf',
 ])
-const arrayMethods: Record<string, AnyFunction> = pick(Array.prototype, [
-  ...['includes', 'indexOf', 'lastIndexOf', 'join', 'slice', 'concat', 'at', 'toString'],
-])
+const arrayMethods: Record<string, AnyFunction> = {
+  ...pick(Array.prototype, ['includes', 'indexOf', 'lastIndexOf', 'slice', 'concat', 'at', 'toString']),
+  join(this: unknown[], separator: unknown = ',') {
+    fitting(String(separator).length * this.length)
+    return this.join(String(separator))
+  },
+}
 const booleanMethods: Record<string, AnyFunction> = pick(Boolean.prototype, ['toString', 'valueOf'])
 
 const methodNames = new Set(

@@ -27,7 +27,7 @@ export function takeLock(directory: string): DirectoryLock {
     database.close()
     throw lockError(error, directory, pidFile)
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  writePid(pidFile)
   let held = true
   return {
     release() {
@@ -56,6 +56,15 @@ function lockError(error: unknown, directory: string, pidFile: string): AppError
     `${directory} cannot be locked (${messageOf(error)}). Check its owner, its mode and the disk.`,
     { cause: error },
   )
+}
+
+/** For the message to a second process only: a full disk must not keep the service from starting. */
+function writePid(pidFile: string): void {
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  } catch {
+    // The lock holds without it.
+  }
 }
 
 function pidIn(pidFile: string): number | undefined {

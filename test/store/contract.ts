@@ -1,12 +1,11 @@
 // Long because it is one list: everything that a store promises, whichever it is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { newId } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
-import type { LogListRow, Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
+import { logContract } from './log-contract.ts'
 import { rejectionOf } from './rejection.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
@@ -202,99 +201,7 @@ export function storeContract(name: string, open: OpenStore): void {
       })
     })
 
-    describe('log entries', () => {
-      const listed = ({ cost: _, finalOutput: __, traceSpans: ___, ...rest }: LogRow): LogListRow => rest
-
-      test('come back as they were recorded, by sequence and by execution', async () => {
-        await fc.assert(
-          fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 40 }), async (drafts) => {
-            const last = await store.lastSequence()
-            const rows = drafts.map((draft, index) =>
-              logRow(home, last + 1 + index * 3, { ...draft, executionId: newId() }),
-            )
-            await store.appendLogs(rows)
-            expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
-            const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
-            for (const row of rows) {
-              expect(await store.getLog(row.sequence)).toEqual({ ...row, workflow })
-              expect(await store.getExecution(row.executionId)).toEqual({ ...row, workflow })
-            }
-            expect(await store.getLog(rows[0]!.sequence + 1)).toBeUndefined()
-          }),
-          { numRuns: 15 },
-        )
-      })
-
-      test('may have execution ids of any form', async () => {
-        const ids = ['x', 'ABCDEF00-0000-0000-0000-000000000000', 'abcdef00-0000-0000-0000-000000000000', 'ff', 'é🙂']
-        await store.appendLogs(ids.map((executionId, index) => logRow(home, index + 1, { executionId })))
-        for (const id of ids) expect((await store.getExecution(id))?.executionId).toBe(id)
-        expect(await store.getExecution('none')).toBeUndefined()
-      })
-
-      test('may be larger than anything else in the file', async () => {
-        const traceSpans = JSON.stringify([{ output: 'ü'.repeat(3_000_000) }])
-        const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(600_000)).toBase64())
-        const rows = [logRow(home, 1), logRow(home, 2, { traceSpans, finalOutput }), logRow(home, 3)]
-        await store.appendLogs(rows)
-        expect(await store.getLog(2)).toMatchObject({ traceSpans, finalOutput })
-        expect(await store.getLog(3)).toMatchObject({ finalOutput: rows[2]!.finalOutput })
-      })
-
-      test('are paged in both orders, within their workspace', async () => {
-        const rows = Array.from({ length: 25 }, (_, index) => logRow(home, 100 + index * 7))
-        for (const row of rows) await store.appendLogs([row])
-        for (const order of ['asc', 'desc'] as const) {
-          const seen: LogListRow[] = []
-          for (;;) {
-            const after = seen.at(-1)?.sequence
-            const query = { workspaceId: home.workspaceId, limit: 10, order, ...(after !== undefined && { after }) }
-            const page = await store.queryLogs(query)
-            if (page.length === 0) break
-            seen.push(...page)
-          }
-          expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listed))
-        }
-        expect(await store.queryLogs({ workspaceId: 'nowhere', limit: 10, order: 'asc' })).toEqual([])
-      })
-
-      test('are recorded all or none', async () => {
-        await store.appendLogs([logRow(home, 1, { executionId: 'taken' })])
-        const bad: Partial<LogRow>[] = [
-          { workflowId: 'nothing' },
-          { workspaceId: 'nowhere' },
-          { executionId: 'taken' },
-          { startedAt: 1.5 },
-          { durationMs: Number.NaN },
-          { sequence: 1 },
-        ]
-        for (const fault of bad) {
-          const rows = [logRow(home, 10), logRow(home, 11, fault), logRow(home, 12)]
-          expect(await rejectionOf(store.appendLogs(rows))).toBeInstanceOf(Error)
-          expect(await store.lastSequence()).toBe(1)
-          expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(1)
-        }
-      })
-
-      test('of a deleted workflow stay, and its last runs are recorded', async () => {
-        await store.appendLogs([logRow(home, 1)])
-        await store.deleteWorkflow(home.workflowId, 20)
-        await store.appendLogs([logRow(home, 2)])
-        expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(2)
-        expect((await store.getLog(2))?.workflow.name).toBe('Test workflow')
-      })
-
-      test('add their cost to the month of the account', async () => {
-        const june = Date.UTC(2025, 5, 1)
-        const july = Date.UTC(2025, 6, 1)
-        const at = (endedAt: number, costTotal: number) => ({ endedAt, costTotal, cost: '{}' })
-        await store.appendLogs([logRow(home, 1, at(july - 1, 0.25)), logRow(home, 2, at(july, 1))])
-        await store.appendLogs([logRow(home, 3, at(july - 1, 0.5)), logRow(home, 4)])
-        expect(await store.getUsage(home.userId, june)).toBe(0.75)
-        expect(await store.getUsage(home.userId, july)).toBe(1)
-        expect(await store.getUsage('nobody', july)).toBe(0)
-      })
-    })
+    logContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {
       expect(await store.probe()).toBe(true)
@@ -310,22 +217,3 @@ export function storeContract(name: string, open: OpenStore): void {
     })
   })
 }
-
-const json = fc.oneof(
-  fc.json(),
-  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
-  fc.integer({ min: 0, max: 60_000 }).map((length) => JSON.stringify('x'.repeat(length))),
-)
-
-const anyRow: fc.Arbitrary<Partial<LogRow>> = fc.record({
-  version: fc.integer({ min: 1 }),
-  level: fc.constantFrom('info', 'error'),
-  trigger: fc.constantFrom('api', 'webhook', 'schedule', 'manual', 'chat'),
-  startedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
-  endedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
-  durationMs: fc.double({ min: 0, max: 1e10, noNaN: true }).map(Math.abs),
-  costTotal: fc.double({ min: 0, max: 1000, noNaN: true }).map(Math.abs),
-  cost: fc.option(json, { nil: null }),
-  finalOutput: json,
-  traceSpans: json,
-})

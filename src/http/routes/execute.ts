@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { newExecutionId } from '../../domain/ids.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
@@ -125,7 +126,10 @@ async function execute(call: Call): Promise<Response> {
   const input = inputOrThrow(body, trigger)
   services.assertAccepting()
   const { server } = call
+  const executionId = newExecutionId()
+  headers['x-execution-id'] = executionId
   const end = await services.execute({
+    executionId,
     plan,
     workflowId,
     workspaceId: deployment.workspaceId,

@@ -153,7 +153,6 @@ export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
 // The numbers on disk: only ever append.
 const levels: readonly Level[] = ['info', 'error']
 const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
-triggers satisfies readonly (typeof triggerKinds)[number][]
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
