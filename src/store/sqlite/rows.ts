@@ -1,5 +1,5 @@
 import type { Level, LogRow } from '../../domain/log.ts'
-import type { TriggerKind, triggerKinds, WorkflowDocument } from '../../domain/workflow.ts'
+import type { TriggerKind, WorkflowDocument } from '../../domain/workflow.ts'
 import type { DeploymentRow, KeyRow, LogDetailRow, LogListRow, Role, WorkflowRow, WorkspaceRow } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Value } from './connection.ts'
