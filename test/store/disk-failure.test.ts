@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,18 +23,18 @@ const succeeds = (...command: string[]) => {
 }
 
 describe('a full disk', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-small-'))
-  const mounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', directory)
-  if (!mounted) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
-  afterAll(() => {
-    if (mounted) succeeds('umount', directory)
-    rmdirSync(directory)
-  })
+  // Mounted and unmounted again here, and by each test for itself: hooks of a describe whose tests are all filtered out
+  // do not run, and would leave it mounted.
+  const trial = smallDisk()
+  const canMount = trial !== undefined
+  trial?.[Symbol.dispose]()
+  if (!canMount) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
 
-  test.skipIf(!mounted).each(['workers', 'direct'] as const)(
+  test.skipIf(!canMount).each(['workers', 'direct'] as const)(
     'refuses runs, goes on reading, and takes runs again when there is space (%s)',
     async (mode) => {
-      const folder = join(directory, mode)
+      using disk = smallDisk()!
+      const folder = join(disk.path, 'data')
       const store = await openSqliteStore({ directory: folder, sync: 'full', mode })
       const { workflowId, workspaceId } = await install(store)
       const health: boolean[] = []
@@ -60,7 +60,7 @@ describe('a full disk', () => {
       }
 
       await record()
-      const ballast = join(directory, 'ballast')
+      const ballast = join(disk.path, 'ballast')
       writeFileSync(ballast, new Uint8Array(4_000_000))
       let refusal: unknown
       for (let n = 0; n < 1_000 && refusal === undefined; n += 1) {
@@ -88,7 +88,6 @@ describe('a full disk', () => {
       expect(await recordedIn(store)).toEqual(acknowledged)
       await store.close()
       expect(integrityOf(folder)).toBe('ok')
-      rmSync(folder, { recursive: true })
     },
     20_000,
   )
@@ -128,6 +127,24 @@ describe('a disk that fails to flush', () => {
     30_000,
   )
 })
+
+/** A file system of 8 MB in memory; undefined when this user may not mount one. */
+function smallDisk(): ({ path: string } & Disposable) | undefined {
+  const path = mkdtempSync(join(tmpdir(), 'millrace-small-'))
+  const dispose = () => rmdirSync(path)
+  if (!succeeds('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path)) {
+    dispose()
+    return undefined
+  }
+  return {
+    path,
+    [Symbol.dispose]() {
+      // Lazily, so that a test that failed with files open leaves nothing mounted either.
+      succeeds('umount', '--lazy', path)
+      dispose()
+    },
+  }
+}
 
 function integrityOf(directory: string): unknown {
   const database = new Database(databasePath(directory), { readonly: true })
