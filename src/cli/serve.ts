@@ -92,7 +92,7 @@ function listen({ host, port }: Config): Listener {
 function explained(error: unknown, { data }: Config): unknown {
   if (error instanceof CommandError) return error
   const code = (error as NodeJS.ErrnoException).code
-  if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
+  if (code === 'ENOENT' || code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
     return new CommandError(
       `The data folder ${data} cannot be used: ${messageOf(error)}`,
       'More: millrace doctor',

@@ -58,9 +58,9 @@ export function coerce(value: unknown, type: FieldType): unknown {
   switch (type) {
     case 'string':
       if (typeof value === 'string') return value
-      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+      return typeof value === 'boolean' || (typeof value === 'number' && isExact(value)) ? String(value) : undefined
     case 'number':
-      if (typeof value === 'number') return value
+      if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
       return typeof value === 'string' && isDecimal(value) ? Number(value) : undefined
     case 'boolean':
       if (typeof value === 'boolean') return value
@@ -97,6 +97,11 @@ const wanted: Record<FieldType, string> = {
 
 function sampleOf(field: InputField): unknown {
   return field.value === '' && field.type !== 'string' ? undefined : field.value
+}
+
+/** JSON's `1e999` and whole numbers beyond 2^53 arrive as other numbers than were sent. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 }
 
 function isDecimal(text: string): boolean {

@@ -109,7 +109,8 @@ function endOfThrow(start: Attempt, thrown: unknown): Closing {
 }
 
 function failing({ node, halt }: Attempt, error: BlockErrorData, given: Outputs): Closing {
-  const outputs = 'error' in node.noOutputs ? { ...given, error } : given
+  // Also of a block that has no such output when all goes well: its error edge leads to blocks that want to know.
+  const outputs = { ...given, error }
   // What an aborted block has to say is the consequence of the abort, not a failure of its own.
   if (halt.stopped) return { end: { kind: 'cancelled' }, outputs, error: null, status: 'cancelled' }
   const port = node.hasErrorEdge ? 'error' : node.goesOnAfterError ? 'source' : undefined

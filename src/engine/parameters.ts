@@ -85,13 +85,13 @@ function compileCodeParameter(raw: unknown, bind: Bind, { report, place }: Param
   const getters = new Map<string, Getter>()
   const compiled = compileCode(raw, (segment) => remember(getters, segment, bind))
   if (!compiled.ok) {
-    const { message, line, column } = compiled.problem
+    const { message, line } = compiled.problem
     report.add(
       'error',
       'SYNTAX_ERROR',
       place.path,
       place.node.block,
-      `The code cannot be read: ${message} (line ${line}, column ${column}).`,
+      `The code cannot be read: ${message} (line ${line}).`,
     )
     return { constant: false, get: () => raw }
   }

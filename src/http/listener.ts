@@ -24,7 +24,10 @@ export class Listener {
       ...options,
       hostname,
       port,
-      fetch: (request) => (isLiveCheck(request) ? alive(request, version) : this.#afterOpening(request)),
+      fetch: (request) =>
+        isLiveCheck(hasHost(request) ? request : withHost(request))
+          ? alive(request, version)
+          : this.#afterOpening(request),
     })
   }
 
@@ -37,8 +40,9 @@ export class Listener {
     app.server = this.#server
     // Read once: on Elysia it is a getter that compiles the whole router anew (a sixth of all time under load).
     const { fetch } = app
-    this.#server.reload({ ...options, fetch, error })
-    this.#opened.resolve(fetch)
+    const answer = (request: Request) => fetch(hasHost(request) ? request : withHost(request))
+    this.#server.reload({ ...options, fetch: answer, error })
+    this.#opened.resolve(answer)
   }
 
   /** Takes no more connections. With `closeAll`, ends those that there are. */
@@ -60,6 +64,19 @@ const options = {
   // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
+}
+
+function hasHost({ headers }: Request): boolean {
+  const host = headers.get('host')
+  return host !== null && /^[\w.:[\]%~-]+$/.test(host)
+}
+
+/**
+ * Without a usable Host (HTTP/1.0 probes of load balancers send none) Bun makes the first part of the path the host of
+ * the address; here it becomes a part of the path again.
+ */
+function withHost(request: Request): Request {
+  return new Request(`http://localhost/${request.url.replace(/^(https?:)?\/*/, '')}`, request)
 }
 
 function isLiveCheck({ method, url }: Request): boolean {

@@ -17,13 +17,13 @@ export function runAnswer({ record, response }: RunEnd, headers: Record<string, 
   const facts = JSON.stringify({
     success: false,
     error: failure.message,
-    code: failure.code,
+    code: codeOf(failure),
     executionId,
     blockId,
     blockName,
   })
   const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
-  return new Response(text, { status: statusOfFailure(failure), headers })
+  return new Response(text, { status: statusOf(codeOf(failure)), headers })
 }
 
 function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
@@ -51,8 +51,9 @@ const reservedHeaders = new Set([
   'trailer',
 ])
 
-function statusOfFailure({ code }: RunFailure): number {
-  return code === 'EXECUTION_TIMEOUT' ? statusOf('EXECUTION_TIMEOUT') : statusOf('EXECUTION_FAILED')
+/** Who cancelled a run, and that its caller left, is told by the log; for a caller that still listens it has failed. */
+function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
+  return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
 }
 
 export function isoOf(epochMs: number): string {

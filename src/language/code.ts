@@ -1,6 +1,7 @@
 import { type Options, parse, type Token, tokTypes } from 'acorn'
 import type { Program } from '../domain/program.ts'
 import { parseTemplate, type Segment } from '../domain/reference.ts'
+import { findMisplaced } from './placement.ts'
 
 /** A value that code reads: a reference or an environment variable, as the value itself or already as text. */
 export type CodeSlot = { segment: Exclude<Segment, { kind: 'text' }>; as: 'value' | 'text' }
@@ -50,7 +51,7 @@ export function rewrite(source: string, recognise: Recognise): Rewritten {
     return name
   }
   const result = replaceInTokens(text, tokens, { mark, segments, variable })
-  const broken = problemOf(result, [])
+  const broken = problemOf(result, []) ?? misplacedIn(result, used)
   if (broken) return { ok: false, problem: { ...broken, message: `A reference cannot stand here: ${broken.message}` } }
   return { ok: true, source: result, parameters: [...used.keys()], slots: [...used.values()] }
 }
@@ -60,6 +61,18 @@ const options: Options = {
   sourceType: 'script',
   allowReturnOutsideFunction: true,
   allowAwaitOutsideFunction: true,
+}
+
+function misplacedIn(text: string, used: ReadonlyMap<string, CodeSlot>): SyntaxProblem | undefined {
+  const tree = parse(text, { ...options, locations: true })
+  const misplaced = findMisplaced(tree, (name) => used.has(name))
+  if (!misplaced) return undefined
+  const source = used.get(misplaced.name)?.segment.source ?? ''
+  return {
+    message: `${source} stands where JavaScript wants a name; ${misplaced.advice}`,
+    line: misplaced.line,
+    column: 1,
+  }
 }
 
 function problemOf(text: string, tokens: Token[]): SyntaxProblem | undefined {

@@ -26,6 +26,17 @@ describe('a response', () => {
     expect((await world.run(answering({ headers: { 'X-B': 'b' } }))).response?.headers).toEqual({ 'X-B': 'b' })
   })
 
+  test('keeps repeated headers: cookies as a list, others joined', async () => {
+    const headers = ['a=1', 'b=2'].flatMap((value) => [
+      { key: 'Set-Cookie', value },
+      { key: 'X-A', value },
+    ])
+    expect((await world.run(answering({ headers }))).response?.headers).toEqual({
+      'Set-Cookie': ['a=1', 'b=2'],
+      'X-A': 'a=1, b=2',
+    })
+  })
+
   test('fails for what HTTP cannot carry', async () => {
     for (const headers of [[{ key: 'X A', value: 'b' }], [{ key: 'X-A', value: 'a\r\nSet-Cookie: b' }], 'text', [5]]) {
       const { record } = await world.run(answering({ headers }))

@@ -101,6 +101,9 @@ describe('coercion', () => {
   })
 
   test('refuses what would lose something', () => {
+    expect(coerce(Number.POSITIVE_INFINITY, 'string')).toBeUndefined()
+    expect(coerce(2 ** 53, 'string')).toBeUndefined()
+    expect(coerce(Number.POSITIVE_INFINITY, 'number')).toBeUndefined()
     expect(coerce({}, 'string')).toBeUndefined()
     expect(coerce([], 'object')).toBeUndefined()
     expect(coerce('[]', 'object')).toBeUndefined()

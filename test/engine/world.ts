@@ -19,10 +19,14 @@ export type WorldOptions = {
   environment?: Record<string, string>
   fetch?: OutboundFetch
   trigger?: TriggerKind
+  /** Holds up the writing of entries. */
+  record?(): Promise<void>
 }
 
 /** Real blocks, a real walk and a real sandbox, without a store and without HTTP. */
 export class World {
+  /** Whether a run has ended and its entry is on its way. */
+  recorded = false
   readonly sandbox = new Sandbox({ workersMax: 1 })
   readonly limits: Limits
   readonly runner: Runner
@@ -39,7 +43,10 @@ export class World {
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
       },
-      record: async () => undefined,
+      record: async () => {
+        this.recorded = true
+        await options.record?.()
+      },
       deploymentOf: async (workflowId) => this.#deployment(workflowId),
       environmentOf: async () => new Map(Object.entries(options.environment ?? {})),
     })

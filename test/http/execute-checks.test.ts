@@ -45,6 +45,8 @@ describe('the checks of the endpoint', () => {
       [400, 'INVALID_INPUT', deployed, { text: '{"n":"many"}' }],
       [400, 'INVALID_INPUT', deployed, { text: '{"n":1,"stream":"yes"}' }],
       [400, 'INVALID_INPUT', deployed, { text: '{"n":1,"selectedOutputs":"a.b"}' }],
+      [400, 'INVALID_INPUT', deployed, { text: '{"n":1,"selectedOutputs":["if","nobody.x"]}' }],
+      [400, 'INVALID_INPUT', deployed, { text: '{"n":1e999}' }],
     ]
     for (const [status, code, id, options] of cases) {
       const answer = await world.execute(id, undefined, options)
@@ -58,6 +60,25 @@ describe('the checks of the endpoint', () => {
     }
     const details = (await world.execute(deployed, { n: 'x', s: {} })).json as { details: { path: string }[] }
     expect(details.details.map(({ path }) => path)).toEqual(['n', 's'])
+  })
+
+  test('find their way also without a Host, as HTTP/1.0 has it', async () => {
+    const { port } = new URL(world.url)
+    const answer = Promise.withResolvers<string>()
+    let text = ''
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port: Number(port),
+      socket: {
+        open: (socket) => void socket.write('GET /sample/quotes?tag=work HTTP/1.0\r\n\r\n'),
+        data(socket, chunk) {
+          text += new TextDecoder().decode(chunk)
+          if (text.includes('Aristotle')) socket.end()
+        },
+        close: () => answer.resolve(text),
+      },
+    })
+    expect(await answer.promise).toContain('200 OK')
   })
 
   test('count a body in chunks while it comes', async () => {

@@ -75,6 +75,21 @@ describe('a run that succeeds', () => {
     expect((await world.execute(id, { data: 'x', status: 204 })).text).toBe('')
   })
 
+  test("keeps the service's own headers out of a response block's reach", async () => {
+    const own = ['X-Execution-Id', 'x-request-id', 'X-RateLimit-Limit', 'Content-Encoding', 'Content-Length']
+    const headers = own.map((key) => ({ key, value: '1' }))
+    const params = {
+      data: '"all of it"',
+      headers: [...headers, { key: 'Set-Cookie', value: 'a=1' }, { key: 'Set-Cookie', value: 'b=2' }],
+    }
+    const id = await world.deploy(document({ blocks: [start(), block('r', 'response', params)], edges: ['start > r'] }))
+    const answer = await world.execute(id)
+    expect(answer.text).toBe('all of it')
+    for (const name of ['x-execution-id', 'x-request-id', 'x-ratelimit-limit'])
+      expect(answer.headers.get(name)).not.toBe('1')
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  })
+
   test('runs the latest deployment, also right after it was made', async () => {
     const draft = (n: number) =>
       document({ name: 'Versions', blocks: [start(), block('r', 'response', { data: n })], edges: ['start > r'] })

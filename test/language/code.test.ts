@@ -44,7 +44,14 @@ describe('code', () => {
   })
 
   test('never runs what comes in as a value, wherever the reference stands', async () => {
-    const places = ['return <a.b>', "return '<a.b>'", 'return "<a.b>"', 'return `<a.b>`', "return '\\<a.b>'"]
+    const places = [
+      'return <a.b>',
+      "return '<a.b>'",
+      'return "<a.b>"',
+      'return `<a.b>`',
+      "return '\\<a.b>'",
+      'return `\\<a.b>`',
+    ]
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...places), fc.string({ unit: 'binary' }), async (place, value) => {
         expect(await run(place, value)).toBe(value)
@@ -61,6 +68,25 @@ describe('code', () => {
     expect(compiled).toMatchObject({ ok: false, problem: { line: 3 } })
     const kept = compileCode('\n\nreturn <a.b>', () => true)
     expect(kept.ok && kept.program.source.split('\n').length).toBe(3)
+  })
+
+  test('refuses a reference where JavaScript wants a name, and says what to write', () => {
+    for (const source of [
+      ...[
+        'return { <a.b>: 1 }',
+        'return { <a.b> }',
+        'const o = {}\nreturn o.<a.b>',
+        'let <a.b> = 5',
+        '<a.b> = 1',
+        '<a.b>++',
+      ],
+      ...['function <a.b>() {}'],
+    ]) {
+      const compiled = compileCode(source, () => true)
+      expect({ source, ok: compiled.ok }).toEqual({ source, ok: false })
+      if (!compiled.ok) expect(compiled.problem.message).toContain('<a.b>')
+    }
+    expect(compileCode('return { [<a.b>]: o[<a.b>], x: <a.b>.y }', () => true).ok).toBe(true)
   })
 
   test('cannot close the function it stands in', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Segment } from '../../src/domain/reference.ts'
 import { compileExpression } from '../../src/language/expression.ts'
+import { NotNative } from '../../src/language/native.ts'
 
 const everything = () => true
 
@@ -159,6 +160,20 @@ describe('an expression', () => {
     ]) {
       expect(() => evaluate(source)).toThrow('Invalid string length')
     }
+  })
+
+  test('leaves searches that could hold up everyone, and members that all objects inherit, to the sandbox', () => {
+    const long = 'a'.repeat(100_000)
+    for (const source of [
+      '<a.v>.includes(<a.w>)',
+      '<a.v>.split(<a.w>)',
+      '<a.v>.replace("a", "$&$&")',
+      '<a.o>.toString()',
+    ]) {
+      expect(() => evaluate(source, { '<a.v>': long, '<a.w>': `${long}b`, '<a.o>': {} })).toThrow(NotNative)
+    }
+    expect(evaluate('<a.v>.includes("b")', { '<a.v>': long })).toBe(false)
+    expect(() => evaluate('[1, 2, 3].join("x".repeat(9e6))')).toThrow('Invalid string length')
   })
 
   test('takes what looks like a reference as text when it names nothing', () => {

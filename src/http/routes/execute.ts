@@ -4,6 +4,7 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
+import { normaliseName } from '../../domain/workflow.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
@@ -123,7 +124,7 @@ async function execute(call: Call): Promise<Response> {
       'This version answers when the run has ended: leave the header X-Execution-Mode out.',
     )
   }
-  const input = inputOrThrow(body, trigger)
+  const input = inputOrThrow(body, trigger, plan)
   services.assertAccepting()
   const { server } = call
   const executionId = newExecutionId()
@@ -180,15 +181,15 @@ function tooMany({ limit, resetAt }: RateWindow, now: number): AppError {
   })
 }
 
-function inputOrThrow(body: unknown, trigger: PlanTrigger): TriggerInput {
-  const details = isObject(body) ? controlProblems(body) : []
+function inputOrThrow(body: unknown, trigger: PlanTrigger, plan: Plan): TriggerInput {
+  const details = isObject(body) ? controlProblems(body, plan) : []
   const reading = readInput(inputOf(body, trigger.format), trigger.format)
   if (!reading.ok) details.push(...reading.details)
   else if (details.length === 0) return reading.value
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-function controlProblems(body: Record<string, unknown>): ErrorDetail[] {
+function controlProblems(body: Record<string, unknown>, plan: Plan): ErrorDetail[] {
   const problems: ErrorDetail[] = []
   const { stream, selectedOutputs } = body
   if (stream !== undefined && typeof stream !== 'boolean') {
@@ -199,8 +200,20 @@ function controlProblems(body: Record<string, unknown>): ErrorDetail[] {
   const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')
   if (selectedOutputs !== undefined && !isList) {
     problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
-  }
+  } else if (isList) problems.push(...selectionProblems(selectedOutputs, plan))
   return problems
+}
+
+/** An entry is `blockName.path`; the name is compared as in references. */
+function selectionProblems(entries: readonly string[], { document }: Plan): ErrorDetail[] {
+  const names = Object.values(document.blocks).map(({ name }) => name)
+  const known = new Set(names.map(normaliseName))
+  return entries.flatMap((entry, index) => {
+    const dot = entry.indexOf('.')
+    if (dot > 0 && known.has(normaliseName(entry.slice(0, dot)))) return []
+    const message = `"${entry}" is no blockName.path of this workflow. Its blocks: ${names.join(', ')}.`
+    return [{ path: `selectedOutputs.${index}`, message }]
+  })
 }
 
 const Result = t.Object({
