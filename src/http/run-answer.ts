@@ -1,4 +1,5 @@
 import type { RunFailure } from '../domain/log.ts'
+import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
 import { statusOf } from './errors.ts'
 
@@ -28,18 +29,24 @@ export function runAnswer({ record, response }: RunEnd, headers: Record<string, 
 
 function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
   const { data, status } = response
+  const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
+  headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+  const hasNoBody = status === 204 || status === 205 || status === 304
+  return new Response(hasNoBody ? null : body, { status, headers: withOwn(headers, response.headers) })
+}
+
+/** A plain object as long as the workflow sets none: making a `Headers` costs a tenth of a whole short run. */
+function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<string, string> | Headers {
+  const entries = Object.entries(own)
+  if (entries.length === 0) return headers
   const sent = new Headers(headers)
-  sent.set('content-type', typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (reservedHeaders.has(name.toLowerCase()) || Object.hasOwn(headers, name.toLowerCase())) continue
+  for (const [name, value] of entries) {
+    const lower = name.toLowerCase()
+    if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
     if (typeof value === 'string') sent.set(name, value)
     else for (const each of value) sent.append(name, each)
   }
-  const hasNoBody = status === 204 || status === 205 || status === 304
-  return new Response(hasNoBody ? null : typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null'), {
-    status,
-    headers: sent,
-  })
+  return sent
 }
 
 /**
