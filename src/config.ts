@@ -57,9 +57,12 @@ export const Config = t.Object({
   subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Workflows that call one another.'),
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Size of all the values that one run holds.'),
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
-  bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of a request body when the trigger declares files.', {
-    pending: true,
-  }),
+  bodyBytesMaxFiles: bytes(
+    160 * MB,
+    KB,
+    4 * GB,
+    'Size of a request body when the trigger declares files; a larger one is refused before its key is read.',
+  ),
   cancelOnDisconnect: t.Boolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
   streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.', { pending: true }),
 

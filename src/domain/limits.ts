@@ -1,4 +1,4 @@
-/** Bounds of documents and runs (decisions §1). Every one is a setting; its name is what an error tells the operator. */
+/** Bounds of documents and runs. Every one of these is a setting; its name is what an error tells the operator. */
 export type Limits = {
   runTimeoutMs: number
   runsMax: number

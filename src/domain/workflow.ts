@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 
-/** The workflow document (decisions §7): what the editor draws, Git holds and a deployment copies. */
+/** The workflow document: what the editor draws, Git holds and a deployment copies. */
 
 export const FieldType = t.Union([
   t.Literal('string'),

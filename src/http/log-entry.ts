@@ -20,7 +20,7 @@ export function writeEntry(row: LogListRow, details: LogDetailRow | undefined, e
   })
 }
 
-/** An entry in detail form. `limits` stands inside it, as the interface has it, and beside it. */
+/** An entry in detail form. `limits` stands inside it, and beside it. */
 export function writeDetail(row: LogDetailRow, limits: JsonText): JsonText {
   const data = writeObject({
     ...factsOf(row),
