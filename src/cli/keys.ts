@@ -96,15 +96,13 @@ function rowOf(key: KeyRow, now: number) {
     createdAt: timeOf(key.createdAt),
     expiresAt: timeOf(key.expiresAt),
     revokedAt: timeOf(key.revokedAt),
-    lastUsedAt: timeOf(key.lastUsedAt),
   }
 }
 
 function textOf(key: KeyRow, now: number): string {
-  const used = key.lastUsedAt === null ? 'never used' : `last used ${timeOf(key.lastUsedAt)}`
   const until = key.expiresAt === null ? '' : `, until ${timeOf(key.expiresAt)}`
   const where = key.workspaceId === null ? 'every workspace' : `workspace ${key.workspaceId}`
-  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until}, ${used})`
+  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until})`
 }
 
 function timeOf(at: number | null): string | null {
