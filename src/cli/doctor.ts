@@ -121,7 +121,10 @@ function examineLock(folder: string): Diagnosis {
     takeLock(folder).release()
     return { check, state: 'ok', message: 'No service runs on the folder.' }
   } catch (error) {
-    if (error instanceof AppError && error.code === 'CONFLICT') return { check, state: 'ok', message: error.message }
+    if (error instanceof AppError && error.code === 'CONFLICT') {
+      const who = /process \d+/.exec(error.message)?.[0] ?? 'another process'
+      return { check, state: 'ok', message: `A service runs on the folder: ${who}.` }
+    }
     const advice = 'Let the user that runs the service own the folder and everything in it.'
     return { check, state: 'broken', message: messageOf(error), advice }
   }
