@@ -28,11 +28,6 @@ export function parseTemplate(text: string): Segment[] {
   return segments
 }
 
-/** Reads a dotted path such as `data.items[0]["any key"]`, as in `selectedOutputs`. Undefined when it is none. */
-export function parsePathText(text: string): PathStep[] | undefined {
-  return wholePath.test(`.${text}`) ? parsePath(`.${text}`) : undefined
-}
-
 /** Whether text holds anything that could be a segment other than literal text. Cheap. */
 export function mayHoldSegments(text: string): boolean {
   return text.includes('<') || text.includes('{{')
@@ -64,7 +59,6 @@ const pattern = new RegExp(
   String.raw`\{\{(?<environment>[A-Za-z_][A-Za-z0-9_]*)\}\}|<(?<name>[^\s<>.][^<>.\n]{0,199}?)(?<path>${steps})>`,
   'gu',
 )
-const wholePath = new RegExp(`^${steps}$`, 'u')
 const step = /\.(?<key>[^.[\]]+)|\[(?<index>\d+)\]|\[(?<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]/gu
 
 function nameOf(text: string): string {
