@@ -62,6 +62,13 @@ export class Inline {
     }
   }
 
+  /** After an error of the disk that the thread met: this handle stands on the same pages, and the thread mends them. */
+  distrust(): void {
+    this.#pauseFor(brokenMs)
+    if (this.#connection) drop(this.#connection)
+    this.#connection = undefined
+  }
+
   close(): void {
     this.#connection?.close()
     this.#connection = undefined

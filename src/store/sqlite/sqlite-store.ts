@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
 import { Executor } from './executor.ts'
 import { Inline } from './inline.ts'
@@ -46,13 +47,19 @@ function directStore(options: OpenOptions): Store {
 async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
   const reader = lazy(() => Thread.start(options))
-  const call: Call = (name, args) =>
-    operations[name].writes ? writer.call(name, args) : reader.get().then((thread) => thread.call(name, args))
   const inline = new Inline({
     database: { ...options, manualCheckpoints: true },
     writer,
     monotonic: () => performance.now(),
   })
+  /** Hears of a disk that failed under the thread before the next run could be committed here. */
+  const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
+    writing.catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE') inline.distrust()
+      throw error
+    })
+  const call: Call = (name, args) =>
+    operations[name].writes ? heard(writer.call(name, args)) : reader.get().then((thread) => thread.call(name, args))
   return {
     ...storeOf(call, {
       probe: () => writer.probe(),
@@ -69,7 +76,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     isInitialised: () => writer.call('isInitialised', []),
     appendLogs: async (rows) => {
       if (inlineCommits && inline.append(rows)) return
-      await writer.append(rows)
+      await heard(writer.append(rows))
     },
   }
 }
