@@ -1,3 +1,5 @@
+import { normaliseName } from './workflow.ts'
+
 /** The `<block.path>` and `{{NAME}}` templates: pure reading of text. What a name means is decided by who compiles it. */
 
 export type PathStep = string | number
@@ -21,7 +23,12 @@ export function parseTemplate(text: string): Segment[] {
     from = match.index + match[0].length
     if (environment !== undefined) segments.push({ kind: 'environment', source: match[0], name: environment })
     else {
-      segments.push({ kind: 'reference', source: match[0], name: nameOf(name ?? ''), path: parsePath(path ?? '') })
+      segments.push({
+        kind: 'reference',
+        source: match[0],
+        name: normaliseName(name ?? ''),
+        path: parsePath(path ?? ''),
+      })
     }
   }
   if (from < text.length) segments.push({ kind: 'text', text: text.slice(from) })
@@ -60,10 +67,6 @@ const pattern = new RegExp(
   'gu',
 )
 const step = /\.(?<key>[^.[\]]+)|\[(?<index>\d+)\]|\[(?<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]/gu
-
-function nameOf(text: string): string {
-  return text.toLowerCase().replaceAll(/\s+/g, '')
-}
 
 function parsePath(text: string): PathStep[] {
   return Array.from(text.matchAll(step), ({ groups }) => {

@@ -76,7 +76,7 @@ class Walk {
 
   #advance(): void {
     const { scope, halt } = this.#start
-    // The list grows while it is gone through; a walk visits each slot once, so it never needs to shrink.
+    // The list grows while it is gone through: what a block decides is walked in the same call.
     for (let slot = this.#decided.shift(); slot !== undefined; slot = this.#decided.shift()) {
       if (halt.stopped) {
         this.#decided.length = 0

@@ -1,13 +1,14 @@
 import type { RunFailure } from '../domain/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
+import { isoTime } from './answers.ts'
 import { statusOf } from './errors.ts'
 
 /** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
 export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
   if (response) return answerOf(response, headers)
-  const metadata = `{"duration":${durationMs},"startTime":"${isoOf(startedAt)}","endTime":"${isoOf(endedAt)}"}`
+  const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
   headers['content-type'] = 'application/json'
   const outputText = JSON.stringify(output) ?? 'null'
   if (!failure) {
@@ -35,7 +36,7 @@ function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<str
   return new Response(hasNoBody ? null : body, { status, headers: withOwn(headers, response.headers) })
 }
 
-/** A plain object as long as the workflow sets none: making a `Headers` costs a tenth of a whole short run. */
+/** A plain object as long as the workflow sets none: then nothing has to be copied. */
 function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<string, string> | Headers {
   const entries = Object.entries(own)
   if (entries.length === 0) return headers
@@ -61,8 +62,4 @@ const reservedHeaders = new Set([
 /** Who cancelled a run, and that its caller left, is told by the log; for a caller that still listens it has failed. */
 function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
   return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
-}
-
-export function isoOf(epochMs: number): string {
-  return new Date(epochMs).toISOString()
 }

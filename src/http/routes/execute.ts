@@ -8,12 +8,13 @@ import { normaliseName } from '../../domain/workflow.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import { isoTime } from '../answers.ts'
 import { authenticate, roleOf } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { ErrorAnswer, errorResponse, toAppError } from '../errors.ts'
 import { requestIdOf } from '../request-id.ts'
-import { isoOf, runAnswer } from '../run-answer.ts'
+import { runAnswer } from '../run-answer.ts'
 import type { Account, LookUpKey, RateWindow } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
@@ -170,7 +171,7 @@ function triggerOf(plan: Plan): PlanTrigger {
 function countIn(window: RateWindow, headers: Record<string, string>, now: number): void {
   headers['x-ratelimit-limit'] = `${window.limit}`
   headers['x-ratelimit-remaining'] = `${window.remaining}`
-  headers['x-ratelimit-reset'] = isoOf(window.resetAt)
+  headers['x-ratelimit-reset'] = isoTime(window.resetAt)
   if (!window.allowed) throw tooMany(window, now)
 }
 
