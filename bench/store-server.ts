@@ -50,7 +50,15 @@ function recordOf(input: unknown): RunRecord {
     span('answer', 'response', { data: { hello: input } }, output),
   ]
   return {
-    ...{ executionId: newExecutionId(), workflowId, workspaceId, version: 1, trigger: 'api', startedAt: at },
+    ...{
+      executionId: newExecutionId(),
+      workflowId,
+      workspaceId,
+      version: 1,
+      trigger: 'api',
+      createdAt: null,
+      startedAt: at,
+    },
     ...{ endedAt: at + 1, durationMs: 0.75, failure: null, output, cost: noCost },
     root: span('run', 'workflow', input, output, children),
   }

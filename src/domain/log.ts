@@ -42,6 +42,8 @@ export type RunRecord = {
   workspaceId: string
   version: number
   trigger: TriggerKind
+  /** When an asynchronous run was accepted; null for others. */
+  createdAt: number | null
   startedAt: number
   endedAt: number
   durationMs: number
@@ -61,10 +63,14 @@ export type LogRow = {
   version: number
   level: Level
   trigger: TriggerKind
+  /** When an asynchronous run was accepted; null for others. */
+  createdAt: number | null
   startedAt: number
   endedAt: number
   durationMs: number
   costTotal: number
+  /** The models that the run used: the keys of `cost.models`. */
+  models: readonly string[]
   /** JSON text of the whole `Cost`; null when the run cost nothing. */
   cost: string | null
   /** JSON text. */

@@ -256,6 +256,7 @@ function finish(run: Run, root: Span, { version }: RunRequest, end: ScopeEnd): R
     workspaceId: run.facts.workspaceId,
     version,
     trigger: run.facts.trigger,
+    createdAt: null,
     startedAt: root.startTime,
     endedAt: root.endTime,
     durationMs: root.durationMs,

@@ -1,3 +1,4 @@
+import { noCost } from '../domain/cost.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 
@@ -21,10 +22,12 @@ export function createFold(): Fold {
       version: record.version,
       level: failure === null ? 'info' : 'error',
       trigger: record.trigger,
+      createdAt: record.createdAt,
       startedAt: record.startedAt,
       endedAt: record.endedAt,
       durationMs: record.durationMs,
       costTotal: record.cost.total,
+      models: record.cost === noCost ? noModels : Object.keys(record.cost.models),
       cost: isFree(record) ? null : JSON.stringify(record.cost),
       finalOutput: failure === null ? texts.finalOutput() : failureText(failure),
       traceSpans: `[${spanText(record.root, texts, iso)}]`,
@@ -39,6 +42,8 @@ export function createFold(): Fold {
 const traceCharsMax = 33_554_432
 
 const previewChars = 1_024
+
+const noModels: readonly string[] = []
 
 function isFree({ cost }: RunRecord): boolean {
   return cost.total === 0 && cost.tokens.total === 0 && Object.keys(cost.models).length === 0

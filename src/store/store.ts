@@ -154,6 +154,8 @@ export type LogListRow = {
   version: number
   level: 'info' | 'error'
   trigger: TriggerKind
+  /** When an asynchronous run was accepted; null for others. */
+  createdAt: number | null
   startedAt: number
   endedAt: number
   durationMs: number

@@ -38,7 +38,7 @@ const spansOf = (record: RunRecord) => JSON.parse(fold(record, 1).traceSpans)
 
 describe('the row of a run', () => {
   test('holds its facts', () => {
-    const record = runRecord({ version: 3, trigger: 'webhook', durationMs: 7.25 })
+    const record = runRecord({ version: 3, trigger: 'webhook', createdAt: 99, durationMs: 7.25 })
     const { executionId, workflowId, workspaceId, startedAt, endedAt } = record
     expect(fold(record, 42)).toEqual({
       sequence: 42,
@@ -46,8 +46,10 @@ describe('the row of a run', () => {
       version: 3,
       level: 'info',
       trigger: 'webhook',
+      createdAt: 99,
       durationMs: 7.25,
       costTotal: 0,
+      models: [],
       cost: null,
       finalOutput: '{"waitedMs":5}',
       traceSpans: JSON.stringify([wireSpan(record.root)]),
@@ -60,6 +62,7 @@ describe('the row of a run', () => {
     const cost = addCost(noCost, { total: 0.3, tokens, models: { 'some-model': model } })
     const row = fold(runRecord({ cost }), 1)
     expect(row.costTotal).toBe(0.3)
+    expect(row.models).toEqual(['some-model'])
     expect(JSON.parse(row.cost ?? '')).toEqual(cost)
     const free = { total: 0, tokens, models: { local: { ...model, total: 0 } } }
     expect(JSON.parse(fold(runRecord({ cost: free }), 1).cost ?? '')).toEqual(free)

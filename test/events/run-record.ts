@@ -32,6 +32,7 @@ export function runRecord(more: Partial<RunRecord> = {}): RunRecord {
     workspaceId: 'workspace',
     version: 1,
     trigger: 'api',
+    createdAt: null,
     startedAt: at,
     endedAt: at + 8,
     durationMs: 7.5,

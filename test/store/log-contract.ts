@@ -9,7 +9,7 @@ import { rejectionOf } from './rejection.ts'
 /** What every implementation of the port promises about log entries, in the store that `world` gives at the time. */
 export function logContract(world: () => { store: Store; home: Installed }): void {
   describe('log entries', () => {
-    const listed = ({ cost: _, finalOutput: __, traceSpans: ___, ...rest }: LogRow): LogListRow => rest
+    const listed = ({ cost: _, finalOutput: __, traceSpans: ___, models: ____, ...rest }: LogRow): LogListRow => rest
 
     test('come back as they were recorded, by sequence and by execution', async () => {
       const { store, home } = world()
@@ -23,8 +23,9 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
           expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
           const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
           for (const row of rows) {
-            expect(await store.getLog(row.sequence)).toEqual({ ...row, workflow })
-            expect(await store.getExecution(row.executionId)).toEqual({ ...row, workflow })
+            const { models: _, ...rest } = row
+            expect(await store.getLog(row.sequence)).toEqual({ ...rest, workflow })
+            expect(await store.getExecution(row.executionId)).toEqual({ ...rest, workflow })
           }
           expect(await store.getLog(rows[0]!.sequence + 1)).toBeUndefined()
         }),
@@ -120,10 +121,12 @@ const anyRow: fc.Arbitrary<Partial<LogRow>> = fc.record({
   version: fc.integer({ min: 1 }),
   level: fc.constantFrom('info', 'error'),
   trigger: fc.constantFrom('api', 'webhook', 'schedule', 'manual', 'chat'),
+  createdAt: fc.option(fc.integer({ min: 0, max: 4_000_000_000_000 }), { nil: null }),
   startedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   endedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   durationMs: fc.double({ min: 0, max: 1e10, noNaN: true }).map(Math.abs),
   costTotal: fc.double({ min: 0, max: 1000, noNaN: true }).map(Math.abs),
+  models: fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 3 }),
   cost: fc.option(json, { nil: null }),
   finalOutput: json,
   traceSpans: json,

@@ -48,7 +48,7 @@ test('no query about log entries sorts, or walks a table', () => {
   createInstallation(connection, { ...first, key: newKey({ userId }), signInTokenHash: null, at: 1 })
   const document = { name: 'A', blocks: {}, edges: [] }
   const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
-  const row: LogRow = logRow({ userId, workspaceId, workflowId } as Installed, 7, { costTotal: 1 })
+  const row: LogRow = logRow({ userId, workspaceId, workflowId } as Installed, 7, { costTotal: 1, models: ['a', 'b'] })
 
   const watched = new Watched(connection)
   appendLogs(watched, [row])

@@ -10,10 +10,12 @@ import type { TriggerKind } from '../../domain/workflow.ts'
 export function encodeGroup(rows: readonly LogRow[]): string {
   let text = ''
   for (const row of rows) {
+    const models = row.models.length === 0 ? '' : JSON.stringify(row.models)
     text +=
-      `${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.startedAt} ${row.endedAt} ${row.durationMs} ` +
-      `${row.costTotal} ${row.executionId.length} ${row.workflowId.length} ${row.workspaceId.length} ` +
+      `${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ${row.durationMs} ` +
+      `${row.costTotal} ${models.length} ${row.executionId.length} ${row.workflowId.length} ${row.workspaceId.length} ` +
       `${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ${row.traceSpans.length}\n` +
+      models +
       row.executionId +
       row.workflowId +
       row.workspaceId +
@@ -41,16 +43,18 @@ export function decodeGroup(text: string): LogRow[] {
       version: Number(head[1]),
       level: head[2] as Level,
       trigger: head[3] as TriggerKind,
-      startedAt: Number(head[4]),
-      endedAt: Number(head[5]),
-      durationMs: Number(head[6]),
-      costTotal: Number(head[7]),
-      executionId: take(head[8]),
-      workflowId: take(head[9]),
-      workspaceId: take(head[10]),
-      cost: head[11] === '-1' ? null : take(head[11]),
-      finalOutput: take(head[12]),
-      traceSpans: take(head[13]),
+      createdAt: head[4] === '' ? null : Number(head[4]),
+      startedAt: Number(head[5]),
+      endedAt: Number(head[6]),
+      durationMs: Number(head[7]),
+      costTotal: Number(head[8]),
+      models: head[9] === '0' ? [] : (JSON.parse(take(head[9])) as string[]),
+      executionId: take(head[10]),
+      workflowId: take(head[11]),
+      workspaceId: take(head[12]),
+      cost: head[13] === '-1' ? null : take(head[13]),
+      finalOutput: take(head[14]),
+      traceSpans: take(head[15]),
     })
   }
   return rows

@@ -7,9 +7,9 @@ import type { Sql, WorkflowNumbers } from './connection.ts'
 import { executionKey, logDetailOf, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
 
 const insertLog = `
-  INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, started_at, ended_at,
-    duration_ms, cost_total)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, created_at, started_at,
+    ended_at, duration_ms, cost_total, models)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** The hot path: one group of finished runs. */
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
@@ -17,7 +17,7 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   const workspaces: number[] = []
   for (const row of rows) {
     const { workspace, workflow } = numbersOf(sql, row)
-    sql.run(insertLog, ...logValues(row, workspace, workflow))
+    sql.run(insertLog, ...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
     if (row.costTotal > 0) addUsage(sql, workspace, row)
     workspaces.push(workspace)
   }
@@ -34,7 +34,7 @@ export function lastSequence(sql: Sql): number {
 
 const selectLogs = `
   SELECT l.sequence, l.execution_id, f.id AS workflow_id, w.id AS workspace_id, l.version, l.level, l.trigger,
-    l.started_at, l.ended_at, l.duration_ms, l.cost_total
+    l.created_at, l.started_at, l.ended_at, l.duration_ms, l.cost_total
   FROM logs l JOIN workflows f ON f.number = l.workflow JOIN workspaces w ON w.number = l.workspace`
 
 const pages = {
@@ -50,7 +50,7 @@ export function queryLogs(sql: Sql, query: LogQuery): LogListRow[] {
 // CROSS JOIN keeps the order of the tables: from the one row to its names.
 const selectDetail = `
   SELECT l.sequence, l.execution_id, f.id AS workflow_id, w.id AS workspace_id, l.version, l.level, l.trigger,
-    l.started_at, l.ended_at, l.duration_ms, l.cost_total, f.name AS workflow_name,
+    l.created_at, l.started_at, l.ended_at, l.duration_ms, l.cost_total, f.name AS workflow_name,
     f.description AS workflow_description
   FROM logs l CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace`
 
@@ -114,6 +114,17 @@ function readNumbers(sql: Sql, workflowId: string): WorkflowNumbers | undefined 
 }
 
 const workflowsMax = 10_000
+
+/** The number of a set of names, given when it is first used. Not kept in memory: a transaction may be rolled back. */
+function modelSetOf(sql: Sql, models: readonly string[]): number {
+  if (models.length === 0) return 0
+  const names = JSON.stringify([...new Set(models)].sort())
+  const known = sql.get<{ number: number }>('SELECT number FROM model_sets WHERE names = ?', names)
+  if (known) return known.number
+  const made = sql.get<{ number: number }>('INSERT INTO model_sets (names) VALUES (?) RETURNING number', names)!
+  sql.run('INSERT INTO model_set_names (name, model_set) SELECT value, ? FROM json_each(?)', made.number, names)
+  return made.number
+}
 
 function addUsage(sql: Sql, workspace: number, row: LogRow): void {
   sql.run(

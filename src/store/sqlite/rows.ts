@@ -105,6 +105,7 @@ export type SqlLog = {
   version: number
   level: number
   trigger: number
+  created_at: number | null
   started_at: number
   ended_at: number
   duration_ms: number
@@ -119,14 +120,18 @@ export const logOf = (row: SqlLog): LogListRow => ({
   version: row.version,
   level: levels[row.level]!,
   trigger: triggers[row.trigger]!,
+  createdAt: row.created_at,
   startedAt: row.started_at,
   endedAt: row.ended_at,
   durationMs: row.duration_ms,
   costTotal: row.cost_total,
 })
 
+/** What texts of a row are on disk. */
+export type LogNumbers = { workspace: number; workflow: number; modelSet: number }
+
 /** In the order of the columns of `insertLog`. */
-export const logValues = (row: LogRow, workspace: number, workflow: number): Value[] => [
+export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNumbers): Value[] => [
   workspace,
   row.sequence,
   workflow,
@@ -134,10 +139,12 @@ export const logValues = (row: LogRow, workspace: number, workflow: number): Val
   row.version,
   levels.indexOf(row.level),
   triggers.indexOf(row.trigger),
+  row.createdAt,
   row.startedAt,
   row.endedAt,
   row.durationMs,
   row.costTotal,
+  modelSet,
 ]
 
 export type SqlLogDetail = SqlLog & { workflow_name: string; workflow_description: string | null }

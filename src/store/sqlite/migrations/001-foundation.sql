@@ -82,13 +82,26 @@ CREATE TABLE logs (
   version INTEGER NOT NULL,
   level INTEGER NOT NULL,                     -- 0 info, 1 error
   trigger INTEGER NOT NULL,                   -- 0 api, 1 webhook, 2 schedule, 3 manual, 4 chat
+  created_at INTEGER,                         -- when an asynchronous run was accepted
   started_at INTEGER NOT NULL,
   ended_at INTEGER NOT NULL,
   duration_ms REAL NOT NULL,
   cost_total REAL NOT NULL,
+  models INTEGER NOT NULL,                    -- a number of model_sets, 0 when none was used
   PRIMARY KEY (workspace, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX logs_by_execution ON logs (execution_id);
+
+-- Sets of model names that runs used together, so that a row holds one small number for them; and the sets by name.
+CREATE TABLE model_sets (
+  number INTEGER PRIMARY KEY,
+  names TEXT NOT NULL UNIQUE                  -- JSON, sorted
+) STRICT;
+CREATE TABLE model_set_names (
+  name TEXT NOT NULL,
+  model_set INTEGER NOT NULL REFERENCES model_sets (number),
+  PRIMARY KEY (name, model_set)
+) STRICT, WITHOUT ROWID;
 
 -- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
 -- some 32 KB, because spans of one workflow differ little. Chunks cover disjoint ranges of sequences; chunk.ts has
