@@ -118,11 +118,12 @@ const workflowsMax = 10_000
 /** The number of a set of names, given when it is first used. Not kept in memory: a transaction may be rolled back. */
 function modelSetOf(sql: Sql, models: readonly string[]): number {
   if (models.length === 0) return 0
-  const names = JSON.stringify([...new Set(models)].sort())
+  const distinct = [...new Set(models)].sort()
+  const names = JSON.stringify(distinct)
   const known = sql.get<{ number: number }>('SELECT number FROM model_sets WHERE names = ?', names)
   if (known) return known.number
   const made = sql.get<{ number: number }>('INSERT INTO model_sets (names) VALUES (?) RETURNING number', names)!
-  sql.run('INSERT INTO model_set_names (name, model_set) SELECT value, ? FROM json_each(?)', made.number, names)
+  for (const name of distinct) sql.run('INSERT INTO model_set_names (name, model_set) VALUES (?, ?)', name, made.number)
   return made.number
 }
 

@@ -99,7 +99,7 @@ CREATE TABLE model_sets (
 ) STRICT;
 CREATE TABLE model_set_names (
   name TEXT NOT NULL,
-  model_set INTEGER NOT NULL REFERENCES model_sets (number),
+  model_set INTEGER NOT NULL,
   PRIMARY KEY (name, model_set)
 ) STRICT, WITHOUT ROWID;
 
