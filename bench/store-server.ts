@@ -57,6 +57,7 @@ function recordOf(input: unknown): RunRecord {
       version: 1,
       trigger: 'api',
       createdAt: null,
+      secrets: undefined,
       startedAt: at,
     },
     ...{ endedAt: at + 1, durationMs: 0.75, failure: null, output, cost: noCost },

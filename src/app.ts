@@ -1,5 +1,7 @@
+import { Environments } from './accounts/environment.ts'
 import { KeyCache } from './accounts/keys.ts'
 import { AccountLimits, type LimitedAccount } from './accounts/limits.ts'
+import { openSecretBox, sealHeadBytes } from './accounts/secret-box.ts'
 import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
@@ -50,6 +52,12 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
+  const box = await openSecretBox({
+    directory: config.data,
+    secretKey: config.secretKey,
+    sealHeads: () => store.sealHeads(sealHeadBytes),
+  })
+  const environments = new Environments({ store, box, clock })
   const accounts = new AccountLimits({ plan: config.plan, usage, clock })
 
   const samples = { host: localHost(config.host), port: listener.port, paths: [samplePath] }
@@ -80,7 +88,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     powers: { clock, random: Math.random, limits, fetch: outbound.fetch, runProgram: sandbox.run },
     record: (record) => writer.append(record),
     deploymentOf: (workflowId) => deployments.load(workflowId),
-    environmentOf: async () => new Map(),
+    environmentOf: environments.of,
   })
 
   const settings = {

@@ -24,7 +24,6 @@ export const Config = t.Object({
     t.String({
       minLength: 32,
       secret: true,
-      pending: true,
       range: 'at least 32 characters',
       description: 'Key that stored secrets are encrypted with; by default a key file made in the data folder.',
     }),

@@ -57,7 +57,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     },
     record: async () => undefined,
     deploymentOf: async () => undefined,
-    environmentOf: async () => new Map(given(request.environment, plan.environmentNames)),
+    environmentOf: () => ({ values: new Map(given(request.environment, plan.environmentNames)), redactor: undefined }),
   })
   try {
     const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger } as const

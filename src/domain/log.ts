@@ -1,4 +1,5 @@
 import type { Cost } from './cost.ts'
+import type { Redactor } from './redaction.ts'
 import type { TriggerKind } from './workflow.ts'
 
 export type Level = 'info' | 'error'
@@ -51,6 +52,8 @@ export type RunRecord = {
   output: unknown
   cost: Cost
   root: Span
+  /** What keeps the workspace's secrets out of everything that is written down; undefined when it has none. */
+  secrets: Redactor | undefined
 }
 
 /** The row of a log entry, as the store takes it: texts are made, nothing is left to decide. */
@@ -75,6 +78,11 @@ export type LogRow = {
   cost: string | null
   /** JSON text. */
   finalOutput: string
+  /**
+   * The final output as the caller gets it, where that is not what the log may hold: of asynchronous runs, whose output
+   * is asked for later. Null for all others. JSON text that must not be stored as it is.
+   */
+  rawOutput: string | null
   /** JSON text: the array of trace spans as they go on the wire. */
   traceSpans: string
 }

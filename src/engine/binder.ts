@@ -61,7 +61,7 @@ export class Binder {
   #environment(name: string): Getter {
     this.environmentNames.add(name)
     return (frame) => {
-      const value = frame.run.environment.get(name)
+      const value = frame.run.environment.values.get(name)
       if (value === undefined) {
         throw new BlockError(
           'ENVIRONMENT_VARIABLE_MISSING',

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import type { Environment } from '../domain/environment.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { RunFailure, Span } from '../domain/log.ts'
@@ -50,7 +51,7 @@ export type RunStart = {
   facts: RunFacts
   plan: Plan
   input: TriggerInput
-  environment: ReadonlyMap<string, string>
+  environment: Environment
   observer: RunObserver | undefined
   /** Sub-workflows above this run. */
   depth: number
@@ -65,7 +66,7 @@ export class Run {
   readonly facts: RunFacts
   readonly plan: Plan
   readonly input: TriggerInput
-  readonly environment: ReadonlyMap<string, string>
+  readonly environment: Environment
   readonly variables: Map<string, unknown>
   readonly observer: RunObserver | undefined
   readonly depth: number

@@ -1,4 +1,5 @@
 import { noCost } from '../domain/cost.ts'
+import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
 import { readInput, type TriggerInput } from '../domain/input.ts'
@@ -37,8 +38,11 @@ export type RunnerOptions = {
   record(record: RunRecord): Promise<unknown>
   /** The active deployment of a workflow that another one calls. */
   deploymentOf(workflowId: string): Promise<Deployment | undefined>
-  /** The environment variables of a workspace; asked for only by workflows that read some. */
-  environmentOf(workspaceId: string): Promise<ReadonlyMap<string, string>>
+  /**
+   * The environment variables of a workspace, at once when they are in memory. Asked for by every run: also one that
+   * reads none may be handed a secret that must not be written down.
+   */
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
 }
 
 /** Runs in flight: starts them, bounds them, stops them. */
@@ -106,9 +110,9 @@ export class Runner {
 
   /** Runs a workflow and writes nothing down. Synchronous when no block has to wait. */
   run(request: RunRequest): RunEnd | Promise<RunEnd> {
-    const { plan, workspaceId } = request
-    if (plan.environmentNames.size === 0) return this.#walk(request, noEnvironment)
-    return this.#options.environmentOf(workspaceId).then((environment) => this.#walk(request, environment))
+    const environment = this.#options.environmentOf(request.workspaceId)
+    if (!(environment instanceof Promise)) return this.#walk(request, environment)
+    return environment.then((loaded) => this.#walk(request, loaded))
   }
 
   /** Starts no more runs; waits for those in flight, and cancels what is left after `graceMs`. */
@@ -125,7 +129,7 @@ export class Runner {
     timer.cancel()
   }
 
-  #walk(request: RunRequest, environment: ReadonlyMap<string, string>): RunEnd | Promise<RunEnd> {
+  #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
     const { plan, workflowId, workspaceId, trigger, input, observer } = request
     const executionId = request.executionId ?? newExecutionId()
     const run = new Run(
@@ -196,9 +200,9 @@ export class Runner {
       const problems = reading.details.map(({ message }) => message).join(' ')
       return refuse('INVALID_INPUT', `The input does not fit the workflow "${plan.document.name}": ${problems}`)
     }
-    const environment = plan.environmentNames.size > 0 ? await this.#options.environmentOf(workspaceId) : noEnvironment
     const inner = halt.below()
-    const { observer, budget } = above
+    // One run sees one environment, however long it takes.
+    const { observer, budget, environment } = above
     const facts = { ...above.facts, workflowId }
     const start = {
       facts,
@@ -221,8 +225,6 @@ export class Runner {
     return { success: failure === null, output, error: failure, executionId }
   }
 }
-
-const noEnvironment: ReadonlyMap<string, string> = new Map()
 
 function walkRoot(run: Run, trigger: PlanNode | undefined, root: Span): ScopeEnd | Promise<ScopeEnd> {
   const scope = run.plan.root
@@ -264,6 +266,7 @@ function finish(run: Run, root: Span, { version }: RunRequest, end: ScopeEnd): R
     output,
     cost: noCost,
     root,
+    secrets: run.environment.redactor,
   }
   return { record, response: failure ? undefined : run.response }
 }

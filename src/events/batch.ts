@@ -29,6 +29,7 @@ export function createFold(): Fold {
       costTotal: record.cost.total,
       models: record.cost === noCost ? noModels : Object.keys(record.cost.models),
       cost: isFree(record) ? null : JSON.stringify(record.cost),
+      rawOutput: null,
       finalOutput: failure === null ? texts.finalOutput() : failureText(failure),
       traceSpans: `[${spanText(record.root, texts, iso)}]`,
     }

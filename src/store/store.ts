@@ -24,6 +24,16 @@ export interface Store {
   listWorkspaces(userId: string): Promise<WorkspaceRow[]>
   getWorkspace(id: string): Promise<WorkspaceRow | undefined>
 
+  // environment
+  /** The variables of a workspace, by name; none when there is no such workspace. */
+  listEnvironment(workspaceId: string): Promise<VariableRow[]>
+  /** Whether the variable is new. NOT_FOUND for a workspace that is not there, INVALID_INPUT beyond `environmentBounds`. */
+  setVariable(variable: NewVariable): Promise<boolean>
+  /** False when there is none of that name. */
+  unsetVariable(workspaceId: string, name: string): Promise<boolean>
+  /** The first `length` bytes of everything that is stored sealed, each once: they tell which keys it takes. */
+  sealHeads(length: number): Promise<Uint8Array[]>
+
   // workflows
   /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
@@ -100,6 +110,11 @@ export type KeyRow = Omit<NewKey, 'hash'> & {
 }
 
 export type WorkspaceRow = { id: string; name: string; ownerId: string; createdAt: number; role: Role | null }
+
+/** A variable of an environment. `plain`: need not be redacted; `sealed`: the encrypted value. */
+export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; updatedAt: number }
+
+export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }
 
 export type NewWorkflow = { id: string | null; workspaceId: string; document: WorkflowDocument; at: number }
 

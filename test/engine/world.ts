@@ -48,7 +48,7 @@ export class World {
         await options.record?.()
       },
       deploymentOf: async (workflowId) => this.#deployment(workflowId),
-      environmentOf: async () => new Map(Object.entries(options.environment ?? {})),
+      environmentOf: () => ({ values: new Map(Object.entries(options.environment ?? {})), redactor: undefined }),
     })
   }
 

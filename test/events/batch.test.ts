@@ -51,6 +51,7 @@ describe('the row of a run', () => {
       costTotal: 0,
       models: [],
       cost: null,
+      rawOutput: null,
       finalOutput: '{"waitedMs":5}',
       traceSpans: JSON.stringify([wireSpan(record.root)]),
     })

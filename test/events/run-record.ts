@@ -33,6 +33,7 @@ export function runRecord(more: Partial<RunRecord> = {}): RunRecord {
     version: 1,
     trigger: 'api',
     createdAt: null,
+    secrets: undefined,
     startedAt: at,
     endedAt: at + 8,
     durationMs: 7.5,

@@ -209,6 +209,7 @@ export class HttpWorld {
       costTotal: 0,
       models: [],
       cost: null,
+      rawOutput: null,
       finalOutput: '{"answer":42}',
       traceSpans: '[{"id":"s1","name":"Run","type":"workflow","children":[]}]',
       ...more,

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
+import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { logContract } from './log-contract.ts'
 import { rejectionOf } from './rejection.ts'
@@ -201,6 +202,7 @@ export function storeContract(name: string, open: OpenStore): void {
       })
     })
 
+    environmentContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {

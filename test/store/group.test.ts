@@ -20,6 +20,7 @@ const row: fc.Arbitrary<LogRow> = fc.record({
   costTotal: fc.double({ min: 0, noNaN: true }),
   models: fc.array(text, { maxLength: 3 }),
   cost: fc.option(text, { nil: null }),
+  rawOutput: fc.option(text, { nil: null }),
   finalOutput: text,
   traceSpans: text,
 })

@@ -9,7 +9,14 @@ import { rejectionOf } from './rejection.ts'
 /** What every implementation of the port promises about log entries, in the store that `world` gives at the time. */
 export function logContract(world: () => { store: Store; home: Installed }): void {
   describe('log entries', () => {
-    const listed = ({ cost: _, finalOutput: __, traceSpans: ___, models: ____, ...rest }: LogRow): LogListRow => rest
+    const listed = ({
+      cost: _,
+      finalOutput: __,
+      traceSpans: ___,
+      models: ____,
+      rawOutput: _____,
+      ...rest
+    }: LogRow): LogListRow => rest
 
     test('come back as they were recorded, by sequence and by execution', async () => {
       const { store, home } = world()
@@ -23,7 +30,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
           expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
           const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
           for (const row of rows) {
-            const { models: _, ...rest } = row
+            const { models: _, rawOutput: __, ...rest } = row
             expect(await store.getLog(row.sequence)).toEqual({ ...rest, workflow })
             expect(await store.getExecution(row.executionId)).toEqual({ ...rest, workflow })
           }

@@ -14,13 +14,14 @@ export function encodeGroup(rows: readonly LogRow[]): string {
     text +=
       `${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ${row.durationMs} ` +
       `${row.costTotal} ${models.length} ${row.executionId.length} ${row.workflowId.length} ${row.workspaceId.length} ` +
-      `${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ${row.traceSpans.length}\n` +
+      `${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ${row.rawOutput === null ? -1 : row.rawOutput.length} ${row.traceSpans.length}\n` +
       models +
       row.executionId +
       row.workflowId +
       row.workspaceId +
       (row.cost ?? '') +
       row.finalOutput +
+      (row.rawOutput ?? '') +
       row.traceSpans
   }
   return text
@@ -54,7 +55,8 @@ export function decodeGroup(text: string): LogRow[] {
       workspaceId: take(head[12]),
       cost: head[13] === '-1' ? null : take(head[13]),
       finalOutput: take(head[14]),
-      traceSpans: take(head[15]),
+      rawOutput: head[15] === '-1' ? null : take(head[15]),
+      traceSpans: take(head[16]),
     })
   }
   return rows

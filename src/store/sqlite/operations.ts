@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts'
 import type { Sql } from './connection.ts'
 import * as deployments from './deployments.ts'
+import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as keys from './keys.ts'
 import * as logs from './logs.ts'
@@ -29,6 +30,11 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listWorkspaces: { writes: false, run: workspaces.listWorkspaces },
   getWorkspace: { writes: false, run: workspaces.getWorkspace },
+
+  listEnvironment: { writes: false, run: environment.listEnvironment },
+  setVariable: { writes: true, run: environment.setVariable },
+  unsetVariable: { writes: true, run: environment.unsetVariable },
+  sealHeads: { writes: false, run: environment.sealHeads },
 
   createWorkflow: { writes: true, run: workflows.createWorkflow },
   updateWorkflow: { writes: true, run: workflows.updateWorkflow },

@@ -74,6 +74,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     // Needed to start: asked of the writer, so that no start waits for a second thread.
     lastSequence: () => writer.call('lastSequence', []),
     isInitialised: () => writer.call('isInitialised', []),
+    sealHeads: (length) => writer.call('sealHeads', [length]),
     appendLogs: async (rows) => {
       if (inlineCommits && inline.append(rows)) return
       await heard(writer.append(rows))

@@ -44,6 +44,16 @@ CREATE TABLE keys (
   last_used_at INTEGER
 ) STRICT;
 
+-- Environment variables. Values are encrypted before they come here; accounts/secret-box.ts has the format.
+CREATE TABLE environment (
+  workspace INTEGER NOT NULL REFERENCES workspaces (number),
+  name TEXT NOT NULL,
+  sealed BLOB NOT NULL,
+  plain INTEGER NOT NULL,                     -- 1: need not be redacted
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE workflows (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,

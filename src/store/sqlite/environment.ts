@@ -1,0 +1,73 @@
+import { environmentBounds } from '../../domain/environment.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { NewVariable, VariableRow } from '../store.ts'
+import type { Sql } from './connection.ts'
+
+type SqlVariable = { name: string; sealed: Uint8Array; plain: number; updated_at: number }
+
+/** By name. */
+export function listEnvironment(sql: Sql, workspaceId: string): VariableRow[] {
+  const rows = sql.all<SqlVariable>(
+    `SELECT e.name, e.sealed, e.plain, e.updated_at
+     FROM workspaces w JOIN environment e ON e.workspace = w.number WHERE w.id = ? ORDER BY e.name`,
+    workspaceId,
+  )
+  return rows.map((row) => ({
+    name: row.name,
+    sealed: row.sealed,
+    plain: row.plain === 1,
+    updatedAt: row.updated_at,
+  }))
+}
+
+export function setVariable(sql: Sql, variable: NewVariable): boolean {
+  const { workspaceId, name, sealed, plain, at } = variable
+  const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
+  if (workspace === undefined) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  const isNew = !sql.get('SELECT 1 FROM environment WHERE workspace = ? AND name = ?', workspace, name)
+  sql.run(
+    `INSERT INTO environment (workspace, name, sealed, plain, updated_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET sealed = excluded.sealed, plain = excluded.plain, updated_at = excluded.updated_at`,
+    workspace,
+    name,
+    sealed,
+    plain ? 1 : 0,
+    at,
+  )
+  // Afterwards, in the same transaction: a refusal takes the change back.
+  assertWithinBounds(sql, workspace)
+  return isNew
+}
+
+export function unsetVariable(sql: Sql, workspaceId: string, name: string): boolean {
+  const changed = sql.run(
+    'DELETE FROM environment WHERE workspace = (SELECT number FROM workspaces WHERE id = ?) AND name = ?',
+    workspaceId,
+    name,
+  )
+  return changed > 0
+}
+
+/** Keys are few, so these are too. */
+export function sealHeads(sql: Sql, length: number): Uint8Array[] {
+  return sql
+    .all<{ head: Uint8Array }>('SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment', length)
+    .map(({ head }) => head)
+}
+
+function assertWithinBounds(sql: Sql, workspace: number): void {
+  const { variablesMax, bytesMax } = environmentBounds
+  const { count, bytes } = sql.get<{ count: number; bytes: number }>(
+    'SELECT count(*) AS count, sum(length(sealed)) AS bytes FROM environment WHERE workspace = ?',
+    workspace,
+  ) ?? { count: 0, bytes: 0 }
+  if (count > variablesMax) {
+    throw new AppError('INVALID_INPUT', `A workspace has ${variablesMax} variables at most. Take one out first.`)
+  }
+  if (bytes > bytesMax) {
+    throw new AppError(
+      'INVALID_INPUT',
+      `The variables of a workspace hold ${bytesMax} bytes at most, encrypted, and would hold ${bytes} with this one.`,
+    )
+  }
+}

@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Environments } from '../../src/accounts/environment.ts'
+import { openSecretBox, type SecretBox, sealHeadBytes } from '../../src/accounts/secret-box.ts'
+import { environmentBounds } from '../../src/domain/environment.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ManualClock } from '../clock.ts'
+import { temporaryFolder } from '../executable.ts'
+import { type Installed, install } from '../store/installed.ts'
+import { rejectionOf } from '../store/rejection.ts'
+
+describe('the environment of a workspace', () => {
+  let folder: ReturnType<typeof temporaryFolder>
+  let store: Store
+  let home: Installed
+  let box: SecretBox
+  let clock: ManualClock
+  let environments: Environments
+  /** Of another process on the same folder. */
+  let elsewhere: Environments
+  let reads: number
+  /** Set to hold up what the store answers. */
+  let held: Promise<void> | undefined
+
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    home = await install(store)
+    box = await openSecretBox({
+      directory: folder.path,
+      secretKey: undefined,
+      sealHeads: () => store.sealHeads(sealHeadBytes),
+    })
+    clock = new ManualClock()
+    reads = 0
+    held = undefined
+    const counting: Store = {
+      ...store,
+      async listEnvironment(workspaceId) {
+        reads += 1
+        const rows = await store.listEnvironment(workspaceId)
+        await held
+        return rows
+      },
+    }
+    environments = new Environments({ store: counting, box, clock })
+    elsewhere = new Environments({ store, box, clock: new ManualClock() })
+  })
+  afterEach(async () => {
+    await store.close()
+    folder[Symbol.dispose]()
+  })
+
+  const set = (where: Environments, name: string, value: string, plain = false) =>
+    where.set({ workspaceId: home.workspaceId, name, value, plain })
+  const valuesOf = async () => Object.fromEntries((await environments.of(home.workspaceId)).values)
+
+  test('gives back every value as it was set', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+        const value = text.toWellFormed()
+        await set(environments, 'ANY', value)
+        expect(await valuesOf()).toEqual({ ANY: value })
+      }),
+      { numRuns: 200, examples: [['\u{feff}starts with a byte order mark'], ['']] },
+    )
+  })
+
+  test('comes at once when it is known, and is read once however many ask', async () => {
+    await set(environments, 'A', 'one')
+    const [first, second] = await Promise.all([environments.of(home.workspaceId), environments.of(home.workspaceId)])
+    expect(first).toBe(second)
+    expect(environments.of(home.workspaceId)).toBe(first)
+    expect(reads).toBe(1)
+  })
+
+  test('that is empty is remembered, too', async () => {
+    await environments.of(home.workspaceId)
+    const environment = environments.of(home.workspaceId)
+    expect(environment).not.toBeInstanceOf(Promise)
+    expect((await environment).redactor).toBeUndefined()
+    expect(reads).toBe(1)
+  })
+
+  test('holds at once what was changed here, also while it is being read', async () => {
+    await set(environments, 'A', 'one')
+    expect(await valuesOf()).toEqual({ A: 'one' })
+    await set(environments, 'A', 'two')
+    expect(await valuesOf()).toEqual({ A: 'two' })
+
+    await environments.unset(home.workspaceId, 'NONE')
+    const gate = Promise.withResolvers<void>()
+    held = gate.promise
+    const old = environments.of(home.workspaceId)
+    held = undefined
+    await set(environments, 'A', 'three')
+    expect(await valuesOf()).toEqual({ A: 'three' })
+    gate.resolve()
+    expect((await old).values.get('A')).toBe('two')
+    expect(await valuesOf()).toEqual({ A: 'three' })
+
+    expect(await environments.unset(home.workspaceId, 'A')).toBe(true)
+    expect(await environments.unset(home.workspaceId, 'A')).toBe(false)
+    expect(await valuesOf()).toEqual({})
+  })
+
+  test('holds within 5 s what another process changed, and keeps no run waiting while it is in use', async () => {
+    await set(environments, 'A', 'one')
+    expect(await valuesOf()).toEqual({ A: 'one' })
+    await set(elsewhere, 'A', 'two')
+    clock.advance(2_999)
+    expect(await valuesOf()).toEqual({ A: 'one' })
+    clock.advance(1)
+    expect(environments.of(home.workspaceId)).not.toBeInstanceOf(Promise)
+    // The second ask shares the query that the first began, and waits for it.
+    clock.advance(1_500)
+    const waited = environments.of(home.workspaceId)
+    expect(waited).toBeInstanceOf(Promise)
+    expect((await waited).values.get('A')).toBe('two')
+    expect(reads).toBe(2)
+  })
+
+  test('is read anew after 4.5 s without use', async () => {
+    await set(environments, 'A', 'one')
+    await valuesOf()
+    await set(elsewhere, 'A', 'two')
+    clock.advance(4_500)
+    expect(await valuesOf()).toEqual({ A: 'two' })
+  })
+
+  test('is the same object as long as nothing has changed', async () => {
+    await set(environments, 'A', 'one')
+    const before = await environments.of(home.workspaceId)
+    clock.advance(10_000)
+    expect(await environments.of(home.workspaceId)).toBe(before)
+    await set(elsewhere, 'A', 'one')
+    clock.advance(10_000)
+    expect(await environments.of(home.workspaceId)).not.toBe(before)
+  })
+
+  test('is forgotten when others are asked for, and bounded so', async () => {
+    const few = new Environments({ store, box, clock, workspacesMax: 2 })
+    for (const id of ['a', 'b', 'c']) await few.of(id)
+    expect(few.of('a')).toBeInstanceOf(Promise)
+    expect(few.of('c')).not.toBeInstanceOf(Promise)
+  })
+
+  test('refuses names and values that cannot be, and never says the value', async () => {
+    const bad = ['', '1A', 'A-B', 'A B', 'Ä', 'A'.repeat(environmentBounds.nameCharsMax + 1), '{{A}}', 'a\n']
+    for (const name of bad) {
+      expect(await rejectionOf(set(environments, name, 'x'))).toMatchObject({
+        code: 'INVALID_INPUT',
+        details: [{ path: 'name' }],
+      })
+    }
+    const values = ['é'.repeat(environmentBounds.valueBytesMax / 2 + 1), 'half \ud800 a character']
+    for (const value of values) {
+      const refusal = await rejectionOf(set(environments, 'A', value))
+      expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: [{ path: 'value' }] })
+      expect(JSON.stringify(refusal)).not.toContain(value.slice(0, 10))
+    }
+    expect(await valuesOf()).toEqual({})
+    await set(environments, 'A'.repeat(environmentBounds.nameCharsMax), 'é'.repeat(environmentBounds.valueBytesMax / 2))
+    await set(environments, '_a1', '')
+  })
+
+  test('cannot be opened with another key, and says so', async () => {
+    await set(environments, 'A', 'one')
+    const other = await openSecretBox({ directory: folder.path, secretKey: 'k'.repeat(32), sealHeads: async () => [] })
+    await new Environments({ store, box: other, clock }).set({
+      workspaceId: home.workspaceId,
+      name: 'B',
+      value: 'two',
+      plain: false,
+    })
+    expect(await rejectionOf(Promise.resolve(environments.of(home.workspaceId)))).toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringContaining('MILLRACE_SECRET_KEY'),
+    })
+  })
+
+  test('is bound to its workspace and its name on the disk', async () => {
+    await set(environments, 'A', 'one')
+    const [row] = await store.listEnvironment(home.workspaceId)
+    await store.setVariable({ ...row!, workspaceId: home.workspaceId, name: 'B', at: 1 })
+    expect(await rejectionOf(Promise.resolve(environments.of(home.workspaceId)))).toMatchObject({
+      message: expect.stringContaining(`environment/${home.workspaceId}/B`),
+    })
+  })
+})
