@@ -38,10 +38,7 @@ export type RunnerOptions = {
   record(record: RunRecord): Promise<unknown>
   /** The active deployment of a workflow that another one calls. */
   deploymentOf(workflowId: string): Promise<Deployment | undefined>
-  /**
-   * The environment variables of a workspace, at once when they are in memory. Asked for by every run: also one that
-   * reads none may be handed a secret that must not be written down.
-   */
+  /** Of a workspace, at once when it is in memory. Every run asks: also one that reads none may be handed a secret. */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
 }
 
