@@ -1,6 +1,8 @@
 import { Environments } from './accounts/environment.ts'
+import { KeyUses } from './accounts/key-uses.ts'
 import { KeyCache } from './accounts/keys.ts'
-import { AccountLimits, type LimitedAccount } from './accounts/limits.ts'
+import { AccountLimits } from './accounts/limits.ts'
+import { RateJournal } from './accounts/rate-journal.ts'
 import { openSecretBox, sealHeadBytes } from './accounts/secret-box.ts'
 import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
@@ -9,6 +11,7 @@ import type { Clock } from './domain/clock.ts'
 import { AppError } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
 import { localHost } from './domain/local-address.ts'
+import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
 import { Runner } from './engine/runner.ts'
@@ -17,6 +20,7 @@ import type { Answerer, Listener } from './http/listener.ts'
 import { executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
 import { createServer } from './http/server.ts'
+import type { Account } from './http/services.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
@@ -50,7 +54,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const limits = limitsOf(config)
   const store = await opening
 
-  const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
+  const [lastSequence, windows] = await Promise.all([store.lastSequence(), store.listRateWindows(clock.now())])
+
+  const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
+  const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const box = await openSecretBox({
     directory: config.data,
@@ -58,7 +65,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     sealHeads: () => store.sealHeads(sealHeadBytes),
   })
   const environments = new Environments({ store, box, clock })
-  const accounts = new AccountLimits({ plan: config.plan, usage, clock })
+  const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+  const accounts = new AccountLimits({
+    findUser: (userId) => store.findUser(userId),
+    plans: plansOf(config),
+    plan: config.plan,
+    usage,
+    journal,
+    windows,
+    clock,
+  })
 
   const samples = { host: localHost(config.host), port: listener.port, paths: [samplePath] }
   const outbound = createOutbound({
@@ -73,7 +89,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const writer = new LogWriter({
     store,
     clock,
-    sequence: new LogSequence(clock.now, await store.lastSequence()),
+    sequence: new LogSequence(clock.now, lastSequence),
     rowsWaitingMax: config.logQueueMax,
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
@@ -82,11 +98,18 @@ export async function startApp(options: AppOptions): Promise<App> {
     registry,
     limits,
     plansMax: plansMax,
-    getActive: (workflowId) => store.getActive(workflowId),
+    getActive: async (workflowId) => {
+      const active = await store.getActive(workflowId)
+      if (active) usage.learnOwner(active.workspaceId, active.ownerId)
+      return active
+    },
   })
   const runner = new Runner({
     powers: { clock, random: Math.random, limits, fetch: outbound.fetch, runProgram: sandbox.run },
-    record: (record) => writer.append(record),
+    record(record) {
+      const written = writer.append(record)
+      return record.cost.total === 0 ? written : written.then(() => usage.add(record))
+    },
     deploymentOf: (workflowId) => deployments.load(workflowId),
     environmentOf: environments.of,
   })
@@ -105,10 +128,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     checkWorkflow: (document: WorkflowDocument) => deployments.check(document).findings,
     runner,
     rateLimits: {
-      externalApi: (account: LimitedAccount) => accounts.takeExternal(account),
+      externalApi: async ({ userId }: Account) => accounts.take('external', await accounts.account(userId)),
       refused: (address: string) => accounts.takeRefused(address),
+      refusedSoFar: (address: string) => accounts.peekRefused(address),
     },
-    limitsOf: (account: LimitedAccount) => accounts.report(account),
+    limitsOf: ({ userId }: Account) => accounts.report(userId),
     writerHealth: () => ({ healthy: writer.healthy, waiting: writer.rowsWaiting }),
     clock,
     logger,
@@ -125,8 +149,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           runner.assertFree()
           if (!writer.healthy) throw storageUnavailable()
         },
-        takeSync: (account) => accounts.takeSync(account),
-        assertWithinUsage: (account) => accounts.assertWithinUsage(account),
+        limits: accounts,
         settings,
         answered: (request, response, facts) => door.answered(request, response, facts),
       }),
@@ -143,6 +166,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       const stopped = listener.stop(false)
       await runner.stop(graceMs)
       await writer.stop()
+      await Promise.all([keyUses.stop(), journal.stop()])
       await Promise.race([stopped, after(clock, closeMs)])
       await listener.stop(true)
       await sandbox.stop()

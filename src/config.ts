@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
+import { planNames, planSettings } from './domain/plan.ts'
 
 const KB = 1024
 const MB = 1024 * KB
@@ -74,7 +75,8 @@ export const Config = t.Object({
   outboundConcurrency: whole(192, 1, 65_000, 'Requests of workflows in flight at once.'),
   outboundHostConcurrency: whole(50, 1, 65_535, 'Requests of workflows in flight at once to one host.'),
 
-  plan: oneOf(['free', 'pro', 'team', 'enterprise'], 'enterprise', 'Plan of accounts that have none of their own.'),
+  plan: oneOf(planNames, 'enterprise', 'Plan of accounts that have none of their own.'),
+  ...planSettings,
   webhookMaxAttempts: whole(5, 1, 50, 'Attempts to deliver a webhook.', { pending: true }),
   webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.', { pending: true }),
   webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.', { pending: true }),
@@ -222,6 +224,8 @@ function parse(schema: TSchema, text: string): SettingValue | undefined {
   switch (schema['type']) {
     case 'integer':
       return parseWhole(schema, text)
+    case 'number':
+      return /^\d+(\.\d+)?$/.test(text) && Number(text) <= (schema['maximum'] as number) ? Number(text) : undefined
     case 'boolean':
       return parseBoolean(text)
     case 'array': {
@@ -260,8 +264,9 @@ function rangeOf(schema: TSchema): string {
   if (schema['range']) return schema['range'] as string
   if (schema['enum']) return (schema['enum'] as readonly string[]).join(', ')
   if (schema['type'] === 'boolean') return 'true, false'
-  if (schema['type'] !== 'integer') return 'any text'
   const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number }
+  if (schema['type'] === 'number') return `a number from ${minimum} to ${maximum}`
+  if (schema['type'] !== 'integer') return 'any text'
   return schema['unit'] === 'bytes'
     ? `${sizeText(minimum)} to ${sizeText(maximum)}, as a number of bytes or with KB, MB, GB`
     : `a whole number from ${minimum} to ${maximum}`

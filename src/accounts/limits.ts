@@ -1,11 +1,27 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
-import { type Plan, type PlanName, planOf } from './plans.ts'
+import type { Plan, PlanName, Plans, RateKind } from '../domain/plan.ts'
+import type { RateWindowRow, UserRow } from '../store/store.ts'
+import { FreshCache } from './fresh-cache.ts'
+import { planOf } from './plans.ts'
+import type { RateJournal } from './rate-journal.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
 import type { Usage } from './usage.ts'
 
-/** Whom limits are counted for; `plan` null: the installation's. */
-export type LimitedAccount = { userId: string; plan: string | null }
+/** Whom limits are counted for, with the plan in force. Not to be kept: the next request may find another plan. */
+export type LimitedAccount = { readonly userId: string; readonly plan: Plan }
+
+export type AccountLimitsOptions = {
+  findUser(userId: string): Promise<UserRow | undefined>
+  plans: Plans
+  /** Of accounts without one of their own. */
+  plan: PlanName
+  usage: Usage
+  journal: RateJournal
+  /** Windows that were open when the service stopped. */
+  windows: readonly RateWindowRow[]
+  clock: Clock
+}
 
 type RateState = { limit: number; remaining: number; resetAt: number }
 
@@ -20,28 +36,43 @@ const refusedPerMinute = 60
 
 /** Everything that an account may use up: rate windows of each kind, and the month's cost. */
 export class AccountLimits {
-  readonly #installationPlan: PlanName
+  readonly #accounts: FreshCache<LimitedAccount>
   readonly #usage: Usage
-  readonly #external: RateLimiter
-  readonly #sync: RateLimiter
-  readonly #async: RateLimiter
+  readonly #limiters: Readonly<Record<RateKind, RateLimiter>>
   readonly #refused: RateLimiter
 
-  constructor({ plan, usage, clock }: { plan: PlanName; usage: Usage; clock: Clock }) {
-    this.#installationPlan = plan
+  constructor({ findUser, plans, plan, usage, journal, windows, clock }: AccountLimitsOptions) {
+    const ask = async (userId: string): Promise<LimitedAccount | undefined> => {
+      const user = await findUser(userId)
+      return user && { userId, plan: planOf(user, plan, plans) }
+    }
+    this.#accounts = new FreshCache({ ask, clock })
     this.#usage = usage
-    this.#external = new RateLimiter({ clock })
-    this.#sync = new RateLimiter({ clock })
-    this.#async = new RateLimiter({ clock })
+    const limiter = (kind: RateKind) => new RateLimiter({ clock, changed: journal.of(kind) })
+    this.#limiters = { external: limiter('external'), sync: limiter('sync'), async: limiter('async') }
+    // In memory only: nobody without a key makes the service write.
     this.#refused = new RateLimiter({ clock })
+    for (const { kind, userId, ...window } of windows) this.#limiters[kind].restore(userId, window)
   }
 
-  takeExternal(account: LimitedAccount): RateWindow {
-    return this.#external.take(account.userId, this.#planOf(account).externalPerMinute)
+  /**
+   * An account with all that its limits need in memory; at once when it is there already, which costs two look-ups.
+   * A plan that changed holds within 5 s. Rejects with what the store rejects with.
+   */
+  account(userId: string): LimitedAccount | Promise<LimitedAccount> {
+    const account = this.#accounts.known(userId)
+    if (account !== undefined && this.#usage.known(userId) !== undefined) return account
+    return this.#load(userId)
   }
 
-  takeSync(account: LimitedAccount): RateWindow {
-    return this.#sync.take(account.userId, this.#planOf(account).syncPerMinute)
+  /** Counts a request. */
+  take(kind: RateKind, account: LimitedAccount): RateWindow {
+    return this.#limiters[kind].take(account.userId, account.plan[limitNames[kind]])
+  }
+
+  /** What `take` would find, counting nothing. */
+  peek(kind: RateKind, account: LimitedAccount): RateWindow {
+    return this.#limiters[kind].peek(account.userId, account.plan[limitNames[kind]])
   }
 
   /** Counts a request without a valid key against the address it came from. */
@@ -49,37 +80,50 @@ export class AccountLimits {
     return this.#refused.take(address, refusedPerMinute)
   }
 
+  peekRefused(address: string): RateWindow {
+    return this.#refused.peek(address, refusedPerMinute)
+  }
+
   /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
-  assertWithinUsage(account: LimitedAccount): void {
-    const { usdPerMonth, name } = this.#planOf(account)
-    if ((this.#usage.known(account.userId) ?? 0) < usdPerMonth) return
+  assertWithinUsage({ userId, plan }: LimitedAccount): void {
+    const { usdPerMonth, name } = plan
+    if ((this.#usage.known(userId) ?? 0) < usdPerMonth) return
     throw new AppError(
       'USAGE_LIMIT_EXCEEDED',
       `The account has used up the ${usdPerMonth} USD a month of its plan (${name}). Raise the plan, or wait for the next month.`,
     )
   }
 
-  async report(account: LimitedAccount): Promise<LimitsReport> {
-    const plan = this.#planOf(account)
-    const currentPeriodCost = await this.#usage.of(account.userId)
+  async report(userId: string): Promise<LimitsReport> {
+    const account = await this.account(userId)
+    const { usdPerMonth, name } = account.plan
+    const currentPeriodCost = await this.#usage.of(userId)
     return {
       workflowExecutionRateLimit: {
-        sync: stateOf(this.#sync.peek(account.userId, plan.syncPerMinute)),
-        async: stateOf(this.#async.peek(account.userId, plan.asyncPerMinute)),
+        sync: stateOf(this.peek('sync', account)),
+        async: stateOf(this.peek('async', account)),
       },
       usage: {
         currentPeriodCost,
-        limit: plan.usdPerMonth,
-        plan: plan.name,
-        isExceeded: currentPeriodCost >= plan.usdPerMonth,
+        limit: usdPerMonth,
+        plan: name,
+        isExceeded: currentPeriodCost >= usdPerMonth,
       },
     }
   }
 
-  #planOf({ plan }: LimitedAccount): Plan {
-    return planOf(plan, this.#installationPlan)
+  async #load(userId: string): Promise<LimitedAccount> {
+    const [account] = await Promise.all([this.#accounts.get(userId), this.#usage.of(userId)])
+    if (account) return account
+    throw new Error(`There is no account ${userId}, although a key or a workspace names it`)
   }
 }
+
+const limitNames = {
+  external: 'externalPerMinute',
+  sync: 'syncPerMinute',
+  async: 'asyncPerMinute',
+} as const satisfies Record<RateKind, keyof Plan>
 
 function stateOf({ limit, remaining, resetAt }: RateWindow): RateState {
   return { limit, remaining, resetAt }

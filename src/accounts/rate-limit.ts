@@ -5,7 +5,15 @@ export type RateWindow = { allowed: boolean; limit: number; remaining: number; r
 
 export const windowMs = 60_000
 
-type Window = { used: number; resetAt: number }
+/** Requests counted so far, and when the window ends. */
+export type OpenWindow = { used: number; resetAt: number }
+
+export type RateLimiterOptions = {
+  clock: Clock
+  windowsMax?: number
+  /** Told of each window that has changed. */
+  changed?: (who: string, window: OpenWindow, limit: number) => void
+}
 
 /**
  * Counts requests in windows of a minute. A window starts with the first request in it; a request beyond the limit is
@@ -14,12 +22,14 @@ type Window = { used: number; resetAt: number }
 export class RateLimiter {
   readonly #clock: Clock
   readonly #windowsMax: number
+  readonly #changed: RateLimiterOptions['changed']
   /** In the order in which they were opened. */
-  readonly #windows = new Map<string, Window>()
+  readonly #windows = new Map<string, OpenWindow>()
 
-  constructor({ clock, windowsMax = 100_000 }: { clock: Clock; windowsMax?: number }) {
+  constructor({ clock, windowsMax = 100_000, changed }: RateLimiterOptions) {
     this.#clock = clock
     this.#windowsMax = windowsMax
+    this.#changed = changed
   }
 
   /** Counts one request of `who` against `limit`. */
@@ -27,8 +37,16 @@ export class RateLimiter {
     const now = this.#clock.now()
     const window = this.#current(who, now) ?? this.#open(who, now)
     const allowed = window.used < limit
-    if (allowed) window.used += 1
+    if (allowed) {
+      window.used += 1
+      this.#changed?.(who, window, limit)
+    }
     return { allowed, limit, remaining: Math.max(0, limit - window.used), resetAt: window.resetAt }
+  }
+
+  /** Goes on counting in a window that was open before. */
+  restore(who: string, window: OpenWindow): void {
+    this.#keep(who, { ...window })
   }
 
   /** What `take` would find, counting nothing. */
@@ -41,19 +59,22 @@ export class RateLimiter {
   }
 
   /** The window that is open. One that ends too far ahead was opened before the clock was set back. */
-  #current(who: string, now: number): Window | undefined {
+  #current(who: string, now: number): OpenWindow | undefined {
     const window = this.#windows.get(who)
     return window && now < window.resetAt && window.resetAt - now <= windowMs ? window : undefined
   }
 
-  #open(who: string, now: number): Window {
+  #open(who: string, now: number): OpenWindow {
     const window = { used: 0, resetAt: now + windowMs }
+    this.#keep(who, window)
+    return window
+  }
+
+  #keep(who: string, window: OpenWindow): void {
     this.#windows.delete(who)
     this.#windows.set(who, window)
-    if (this.#windows.size > this.#windowsMax) {
-      const [oldest] = this.#windows.keys()
-      if (oldest !== undefined) this.#windows.delete(oldest)
-    }
-    return window
+    if (this.#windows.size <= this.#windowsMax) return
+    const [oldest] = this.#windows.keys()
+    if (oldest !== undefined) this.#windows.delete(oldest)
   }
 }

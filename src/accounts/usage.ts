@@ -1,8 +1,8 @@
 import type { Clock } from '../domain/clock.ts'
-import { billingPeriodOf } from '../domain/cost.ts'
+import { billingPeriodOf, type Cost } from '../domain/cost.ts'
 
 export type UsageOptions = {
-  /** What an account spent since the start of a period, in USD, as it stands on disk. */
+  /** What an account spent since the start of a period, in USD, as it stands on disk behind every run recorded so far. */
   getUsage(userId: string, periodStart: number): Promise<number>
   clock: Clock
   accountsMax?: number
@@ -19,6 +19,7 @@ export class Usage {
   /** In the order in which they were read. */
   readonly #spent = new Map<string, Spent>()
   readonly #loading = new Map<string, Loading>()
+  readonly #ownerOf = new Map<string, string>()
 
   constructor({ getUsage, clock, accountsMax = 100_000 }: UsageOptions) {
     this.#getUsage = getUsage
@@ -34,16 +35,34 @@ export class Usage {
   /** The same when it is in memory; undefined else. */
   known(userId: string): number | undefined {
     const spent = this.#spent.get(userId)
-    return spent?.periodStart === billingPeriodOf(this.#clock.now()) ? spent.usd : undefined
+    return spent !== undefined && isIn(spent, this.#clock.now()) ? spent.usd : undefined
   }
 
-  /** Counts the cost of a run that was just recorded. */
-  add(userId: string, usd: number): void {
-    if (usd <= 0) return
+  /** Whose months the runs of a workspace count in. Told when one of its workflows is loaded; it never changes. */
+  learnOwner(workspaceId: string, ownerId: string): void {
+    if (this.#ownerOf.size >= this.#accountsMax) this.#ownerOf.clear()
+    this.#ownerOf.set(workspaceId, ownerId)
+  }
+
+  /** Counts a run that was just recorded. */
+  add({ workspaceId, endedAt, cost }: RecordedRun): void {
+    if (cost.total <= 0) return
+    const owner = this.#ownerOf.get(workspaceId)
+    if (owner === undefined) {
+      this.#forget()
+      return
+    }
     // Whether a sum that is being read has this cost in it cannot be known: it is read again.
-    const loading = this.#loading.get(userId)
+    const loading = this.#loading.get(owner)
     if (loading) loading.isStale = true
-    else if (this.known(userId) !== undefined) this.#spent.get(userId)!.usd += usd
+    const spent = this.#spent.get(owner)
+    if (spent && isIn(spent, endedAt)) spent.usd += cost.total
+  }
+
+  /** A run of nobody knows whom: every sum is read again. */
+  #forget(): void {
+    this.#spent.clear()
+    for (const loading of this.#loading.values()) loading.isStale = true
   }
 
   #load(userId: string): Promise<number> {
@@ -56,14 +75,14 @@ export class Usage {
   }
 
   async #read(userId: string, loading: Loading): Promise<number> {
-    const periodStart = billingPeriodOf(this.#clock.now())
+    const [periodStart, periodEnd] = periodAt(this.#clock.now())
     let usd: number
     do {
       loading.isStale = false
       usd = await this.#getUsage(userId, periodStart)
     } while (loading.isStale)
     this.#spent.delete(userId)
-    this.#spent.set(userId, { periodStart, usd })
+    this.#spent.set(userId, { periodStart, periodEnd, usd })
     if (this.#spent.size > this.#accountsMax) {
       const [oldest] = this.#spent.keys()
       if (oldest !== undefined) this.#spent.delete(oldest)
@@ -72,5 +91,17 @@ export class Usage {
   }
 }
 
-type Spent = { periodStart: number; usd: number }
+/** The part of a run's record that is used. */
+type RecordedRun = { workspaceId: string; endedAt: number; cost: Cost }
+type Spent = { periodStart: number; periodEnd: number; usd: number }
 type Loading = { isStale: boolean; usd: Promise<number> }
+
+function isIn({ periodStart, periodEnd }: Spent, at: number): boolean {
+  return at >= periodStart && at < periodEnd
+}
+
+function periodAt(now: number): [start: number, end: number] {
+  const start = billingPeriodOf(now)
+  // No month has more than 31 days, and none fewer than 28.
+  return [start, billingPeriodOf(start + 31.5 * 86_400_000)]
+}

@@ -28,8 +28,8 @@ function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
   return found
 }
 
-export function accountOf({ userId, plan }: KeyRow): Account {
-  return { userId, plan }
+export function accountOf({ userId }: KeyRow): Account {
+  return { userId }
 }
 
 /** What a key may do in a workspace; undefined when it cannot even see it. */
@@ -44,8 +44,8 @@ export function workspacesOf(key: KeyRow): string[] {
   return Object.keys(key.roles).filter((id) => roleOf(key, id) !== undefined)
 }
 
-/** A viewer reads; an editor and an owner write, too. */
-export type Need = 'read' | 'write'
+/** A viewer reads, and no more: a run acts on the world and uses up what the owner pays for. Editor and owner do all. */
+export type Need = 'read' | 'write' | 'execute'
 
 /**
  * Refuses what a key may not do in a workspace. What it cannot see is `NOT_FOUND` with the same words as what does not
@@ -54,11 +54,9 @@ export type Need = 'read' | 'write'
 export function assertMay(key: KeyRow, workspaceId: string | undefined, need: Need, what: string): void {
   const role = workspaceId === undefined ? undefined : roleOf(key, workspaceId)
   if (role === undefined) throw new AppError('NOT_FOUND', `There is no ${what} with this id that this key can see.`)
-  if (need === 'write' && role === 'viewer') {
-    throw new AppError(
-      'FORBIDDEN',
-      `This key may read in this ${what === 'workspace' ? what : `workspace`}, but not change anything.`,
-    )
+  if (need !== 'read' && role === 'viewer') {
+    const wanted = need === 'write' ? 'change anything' : 'run workflows'
+    throw new AppError('FORBIDDEN', `This key may read in this workspace, but not ${wanted}.`)
   }
 }
 

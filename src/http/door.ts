@@ -3,6 +3,7 @@ import type { KeyRow } from '../store/store.ts'
 import { accountOf, authenticate } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
+import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
 import type { RateWindow, Services } from './services.ts'
 
@@ -62,25 +63,23 @@ export class Door {
     } catch (error) {
       const { code } = toAppError(error)
       if (code === 'API_KEY_REQUIRED' || code === 'INVALID_API_KEY') {
-        this.#count(rateLimits.refused(server?.requestIP(request)?.address ?? 'unknown'), set)
+        this.#count(rateLimits.refused(addressOf(request, server)), set)
       }
       throw error
     }
-    this.#count(rateLimits.externalApi(accountOf(key)), set)
+    this.#count(await rateLimits.externalApi(accountOf(key)), set)
     return key
   }
 
-  #count({ allowed, limit, remaining, resetAt }: RateWindow, set: AnswerSet): void {
-    set.headers['x-ratelimit-limit'] = String(limit)
-    set.headers['x-ratelimit-remaining'] = String(remaining)
-    set.headers['x-ratelimit-reset'] = new Date(resetAt).toISOString()
-    if (allowed) return
-    const retryAfterS = Math.max(1, Math.ceil((resetAt - this.#services.clock.now()) / 1000))
-    throw new AppError(
-      'RATE_LIMIT_EXCEEDED',
-      `More than ${limit} requests in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
-      { retryAfterS },
-    )
+  /** For answers of the external API that are given before there is a key: the window of the caller's address. */
+  showAddressWindow(request: Request, set: AnswerSet, server: ServerPort | null): void {
+    if (!isExternal(pathOf(request)) || showsWindow(set.headers)) return
+    showWindow(set.headers, this.#services.rateLimits.refusedSoFar(addressOf(request, server)))
+  }
+
+  #count(window: RateWindow, set: AnswerSet): void {
+    showWindow(set.headers, window)
+    assertAllowed(window, this.#services.clock.now())
   }
 
   /** Adds to the line about a request. */
@@ -89,8 +88,9 @@ export class Door {
   }
 
   /** Makes the answer to a request that failed: its text, with status and headers in `set`. */
-  refuse(request: Request, set: AnswerSet, thrown: unknown): string {
+  refuse(request: Request, set: AnswerSet, server: ServerPort | null, thrown: unknown): string {
     const error = toAppError(thrown)
+    this.showAddressWindow(request, set, server)
     const visit = this.#visitOf(request)
     const status = statusOf(error.code)
     const text = JSON.stringify(errorAnswer(error))
@@ -182,6 +182,15 @@ function refuseBrokenEscapes(request: Request): void {
   } catch (cause) {
     throw new AppError('INVALID_PARAMETERS', 'The path holds a "%" that starts no valid escape.', { cause })
   }
+}
+
+/** Whether a path belongs to the external API, whose answers all carry a window. */
+export function isExternal(path: string): boolean {
+  return path === '/api/v1' || path.startsWith('/api/v1/')
+}
+
+function addressOf(request: Request, server: ServerPort | null): string {
+  return server?.requestIP(request)?.address ?? 'unknown'
 }
 
 export function pathOf({ url }: Request): string {

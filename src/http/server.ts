@@ -29,7 +29,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     handler: { standardHostname: false },
   })
     // First: hooks apply only to routes registered after them.
-    .onError(({ error, request, set }) => door.refuse(request, set, error))
+    .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
     .use(accessLines(services, door))
     .use(more.execute?.(door) ?? new Elysia())
     .use(apiRoutes(services, door))

@@ -35,16 +35,18 @@ export type Services = {
 export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
 export type KeyLookUp = KeyRow | 'malformed' | undefined
 
-/** The account that a key belongs to: limits are its, whichever of its keys is used. `plan` null: the installation's. */
-export type Account = { userId: string; plan: string | null }
+/** The account that a key belongs to: limits are its, whichever of its keys is used. */
+export type Account = { userId: string }
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
 
 export type RateLimits = {
   /** Counts a request to the external API. */
-  externalApi(account: Account): RateWindow
+  externalApi(account: Account): RateWindow | Promise<RateWindow>
   /** Counts a request without a valid key. */
   refused(address: string): RateWindow
+  /** The window that such requests are counted in, counting nothing. */
+  refusedSoFar(address: string): RateWindow
 }
 
 /** A window of rate limiting after this request was counted. `resetAt` in epoch milliseconds. */

@@ -1,4 +1,5 @@
 import type { LogRow } from '../domain/log.ts'
+import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
 import type { TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
 
 /**
@@ -12,17 +13,45 @@ export interface Store {
   createInstallation(first: NewInstallation): Promise<boolean>
   isInitialised(): Promise<boolean>
 
+  // accounts
+  /** Makes an account, its first workspace and its first key. CONFLICT when another account has the e-mail. */
+  createUser(account: NewAccount): Promise<void>
+  /** Oldest first. */
+  listUsers(): Promise<UserRow[]>
+  findUser(idOrEmail: string): Promise<UserRow | undefined>
+  /** False when there is no such account. */
+  setPassword(userId: string, passwordHash: string): Promise<boolean>
+  /** Replaces the plan and the numbers of its own. False when there is no such account. */
+  setPlan(userId: string, plan: OwnPlan): Promise<boolean>
+
   // keys
   findKey(hash: Uint8Array): Promise<KeyRow | undefined>
+  /** NOT_FOUND when there is no such account, or no such workspace that it is a member of. */
   createKey(key: NewKey): Promise<void>
   listKeys(): Promise<KeyRow[]>
   /** False when there is no such key, or it was revoked before. */
   revokeKey(id: string, at: number): Promise<boolean>
+  /** Notes when keys were last used; a use within a minute of the noted one changes nothing. */
+  recordKeyUses(uses: readonly KeyUse[]): Promise<void>
 
   // workspaces
-  /** The workspaces an account is a member of, with its role. */
-  listWorkspaces(userId: string): Promise<WorkspaceRow[]>
+  /** Makes a workspace whose owner is its first member. NOT_FOUND when there is no such account. */
+  createWorkspace(workspace: NewWorkspace): Promise<void>
+  /** The workspaces an account is a member of, with its role; null: every one, with no role. */
+  listWorkspaces(userId: string | null): Promise<WorkspaceRow[]>
   getWorkspace(id: string): Promise<WorkspaceRow | undefined>
+  /** The owner first. */
+  listMembers(workspaceId: string): Promise<MemberRow[]>
+  /** Adds a member or changes its role. NOT_FOUND for no such workspace or account, CONFLICT for the owner. */
+  setMember(workspaceId: string, userId: string, role: SharedRole): Promise<void>
+  /** False when it was no member. NOT_FOUND for no such workspace, CONFLICT for the owner. */
+  removeMember(workspaceId: string, userId: string): Promise<boolean>
+
+  // rate limits
+  /** Replaces windows by kind and account, and forgets those that ended before `at`. */
+  saveRateWindows(windows: readonly RateWindowRow[], at: number): Promise<void>
+  /** Windows that end after `at`. */
+  listRateWindows(at: number): Promise<RateWindowRow[]>
 
   // environment
   /** The variables of a workspace, by name; none when there is no such workspace. */
@@ -77,17 +106,29 @@ export interface Store {
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
+/** What a workspace can be shared for: its owner stays. */
+export type SharedRole = Exclude<Role, 'owner'>
 
-export type NewInstallation = {
+/** An account with a workspace that it owns, and a key. `plan` null: the installation's. */
+export type NewAccount = {
   userId: string
   email: string
+  plan: PlanName | null
   workspaceId: string
   workspaceName: string
   key: NewKey
-  /** SHA-256 of the one-time sign-in token; null when none is printed. */
-  signInTokenHash: Uint8Array | null
   at: number
 }
+
+export type NewInstallation = Omit<NewAccount, 'plan'> & {
+  /** SHA-256 of the one-time sign-in token; null when none is printed. */
+  signInTokenHash: Uint8Array | null
+}
+
+/** An account's own plan, null for the installation's, and numbers that go before those of the plan. */
+export type OwnPlan = { plan: PlanName | null; numbers: Partial<PlanNumbers> }
+
+export type UserRow = OwnPlan & { id: string; email: string; hasPassword: boolean; createdAt: number }
 
 /** Only the hash and the last four characters of a key are kept. `workspaceId` null: a personal key. */
 export type NewKey = {
@@ -101,13 +142,21 @@ export type NewKey = {
   expiresAt: number | null
 }
 
-/** `plan`: the account's own plan, null for the installation's. `roles`: by workspace, those the key reaches. */
+/** `roles`: by workspace, those the key reaches. */
 export type KeyRow = Omit<NewKey, 'hash'> & {
   revokedAt: number | null
   lastUsedAt: number | null
-  plan: string | null
   roles: Record<string, Role>
 }
+
+export type KeyUse = { keyId: string; at: number }
+
+/** A window of rate limiting: requests counted in it, and when it ends. */
+export type RateWindowRow = { kind: RateKind; userId: string; used: number; resetAt: number }
+
+export type NewWorkspace = { id: string; name: string; ownerId: string; at: number }
+
+export type MemberRow = { userId: string; email: string; role: Role }
 
 export type WorkspaceRow = { id: string; name: string; ownerId: string; createdAt: number; role: Role | null }
 

@@ -81,7 +81,7 @@ function world(options: { entriesMax?: number } = {}) {
       const { text, lastFour } = generateKey()
       const row: KeyRow = {
         ...{ id: text.slice(4, 9), lastFour, name: 'k', userId: 'u', workspaceId: null, createdAt: 0, expiresAt: null },
-        ...{ revokedAt: null, lastUsedAt: null, plan: null, roles: {} },
+        ...{ revokedAt: null, lastUsedAt: null, roles: {} },
         ...more,
       }
       rows.set(hashKey(text).toHex(), row)

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { AccountLimits } from '../../src/accounts/limits.ts'
-import { type PlanName, planOf } from '../../src/accounts/plans.ts'
+import { planOf } from '../../src/accounts/plans.ts'
+import { RateJournal } from '../../src/accounts/rate-journal.ts'
 import { Usage } from '../../src/accounts/usage.ts'
+import { resolveConfig } from '../../src/config.ts'
+import { noCost } from '../../src/domain/cost.ts'
+import { defaultPlans, type PlanName, type PlanNumbers, plansOf } from '../../src/domain/plan.ts'
+import type { OwnPlan, RateWindowRow } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
+
+/** A run of June that cost something. */
+const run = (workspaceId: string, total: number) => {
+  return { workspaceId, endedAt: Date.UTC(2025, 5, 20), cost: { ...noCost, total } }
+}
 
 /** Sums on disk that a test changes and holds back. */
 function usageWorld(options: { accountsMax?: number } = {}) {
@@ -42,7 +52,8 @@ describe('usage', () => {
     sums.set('u', 1.5)
     expect(usage.known('u')).toBeUndefined()
     expect(await usage.of('u')).toBe(1.5)
-    usage.add('u', 0.25)
+    usage.learnOwner('w', 'u')
+    usage.add(run('w', 0.25))
     expect(await usage.of('u')).toBe(1.75)
     expect(usage.known('u')).toBe(1.75)
     clock.setNow(Date.UTC(2025, 6, 1) - 1)
@@ -50,7 +61,10 @@ describe('usage', () => {
     clock.setNow(Date.UTC(2025, 6, 1))
     expect(usage.known('u')).toBeUndefined()
     sums.set('u', 0)
-    usage.add('u', 5)
+    // It ended in June: the sum of July has nothing to do with it.
+    usage.add(run('w', 5))
+    expect(await usage.of('u')).toBe(0)
+    usage.add(run('w', 5))
     expect(await usage.of('u')).toBe(0)
     expect(asked).toEqual(['u 2025-06-01', 'u 2025-07-01'])
   })
@@ -61,11 +75,22 @@ describe('usage', () => {
     const reading = usage.of('u')
     const alsoReading = usage.of('u')
     sums.set('u', 2)
-    usage.add('u', 2)
+    usage.learnOwner('w', 'u')
+    usage.add(run('w', 2))
     release()
     expect(await reading).toBe(2)
     expect(await alsoReading).toBe(2)
     expect(await usage.of('u')).toBe(2)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('is read again after a run of a workspace that nobody told of', async () => {
+    const { usage, sums, asked } = usageWorld()
+    await usage.of('u')
+    sums.set('u', 3)
+    usage.add(run('unknown', 3))
+    expect(usage.known('u')).toBeUndefined()
+    expect(await usage.of('u')).toBe(3)
     expect(asked).toHaveLength(2)
   })
 
@@ -80,59 +105,146 @@ describe('usage', () => {
 })
 
 describe('plans', () => {
+  const own = (plan: string | null, numbers: Partial<PlanNumbers> = {}): OwnPlan => ({
+    plan: plan as PlanName | null,
+    numbers,
+  })
+
   test.each([
     ['free', [10, 10, 50, 10]],
     ['pro', [30, 25, 200, 20]],
     ['team', [60, 75, 500, 40]],
   ] as const)('%s has the numbers of the table', (name, numbers) => {
-    const plan = planOf(name, 'enterprise')
+    const plan = planOf(own(name), 'enterprise', defaultPlans)
     expect([plan.externalPerMinute, plan.syncPerMinute, plan.asyncPerMinute, plan.usdPerMonth]).toEqual([...numbers])
   })
 
   test('of an account goes before the installation, unless it is none', () => {
-    expect(planOf('pro', 'enterprise').name).toBe('pro')
-    expect(planOf(null, 'team').name).toBe('team')
-    for (const name of ['', 'gold', 'constructor', '__proto__']) expect(planOf(name, 'free').name).toBe('free')
+    expect(planOf(own('pro'), 'enterprise', defaultPlans).name).toBe('pro')
+    expect(planOf(own(null), 'team', defaultPlans).name).toBe('team')
+    for (const name of ['', 'gold', 'constructor', '__proto__']) {
+      expect(planOf(own(name, { syncPerMinute: 7 }), 'free', defaultPlans)).toEqual({
+        name: 'free',
+        ...defaultPlans.free,
+      })
+    }
+  })
+
+  test('have numbers that are settings, and that an account may have of its own', () => {
+    const { config } = resolveConfig({
+      environment: { MILLRACE_PLAN_FREE_SYNC_PER_MINUTE: '3', MILLRACE_PLAN_PRO_USD_PER_MONTH: '0.5' },
+    })
+    const plans = plansOf(config)
+    expect(plans).toEqual({
+      ...defaultPlans,
+      free: { ...defaultPlans.free, syncPerMinute: 3 },
+      pro: { ...defaultPlans.pro, usdPerMonth: 0.5 },
+    })
+    expect(planOf(own('enterprise', { asyncPerMinute: 9 }), 'free', plans)).toEqual({
+      name: 'enterprise',
+      ...defaultPlans.enterprise,
+      asyncPerMinute: 9,
+    })
   })
 })
 
 describe('the limits of an account', () => {
-  const world = (plan: PlanName = 'free') => {
-    const { usage, clock, sums } = usageWorld()
-    return { limits: new AccountLimits({ plan, usage, clock }), usage, clock, sums }
+  const world = (plan: PlanName = 'free', windows: RateWindowRow[] = []) => {
+    const { usage, clock, sums, hold } = usageWorld()
+    const saved: RateWindowRow[] = []
+    const users = new Map<string, OwnPlan>([['u', { plan: null, numbers: {} }]])
+    const journal = new RateJournal({ save: async (rows) => void saved.push(...rows), clock })
+    const limits = new AccountLimits({
+      async findUser(id) {
+        const own = users.get(id)
+        return own && { id, email: 'u@example.org', hasPassword: false, createdAt: 0, ...own }
+      },
+      plans: defaultPlans,
+      plan,
+      usage,
+      journal,
+      windows,
+      clock,
+    })
+    return { limits, usage, clock, sums, hold, users, journal, saved }
   }
-  const account = { userId: 'u', plan: null }
 
   test('show the counters that requests are counted in, kinds apart', async () => {
     const { limits, clock, sums } = world()
     sums.set('u', 4)
-    limits.takeExternal(account)
-    limits.takeSync(account)
-    limits.takeSync(account)
+    const account = await limits.account('u')
+    limits.take('external', account)
+    limits.take('sync', account)
+    limits.take('sync', account)
+    limits.take('async', account)
     const resetAt = clock.now() + 60_000
-    expect(await limits.report(account)).toEqual({
+    expect(await limits.report('u')).toEqual({
       workflowExecutionRateLimit: {
         sync: { limit: 10, remaining: 8, resetAt },
-        async: { limit: 50, remaining: 50, resetAt },
+        async: { limit: 50, remaining: 49, resetAt },
       },
       usage: { currentPeriodCost: 4, limit: 10, plan: 'free', isExceeded: false },
     })
-    expect(limits.takeExternal(account).remaining).toBe(8)
+    expect(limits.take('external', account).remaining).toBe(8)
   })
 
-  test('are exceeded when the cost reaches them', async () => {
-    const { limits, usage, sums } = world()
+  test('are known at once the second time, and a plan that changed holds within 5 s', async () => {
+    const { limits, clock, users } = world()
+    await limits.account('u')
+    expect(limits.account('u')).toMatchObject({ plan: { name: 'free' } })
+    users.set('u', { plan: 'pro', numbers: {} })
+    clock.advance(5_000)
+    expect(await limits.account('u')).toMatchObject({ plan: { name: 'pro', syncPerMinute: 25 } })
+  })
+
+  test('are exceeded when the cost reaches them, whatever was in memory before', async () => {
+    const { limits, usage, sums, users } = world()
     sums.set('u', 9.75)
-    await usage.of('u')
-    limits.assertWithinUsage(account)
-    usage.add('u', 0.25)
+    usage.learnOwner('w', 'u')
+    limits.assertWithinUsage(await limits.account('u'))
+    usage.add(run('w', 0.25))
+    const account = await limits.account('u')
     expect(() => limits.assertWithinUsage(account)).toThrow('10 USD a month of its plan (free)')
-    expect((await limits.report(account)).usage).toMatchObject({ currentPeriodCost: 10, isExceeded: true })
-    limits.assertWithinUsage({ ...account, plan: 'pro' })
+    expect((await limits.report('u')).usage).toMatchObject({ currentPeriodCost: 10, isExceeded: true })
+    users.set('v', { plan: 'pro', numbers: {} })
+    sums.set('v', 20)
+    const unknown = limits.account('v')
+    expect(unknown).toBeInstanceOf(Promise)
+    const spent = await unknown
+    expect(() => limits.assertWithinUsage(spent)).toThrow('20 USD')
   })
 
-  test('are met by nobody on an installation of their own', () => {
-    const { limits } = world('enterprise')
-    for (let n = 0; n < 10_000; n += 1) expect(limits.takeSync(account).allowed).toBe(true)
+  test('start anew with the month, which nobody enters before its sum is read', async () => {
+    const { limits, clock, sums } = world()
+    sums.set('u', 10)
+    const june = await limits.account('u')
+    expect(() => limits.assertWithinUsage(june)).toThrow('USD')
+    clock.setNow(Date.UTC(2025, 6, 1))
+    sums.set('u', 0)
+    const july = limits.account('u')
+    expect(july).toBeInstanceOf(Promise)
+    limits.assertWithinUsage(await july)
+  })
+
+  test('are met by nobody on an installation of their own, and cost no writing there', async () => {
+    const { limits, journal, saved } = world('enterprise')
+    const account = await limits.account('u')
+    for (let n = 0; n < 10_000; n += 1) expect(limits.take('sync', account).allowed).toBe(true)
+    await journal.stop()
+    expect(saved).toEqual([])
+  })
+
+  test('go on after a restart where they were', async () => {
+    const before = world()
+    const account = await before.limits.account('u')
+    for (let n = 0; n < 4; n += 1) before.limits.take('async', account)
+    before.limits.take('external', account)
+    before.clock.advance(1_000)
+    await before.journal.stop()
+    const { limits } = world('free', before.saved)
+    const again = await limits.account('u')
+    expect(limits.peek('async', again)).toMatchObject({ remaining: 46 })
+    expect(limits.peek('external', again)).toMatchObject({ remaining: 9 })
+    expect(limits.peek('sync', again)).toMatchObject({ remaining: 10 })
   })
 })

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
 import { KeyCache } from '../../src/accounts/keys.ts'
 import { AccountLimits } from '../../src/accounts/limits.ts'
-import type { PlanName } from '../../src/accounts/plans.ts'
+import { RateJournal } from '../../src/accounts/rate-journal.ts'
 import { Usage } from '../../src/accounts/usage.ts'
 import { registry } from '../../src/blocks/registry.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { LogSequence, newExecutionId, newId } from '../../src/domain/ids.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { defaultPlans, type PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
 import { type Answerer, Listener } from '../../src/http/listener.ts'
@@ -85,7 +86,16 @@ export class HttpWorld {
     })
     const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
     const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
-    const limits = new AccountLimits({ plan: options.plan ?? 'enterprise', usage, clock })
+    const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+    const limits = new AccountLimits({
+      findUser: (userId) => store.findUser(userId),
+      plans: defaultPlans,
+      plan: options.plan ?? 'enterprise',
+      usage,
+      journal,
+      windows: [],
+      clock,
+    })
     const bodyBytesMax = options.bodyBytesMax ?? 100_000
     const services: Services = {
       store,
@@ -97,10 +107,11 @@ export class HttpWorld {
         cancel: (executionId) => this.#cancel(executionId),
       },
       rateLimits: {
-        externalApi: (account) => limits.takeExternal(account),
+        externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
         refused: (address) => limits.takeRefused(address),
+        refusedSoFar: (address) => limits.peekRefused(address),
       },
-      limitsOf: (account) => limits.report(account),
+      limitsOf: ({ userId }) => limits.report(userId),
       writerHealth: () => ({ healthy: true, waiting: 0 }),
       clock,
       logger: new Logger({

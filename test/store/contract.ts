@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
+import { accountContract } from './account-contract.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { logContract } from './log-contract.ts'
@@ -58,7 +59,6 @@ export function storeContract(name: string, open: OpenStore): void {
           expiresAt: null,
           revokedAt: null,
           lastUsedAt: null,
-          plan: null,
           roles: { [home.workspaceId]: 'owner' },
         })
         expect(await store.findKey(new Uint8Array(32))).toBeUndefined()
@@ -203,6 +203,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     environmentContract(() => ({ store, home }))
+    accountContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {

@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import type { AccountLimits } from '../../accounts/limits.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
@@ -8,14 +9,14 @@ import { normaliseName } from '../../domain/workflow.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
-import { isoTime } from '../answers.ts'
-import { authenticate, roleOf } from '../auth.ts'
+import { assertMay, authenticate } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { ErrorAnswer, errorResponse, toAppError } from '../errors.ts'
+import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
-import type { Account, LookUpKey, RateWindow } from '../services.ts'
+import type { LookUpKey } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
 export type ExecuteServices = {
@@ -28,10 +29,8 @@ export type ExecuteServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(): void
-  /** Counts a synchronous execution of the workspace's owner. */
-  takeSync(account: Account): RateWindow
-  /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
-  assertWithinUsage(account: Account): void
+  /** Those of the workspace's owner count, whichever key is used. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number; cancelOnDisconnect: boolean }
   /** Told of each answer; cheap when nobody listens. */
   answered(request: Request, response: Response, facts: AnswerFacts): void
@@ -68,6 +67,7 @@ async function handle(
     server,
     headers: { 'x-request-id': requestIdOf(request.headers) },
     keyId: undefined,
+    limitedId: undefined,
     code: undefined,
   }
   const startedAt = services.clock.monotonic()
@@ -77,6 +77,7 @@ async function handle(
     response = await execute(call)
   } catch (error) {
     failure = error
+    await showWindowOf(call)
     response = errorResponse(toAppError(error), call.headers)
   }
   services.answered(request, response, {
@@ -97,6 +98,8 @@ type Call = {
   server: ServerPort | null
   headers: Record<string, string>
   keyId: string | undefined
+  /** The account whose window answers show: the key's until the workflow is found, then its owner's. */
+  limitedId: string | undefined
   /** Why the run failed. */
   code: string | undefined
 }
@@ -108,17 +111,22 @@ async function execute(call: Call): Promise<Response> {
   const mode = request.headers.get('x-execution-mode')
   const key = await authenticate(services, request.headers)
   call.keyId = key.id
+  call.limitedId = key.userId
   const deployment = services.deployments.get(workflowId) ?? (await services.deployments.load(workflowId))
-  if (!deployment || roleOf(key, deployment.workspaceId) === undefined) {
-    throw new AppError('NOT_FOUND', 'There is no workflow with this id that this key can see.')
-  }
+  assertMay(key, deployment?.workspaceId, 'read', 'workflow')
+  if (!deployment) throw new Error('What is not there cannot be seen')
+  call.limitedId = deployment.ownerId
+  assertMay(key, deployment.workspaceId, 'execute', 'workflow')
   const plan = planOf(deployment)
   const trigger = triggerOf(plan)
   const text = await readBody(request, settings.bodyBytesMax)
   const body = text === '' ? {} : readJson(text)
-  const account = { userId: deployment.ownerId, plan: key.userId === deployment.ownerId ? key.plan : null }
-  countIn(services.takeSync(account), headers, services.clock.now())
-  services.assertWithinUsage(account)
+  const found = services.limits.account(deployment.ownerId)
+  const owner = found instanceof Promise ? await found : found
+  const window = services.limits.take('sync', owner)
+  showWindow(headers, window)
+  assertAllowed(window, services.clock.now())
+  services.limits.assertWithinUsage(owner)
   if (mode === 'async') {
     throw new AppError(
       'INVALID_INPUT',
@@ -168,18 +176,15 @@ function triggerOf(plan: Plan): PlanTrigger {
   )
 }
 
-function countIn(window: RateWindow, headers: Record<string, string>, now: number): void {
-  headers['x-ratelimit-limit'] = `${window.limit}`
-  headers['x-ratelimit-remaining'] = `${window.remaining}`
-  headers['x-ratelimit-reset'] = isoTime(window.resetAt)
-  if (!window.allowed) throw tooMany(window, now)
-}
-
-function tooMany({ limit, resetAt }: RateWindow, now: number): AppError {
-  const seconds = Math.max(1, Math.ceil((resetAt - now) / 1000))
-  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute. Try again in ${seconds} s.`, {
-    retryAfterS: seconds,
-  })
+/** What was refused behind the key check shows a window too, in which nothing was counted. */
+async function showWindowOf({ services, request, headers, limitedId }: Call): Promise<void> {
+  if (limitedId === undefined || showsWindow(headers)) return
+  const kind = request.headers.get('x-execution-mode') === 'async' ? 'async' : 'sync'
+  try {
+    showWindow(headers, services.limits.peek(kind, await services.limits.account(limitedId)))
+  } catch {
+    // The storage is out: there is no window to show, and the caller learns of the outage.
+  }
 }
 
 function inputOrThrow(body: unknown, trigger: PlanTrigger, plan: Plan): TriggerInput {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { type Door, pathOf } from '../door.ts'
+import { type Door, isExternal, pathOf } from '../door.ts'
 
 /** A route of the service: `path` with `:name` for what varies. */
 export type KnownRoute = { method: string; path: string }
@@ -20,10 +20,11 @@ export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute
       const methods = methodsAt(table, path)
       if (methods.length > 0) set.headers['allow'] = methods.join(', ')
       if (request.method === 'OPTIONS' && methods.length > 0) {
+        door.showAddressWindow(request, set, server)
         set.status = 204
         return
       }
-      if (path.startsWith('/api/v1/')) await door.enterExternal(request, set, server)
+      if (isExternal(path)) await door.enterExternal(request, set, server)
       if (methods.length === 0) {
         throw new AppError('NOT_FOUND', `There is nothing at ${shown(path)}. GET /swagger shows what there is.`)
       }

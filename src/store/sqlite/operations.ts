@@ -5,6 +5,8 @@ import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as keys from './keys.ts'
 import * as logs from './logs.ts'
+import * as rateWindows from './rate-windows.ts'
+import * as users from './users.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
 
@@ -23,13 +25,27 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   createInstallation: { writes: true, run: installation.createInstallation },
   isInitialised: { writes: false, run: installation.isInitialised },
 
+  createUser: { writes: true, run: users.createUser },
+  listUsers: { writes: false, run: users.listUsers },
+  findUser: { writes: false, run: users.findUser },
+  setPassword: { writes: true, run: users.setPassword },
+  setPlan: { writes: true, run: users.setPlan },
+
   findKey: { writes: false, run: keys.findKey },
   createKey: { writes: true, run: keys.createKey },
   listKeys: { writes: false, run: keys.listKeys },
   revokeKey: { writes: true, run: keys.revokeKey },
+  recordKeyUses: { writes: true, run: keys.recordKeyUses },
 
+  createWorkspace: { writes: true, run: workspaces.createWorkspace },
   listWorkspaces: { writes: false, run: workspaces.listWorkspaces },
   getWorkspace: { writes: false, run: workspaces.getWorkspace },
+  listMembers: { writes: false, run: workspaces.listMembers },
+  setMember: { writes: true, run: workspaces.setMember },
+  removeMember: { writes: true, run: workspaces.removeMember },
+
+  saveRateWindows: { writes: true, run: rateWindows.saveRateWindows },
+  listRateWindows: { writes: false, run: rateWindows.listRateWindows },
 
   listEnvironment: { writes: false, run: environment.listEnvironment },
   setVariable: { writes: true, run: environment.setVariable },

@@ -26,7 +26,6 @@ export type SqlKey = {
   expires_at: number | null
   revoked_at: number | null
   last_used_at: number | null
-  plan: string | null
   /** JSON: role by workspace. */
   roles: string
 }
@@ -41,7 +40,6 @@ export const keyOf = (row: SqlKey): KeyRow => ({
   expiresAt: row.expires_at,
   revokedAt: row.revoked_at,
   lastUsedAt: row.last_used_at,
-  plan: row.plan,
   roles: JSON.parse(row.roles) as Record<string, Role>,
 })
 

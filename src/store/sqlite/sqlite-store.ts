@@ -75,6 +75,10 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     lastSequence: () => writer.call('lastSequence', []),
     isInitialised: () => writer.call('isInitialised', []),
     sealHeads: (length) => writer.call('sealHeads', [length]),
+    listRateWindows: (at) => writer.call('listRateWindows', [at]),
+    // Behind every group that was handed over before: the sum, and what is counted along since, leave out no run and
+    // count none twice.
+    getUsage: (userId, periodStart) => writer.call('getUsage', [userId, periodStart]),
     appendLogs: async (rows) => {
       if (inlineCommits && inline.append(rows)) return
       await heard(writer.append(rows))

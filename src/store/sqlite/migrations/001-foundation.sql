@@ -6,6 +6,10 @@ CREATE TABLE users (
   email TEXT NOT NULL COLLATE NOCASE UNIQUE,
   password_hash TEXT,
   plan TEXT,                                  -- NULL: the installation's
+  external_per_minute INTEGER,                -- numbers of its own; NULL: the plan's
+  sync_per_minute INTEGER,
+  async_per_minute INTEGER,
+  usd_per_month REAL,
   created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -129,6 +133,15 @@ CREATE TABLE usage (
   period_start INTEGER NOT NULL,
   cost REAL NOT NULL,
   PRIMARY KEY (user_id, period_start)
+) STRICT, WITHOUT ROWID;
+
+-- Windows of rate limiting that are open, as of at most a second ago: a restart goes on counting in them.
+CREATE TABLE rate_windows (
+  kind TEXT NOT NULL,                         -- external, sync, async
+  user_id TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  reset_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, user_id)
 ) STRICT, WITHOUT ROWID;
 
 -- How far work in the background has come.

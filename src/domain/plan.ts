@@ -1,0 +1,79 @@
+import { type TNumber, Type as t } from '@sinclair/typebox'
+
+/** Plans, cheapest first; the last one's numbers can be an account's own. */
+export const planNames = ['free', 'pro', 'team', 'enterprise'] as const
+export type PlanName = (typeof planNames)[number]
+
+/** What an account may use in a minute and in a month. */
+export type PlanNumbers = {
+  externalPerMinute: number
+  syncPerMinute: number
+  asyncPerMinute: number
+  usdPerMonth: number
+}
+
+export type Plan = PlanNumbers & { name: PlanName }
+export type Plans = Readonly<Record<PlanName, PlanNumbers>>
+
+/** What is counted in windows of a minute, each kind in its own. */
+export const rateKinds = ['external', 'sync', 'async'] as const
+export type RateKind = (typeof rateKinds)[number]
+
+/** So high that who runs the service for themselves never meets it; also the most that a setting takes. */
+export const beyondReach = 1_000_000_000
+
+export const defaultPlans: Plans = {
+  free: { externalPerMinute: 10, syncPerMinute: 10, asyncPerMinute: 50, usdPerMonth: 10 },
+  pro: { externalPerMinute: 30, syncPerMinute: 25, asyncPerMinute: 200, usdPerMonth: 20 },
+  team: { externalPerMinute: 60, syncPerMinute: 75, asyncPerMinute: 500, usdPerMonth: 40 },
+  enterprise: {
+    externalPerMinute: beyondReach,
+    syncPerMinute: beyondReach,
+    asyncPerMinute: beyondReach,
+    usdPerMonth: beyondReach,
+  },
+}
+
+/** `planFreeSyncPerMinute`: the setting that holds a number of a plan. */
+type PlanSetting = `plan${Capitalize<PlanName>}${Capitalize<keyof PlanNumbers>}`
+
+function settingOf(plan: PlanName, number: keyof PlanNumbers): PlanSetting {
+  const capital = <Word extends string>(word: Word) =>
+    `${word.charAt(0).toUpperCase()}${word.slice(1)}` as Capitalize<Word>
+  return `plan${capital(plan)}${capital(number)}`
+}
+
+const meanings: Readonly<Record<keyof PlanNumbers, string>> = {
+  externalPerMinute: 'Requests to the external API in a minute',
+  syncPerMinute: 'Synchronous executions in a minute',
+  asyncPerMinute: 'Asynchronous executions in a minute',
+  usdPerMonth: 'USD in a month',
+}
+
+/** A setting for every number of every plan. */
+export const planSettings = Object.fromEntries(
+  planNames.flatMap((plan) =>
+    Object.entries(defaultPlans[plan]).map(([number, value]) => {
+      const name = number as keyof PlanNumbers
+      const description = `${meanings[name]}, on the plan ${plan}.`
+      const schema = { default: value, minimum: 0, maximum: beyondReach, description }
+      return [settingOf(plan, name), name === 'usdPerMonth' ? t.Number(schema) : t.Integer(schema)]
+    }),
+  ),
+) as { [Name in PlanSetting]: TNumber }
+
+/** The plans as the settings have them. */
+export function plansOf(values: Readonly<Record<PlanSetting, number>>): Plans {
+  const numbersOf = (plan: PlanName): PlanNumbers => ({
+    externalPerMinute: values[settingOf(plan, 'externalPerMinute')],
+    syncPerMinute: values[settingOf(plan, 'syncPerMinute')],
+    asyncPerMinute: values[settingOf(plan, 'asyncPerMinute')],
+    usdPerMonth: values[settingOf(plan, 'usdPerMonth')],
+  })
+  return {
+    free: numbersOf('free'),
+    pro: numbersOf('pro'),
+    team: numbersOf('team'),
+    enterprise: numbersOf('enterprise'),
+  }
+}

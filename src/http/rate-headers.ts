@@ -1,0 +1,26 @@
+import { AppError } from '../domain/errors.ts'
+import { isoTime } from './answers.ts'
+import type { RateWindow } from './services.ts'
+
+/** Says on an answer how much is left of a window. */
+export function showWindow(headers: Record<string, unknown>, { limit, remaining, resetAt }: RateWindow): void {
+  headers['x-ratelimit-limit'] = `${limit}`
+  headers['x-ratelimit-remaining'] = `${remaining}`
+  headers['x-ratelimit-reset'] = isoTime(resetAt)
+}
+
+/** Whether a window was shown already. */
+export function showsWindow(headers: Record<string, unknown>): boolean {
+  return headers['x-ratelimit-limit'] !== undefined
+}
+
+/** Throws RATE_LIMIT_EXCEEDED, with the time to wait, for a request that had no room in its window. */
+export function assertAllowed({ allowed, limit, resetAt }: RateWindow, now: number): void {
+  if (allowed) return
+  const retryAfterS = Math.max(1, Math.ceil((resetAt - now) / 1000))
+  throw new AppError(
+    'RATE_LIMIT_EXCEEDED',
+    `More than ${limit} requests in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
+    { retryAfterS },
+  )
+}
