@@ -8,7 +8,7 @@ import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
 import type { Clock } from './domain/clock.ts'
-import { AppError } from './domain/errors.ts'
+import { AppError, messageOf } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
 import { localHost } from './domain/local-address.ts'
 import { plansOf } from './domain/plan.ts'
@@ -24,6 +24,7 @@ import type { Account } from './http/services.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
+import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -93,6 +94,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     rowsWaitingMax: config.logQueueMax,
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
+  })
+  const retention = new Retention({
+    store,
+    clock,
+    days: config.logRetentionDays,
+    bytesMax: config.logRetentionBytes,
+    onSwept: (round) => logger.debug('old log entries deleted', round),
+    onFailure: (error) => logger.error('old log entries could not be deleted', { reason: messageOf(error) }),
   })
   const deployments = new Deployments({
     registry,
@@ -165,6 +174,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     async stop(graceMs) {
       const stopped = listener.stop(false)
       await runner.stop(graceMs)
+      await retention.stop()
       await writer.stop()
       await Promise.all([keyUses.stop(), journal.stop()])
       await Promise.race([stopped, after(clock, closeMs)])

@@ -43,8 +43,13 @@ export const Config = t.Object({
     'full: an acknowledged run survives a power cut; normal: it survives a crash of the process only.',
   ),
   logQueueMax: whole(10_000, 1, 1_000_000, 'Ended runs that may wait for the disk; beyond that new runs get 503.'),
-  logRetentionDays: whole(30, 1, 36_500, 'Days that log entries are kept.', { pending: true }),
-  logRetentionBytes: bytes(10 * GB, 10 * MB, 2 ** 50, 'Size that log entries may have in all.', { pending: true }),
+  logRetentionDays: whole(30, 1, 36_500, 'Days that log entries are kept.'),
+  logRetentionBytes: bytes(
+    10 * GB,
+    10 * MB,
+    2 ** 50,
+    'Size that the database may have; beyond it the oldest log entries go.',
+  ),
 
   runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Synchronous runs at once; beyond that callers get 503.'),
   runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Time that a synchronous run may take.'),

@@ -27,9 +27,14 @@ export class LogSequence {
   }
 
   next(): number {
-    this.#last = Math.max(this.#last + 1, (this.#now() - sequenceEpochMs) * sequencesPerMs)
+    this.#last = Math.max(this.#last + 1, sequenceAt(this.#now()))
     return this.#last
   }
+}
+
+/** What is recorded at a time (epoch milliseconds) or after it has this sequence or a higher one. */
+export function sequenceAt(atMs: number): number {
+  return (atMs - sequenceEpochMs) * sequencesPerMs
 }
 
 const idPrefix = 'log_'

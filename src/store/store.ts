@@ -100,9 +100,34 @@ export interface Store {
   /** What an account spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD. */
   getUsage(userId: string, periodStart: number): Promise<number>
 
+  /** One small step of keeping the log within bounds, oldest entries first. Again until it says `done`. */
+  retain(bounds: RetentionBounds): Promise<RetentionStep>
+
   /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
   probe(): Promise<boolean>
   close(): Promise<void>
+}
+
+export type RetentionBounds = {
+  /** Entries with a lower sequence go: those that were recorded before a time (`sequenceAt` of domain/ids.ts). */
+  before: number
+  /** The oldest entries go while the database is larger, in bytes. All that is in it counts, free pages do not. */
+  bytesMax: number
+  /** Time that the step may work before it commits; something is done even with 0. */
+  workMs: number
+}
+
+export type RetentionStep = {
+  /** Log entries deleted. */
+  entries: number
+  /** Bytes by which the file became smaller. */
+  bytesFreed: number
+  /** What the database holds now, in bytes. */
+  usedBytes: number
+  /** How long other writes had to wait for this step, in milliseconds. */
+  heldMs: number
+  /** Whether nothing was left to do. */
+  done: boolean
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newId } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import type { LogListRow, Store } from '../../src/store/store.ts'
+import type { LogListRow, RetentionStep, Store } from '../../src/store/store.ts'
 import { type Installed, logRow } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
@@ -102,6 +102,32 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       await store.appendLogs([logRow(home, 2)])
       expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(2)
       expect((await store.getLog(2))?.workflow.name).toBe('Test workflow')
+    })
+
+    test('go when they are too old or too many, oldest first, and pages go on where they were', async () => {
+      const { store, home } = world()
+      for (let sequence = 1; sequence <= 40; sequence += 1) await store.appendLogs([logRow(home, sequence)])
+      const list = (after: number) =>
+        store
+          .queryLogs({ workspaceId: home.workspaceId, limit: 5, order: 'asc', after })
+          .then((page) => page.map(sequenceIn))
+      const sequenceIn = ({ sequence }: LogListRow) => sequence
+      expect(await list(10)).toEqual([11, 12, 13, 14, 15])
+      const bytesMax = Number.MAX_SAFE_INTEGER
+      let step: RetentionStep
+      do {
+        step = await store.retain({ before: 21, bytesMax, workMs: 1 })
+        expect(step.heldMs).toBeGreaterThan(0)
+        expect(step.usedBytes).toBeGreaterThan(4_096)
+      } while (!step.done)
+      expect(await list(15)).toEqual([21, 22, 23, 24, 25])
+      expect(await store.retain({ before: 21, bytesMax, workMs: 1 })).toMatchObject({ entries: 0, done: true })
+      while (!(await store.retain({ before: 0, bytesMax: 1, workMs: 1 })).done) {}
+      expect(await list(0)).toEqual([])
+      expect(await store.lastSequence()).toBe(40)
+      expect(await rejectionOf(store.appendLogs([logRow(home, 40)]))).toBeInstanceOf(Error)
+      await store.appendLogs([logRow(home, 41)])
+      expect(await list(25)).toEqual([41])
     })
 
     test('add their cost to the month of the account', async () => {

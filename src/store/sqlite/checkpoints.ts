@@ -9,7 +9,11 @@ export class Checkpoints {
 
   /** Counts a commit; without log rows, a small one. */
   count(rows: readonly LogRow[]): void {
-    this.#walBytes += walBytesOf(rows)
+    this.countBytes(walBytesOf(rows))
+  }
+
+  countBytes(walBytes: number): void {
+    this.#walBytes += walBytes
   }
 
   isDue(): boolean {

@@ -51,6 +51,19 @@ export function findInChunk(text: string, sequence: number): Long | undefined {
   return undefined
 }
 
+/** The numbers of the workspaces that have entries in it. */
+export function workspacesIn(text: string): Set<number> {
+  const workspaces = new Set<number>()
+  let at = 0
+  while (at < text.length) {
+    const end = text.indexOf('\n', at)
+    const [, workspace, cost, finalOutput, traceSpans] = text.slice(at, end).split(' ').map(Number) as Head
+    workspaces.add(workspace)
+    at = end + 1 + Math.max(0, cost) + finalOutput + traceSpans
+  }
+  return workspaces
+}
+
 export type SqlChunk = { encoding: number; content: string | Uint8Array }
 
 export const insertChunk =

@@ -1,10 +1,12 @@
 import type { LogRow } from '../../domain/log.ts'
+import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { Checkpoints, walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
 import { packChunks } from './pack.ts'
+import { retainLogs } from './retention.ts'
 import { abandon, drop, tryCommit } from './trial.ts'
 
 /**
@@ -19,13 +21,15 @@ import { abandon, drop, tryCommit } from './trial.ts'
 export class Executor {
   readonly #options: OpenOptions
   readonly #checkpoints: Checkpoints | undefined
+  readonly #monotonic: () => number
   #connection: Connection | undefined
   #suspect = false
   /** As much as the last write, so that a disk with room for less does not count as well again. */
   #trialBytes = trialBytesMin
 
-  constructor(options: OpenOptions) {
+  constructor(options: OpenOptions, monotonic: () => number = () => performance.now()) {
     this.#options = options
+    this.#monotonic = monotonic
     this.#checkpoints = options.manualCheckpoints ? new Checkpoints() : undefined
     this.#connection = openConnection(options)
   }
@@ -44,6 +48,17 @@ export class Executor {
     } catch {
       return false
     }
+  }
+
+  /** One step of retention. */
+  retain(bounds: RetentionBounds): RetentionStep {
+    const startedAt = this.#monotonic()
+    const { walBytes, ...swept } = this.#guarded((connection) => {
+      if (this.#suspect) this.#mend(connection)
+      return connection.write(() => retainLogs(connection, bounds, this.#monotonic))
+    })
+    this.#checkpoints?.countBytes(walBytes)
+    return { ...swept, heldMs: this.#monotonic() - startedAt }
   }
 
   /** For the moment after an answer: `maintain` when the WAL has grown. */

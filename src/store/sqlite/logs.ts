@@ -4,6 +4,7 @@ import type { LogRow } from '../../domain/log.ts'
 import type { LogDetailRow, LogListRow, LogQuery } from '../store.ts'
 import { chunksOf, chunkText, chunkValues, findInChunk, insertChunk, type Long, type SqlChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
+import { deletedTo } from './retention.ts'
 import { executionKey, logDetailOf, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
 
 const insertLog = `
@@ -24,12 +25,12 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   for (const chunk of chunksOf(rows, workspaces)) sql.run(insertChunk, ...chunkValues(chunk))
 }
 
-/** 0 when nothing is recorded. */
+/** 0 when nothing was ever recorded. What retention deleted counts: no number is given twice. */
 export function lastSequence(sql: Sql): number {
   const last = sql.get<{ last_sequence: number }>(
     'SELECT last_sequence FROM log_chunks ORDER BY first_sequence DESC LIMIT 1',
   )
-  return last?.last_sequence ?? 0
+  return last?.last_sequence ?? deletedTo(sql)
 }
 
 const selectLogs = `

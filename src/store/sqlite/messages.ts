@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../../domain/errors.ts'
+import type { RetentionBounds } from '../store.ts'
 import type { OpenOptions } from './open.ts'
 import type { OperationName } from './operations.ts'
 
@@ -10,6 +11,7 @@ export type Request =
   | { open: OpenOptions }
   | { id: number; control: 'probe' | 'maintain' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
+  | { id: number; retain: RetentionBounds }
 
 /** A bare id: done, no value. */
 export type Reply = number | { id: number; value: unknown } | { id: number; error: PlainError }

@@ -10,8 +10,10 @@ import * as users from './users.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
 
-/** Every call of the port but those about the store itself. */
-export type OperationName = Exclude<keyof Store, 'probe' | 'close'>
+/** Calls about the store itself, which the executor carries out in its own way. */
+export type OwnCall = 'retain' | 'probe' | 'close'
+/** Every other call of the port. */
+export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
@@ -81,7 +83,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 export type Call = <Name extends OperationName>(name: Name, args: Arguments<Name>) => Promise<Result<Name>>
 
 /** The port, made of one way to run operations. */
-export function storeOf(call: Call, rest: Pick<Store, 'probe' | 'close'>): Store {
+export function storeOf(call: Call, rest: Pick<Store, OwnCall>): Store {
   const methods = operationNames.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
-  return { ...(Object.fromEntries(methods) as unknown as Omit<Store, 'probe' | 'close'>), ...rest }
+  return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...rest }
 }

@@ -1,9 +1,11 @@
+import { sequenceAt } from '../../domain/ids.ts'
 import { type Chunk, chunkCharsMax, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql } from './connection.ts'
 
 /**
  * Puts small neighbouring chunks together, some hundred at a time: runs that ended alone take a tenth of the space
- * afterwards. A mark says how far this has come; behind it no chunk is looked at again.
+ * afterwards. A mark says how far this has come; behind it no chunk is looked at again. What is put together was recorded
+ * within an hour, because retention deletes whole chunks: where runs are rare none stays for days on account of another.
  */
 export function packChunks(sql: Sql): void {
   const mark = sql.get<{ value: number }>(readMark)?.value ?? 0
@@ -18,7 +20,8 @@ export function packChunks(sql: Sql): void {
   }
   const rows = sql.all<Loose>(readChunks, mark, chunksMax)
   for (const row of rows) {
-    if (row.text === null || chars + row.text.length > chunkCharsMax) flush()
+    const span = loose.length > 0 ? row.last_sequence - loose[0]!.first_sequence : 0
+    if (row.text === null || chars + row.text.length > chunkCharsMax || span > spanMax) flush()
     if (row.text === null) {
       doneTo = row.first_sequence
       continue
@@ -35,6 +38,9 @@ export function packChunks(sql: Sql): void {
 type Loose = { first_sequence: number; last_sequence: number; text: string | null }
 
 const chunksMax = 1_000
+
+/** An hour of sequences. */
+const spanMax = sequenceAt(3_600_000) - sequenceAt(0)
 
 const readMark = "SELECT value FROM marks WHERE name = 'packed'"
 const writeMark =

@@ -34,6 +34,7 @@ function directStore(options: OpenOptions): Store {
   const executor = new Executor(options)
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
+    retain: (bounds) => Promise.try(() => executor.retain(bounds)),
     probe: async () => executor.probe(),
     close: async () => executor.close(),
   })
@@ -62,6 +63,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     operations[name].writes ? heard(writer.call(name, args)) : reader.get().then((thread) => thread.call(name, args))
   return {
     ...storeOf(call, {
+      retain: (bounds) => heard(writer.retain(bounds)),
       probe: () => writer.probe(),
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { LogRow } from '../../domain/log.ts'
+import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { unavailable } from './failures.ts'
 import { encodeGroup } from './group.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
@@ -51,6 +52,11 @@ export class Thread {
   append(rows: readonly LogRow[]): Promise<void> {
     const id = ++this.#lastId
     return this.#ask(id, `${id}\n${encodeGroup(rows)}`) as Promise<void>
+  }
+
+  retain(bounds: RetentionBounds): Promise<RetentionStep> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, retain: bounds }) as Promise<RetentionStep>
   }
 
   async probe(): Promise<boolean> {

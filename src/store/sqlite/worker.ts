@@ -18,7 +18,7 @@ function serve(port: Port): void {
         return
       }
       port.postMessage({ id, value: answer(data) })
-      if ('operation' in data) executor!.maintainIfDue()
+      if ('operation' in data || 'retain' in data) executor!.maintainIfDue()
     } catch (error) {
       port.postMessage({ id, error: plainErrorOf(error) })
     }
@@ -30,6 +30,7 @@ function serve(port: Port): void {
       return undefined
     }
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
+    if ('retain' in request) return executor!.retain(request.retain)
     return executor![request.control]()
   }
 }

@@ -1,0 +1,106 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+import { sequenceAt } from '../domain/ids.ts'
+import type { RetentionStep, Store } from './store.ts'
+
+export type RetentionOptions = {
+  store: Pick<Store, 'retain'>
+  clock: Clock
+  /** Days that entries are kept, counted from when they were recorded. */
+  days: number
+  /** Size that the database may have, in bytes. */
+  bytesMax: number
+  /** Told after each round that deleted something. */
+  onSwept(round: { entries: number; bytesFreed: number }): void
+  /** Told when a step failed; the next round tries again. */
+  onFailure(error: unknown): void
+}
+
+/** What it did since the start, for whoever watches. */
+export type RetentionCounters = {
+  entries: number
+  bytesFreed: number
+  /** The longest time that a step kept other writes waiting, in milliseconds. */
+  heldMsMax: number
+  /** When the last round ended; undefined before the first. */
+  lastRoundAt: number | undefined
+}
+
+/**
+ * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is left to
+ * do. A step holds up every other write, so it is short (a step that took longer than wished makes the next one shorter),
+ * and between two of them there is a pause that is several times as long.
+ */
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #counters: RetentionCounters = { entries: 0, bytesFreed: 0, heldMsMax: 0, lastRoundAt: undefined }
+  #workMs = workMsMin
+  #timer: Timer | undefined
+  /** The step under way. */
+  #step: Promise<void> = Promise.resolve()
+  #stopped = false
+  #round = { entries: 0, bytesFreed: 0 }
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+    this.#after(firstRoundMs)
+  }
+
+  get counters(): Readonly<RetentionCounters> {
+    return this.#counters
+  }
+
+  /** Resolves when the step under way has ended; no other one begins. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#timer?.cancel()
+    await this.#step
+  }
+
+  #after(delayMs: number): void {
+    if (this.#stopped) return
+    this.#timer = this.#options.clock.setTimer(delayMs, () => {
+      this.#step = this.#take()
+    })
+  }
+
+  async #take(): Promise<void> {
+    const { store, clock, days, bytesMax, onFailure } = this.#options
+    try {
+      const before = sequenceAt(clock.now() - days * dayMs)
+      const step = await store.retain({ before, bytesMax, workMs: this.#workMs })
+      this.#learn(step)
+      if (!step.done) return this.#after(Math.max(pauseMsMin, step.heldMs * pausesPerStep))
+    } catch (error) {
+      onFailure(error)
+    }
+    this.#endRound()
+    this.#after(roundMs)
+  }
+
+  #learn({ entries, bytesFreed, heldMs }: RetentionStep): void {
+    this.#round.entries += entries
+    this.#round.bytesFreed += bytesFreed
+    this.#counters.entries += entries
+    this.#counters.bytesFreed += bytesFreed
+    this.#counters.heldMsMax = Math.max(this.#counters.heldMsMax, heldMs)
+    const factor = Math.min(Math.max(heldMsWanted / heldMs, 0.5), 1.25)
+    this.#workMs = Math.min(Math.max(this.#workMs * factor, workMsMin), heldMsWanted)
+  }
+
+  #endRound(): void {
+    this.#counters.lastRoundAt = this.#options.clock.now()
+    if (this.#round.entries > 0) this.#options.onSwept(this.#round)
+    this.#round = { entries: 0, bytesFreed: 0 }
+  }
+}
+
+const dayMs = 86_400_000
+/** After the start, when whoever waited for it has been served. */
+const firstRoundMs = 1_000
+const roundMs = 60_000
+
+const heldMsWanted = 6
+/** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
+const workMsMin = 1.5
+const pausesPerStep = 3
+const pauseMsMin = 5

@@ -1,0 +1,110 @@
+import type { RetentionBounds } from '../store.ts'
+import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
+import type { Sql } from './connection.ts'
+
+/** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
+export type Swept = { entries: number; bytesFreed: number; usedBytes: number; walBytes: number; done: boolean }
+
+/**
+ * Deletes the oldest log entries while they are beyond the bounds, and gives the pages that were theirs back to the disk:
+ * one chunk or some pages at a time, until `workMs` are over. Nothing is left to do when it says `done`.
+ *
+ * Entries go by whole chunks. A chunk's own text says in which workspaces it has entries, and each of those loses one
+ * range of neighbouring rows: 3 µs an entry in all, a third of it for reading the text. Pages are given back as they
+ * become free and not at the end, because taking a page off the end of the file searches the list of free ones.
+ */
+export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number): Swept {
+  const endAt = monotonic() + bounds.workMs
+  const { page_size: pageBytes } = sql.get<{ page_size: number }>('PRAGMA page_size')!
+  const before = pagesOf(sql)
+  let pages = before
+  let entries = 0
+  let writes = 0
+  let goneTo = 0
+  let done = false
+  do {
+    const usedBytes = (pages.total - pages.free) * pageBytes
+    const oldest = pages.free < freePagesMax ? oldestBeyond(sql, bounds, usedBytes) : undefined
+    if (oldest) {
+      const workspaces = workspacesOf(sql, oldest)
+      for (const workspace of workspaces) {
+        entries += sql.run(deleteEntries, workspace, oldest.first_sequence, oldest.last_sequence)
+      }
+      sql.run(deleteChunk, oldest.first_sequence)
+      goneTo = oldest.last_sequence
+      writes += workspaces.size * pagesPerRange
+    } else if (pages.free > freePagesKept) {
+      // Each step of this statement gives one page back, so it has to be stepped to its end.
+      sql.all(shrink)
+      writes += shrinkPages * pagesPerMove
+    } else {
+      done = true
+    }
+    pages = pagesOf(sql)
+  } while (!done && monotonic() < endAt)
+  if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
+  return {
+    entries,
+    bytesFreed: (before.total - pages.total) * pageBytes,
+    usedBytes: (pages.total - pages.free) * pageBytes,
+    walBytes: (writes + pagesPerCommit) * pageBytes,
+    done,
+  }
+}
+
+/** The sequence up to which entries were deleted; 0 when none were. */
+export function deletedTo(sql: Sql): number {
+  return sql.get<{ value: number }>("SELECT value FROM marks WHERE name = 'deleted'")?.value ?? 0
+}
+
+/** Free pages that stay for the next entries: 4 MB, so that a full file does not shrink and grow all the time. */
+const freePagesKept = 1_024
+/** Beyond these, pages are given back before more become free. */
+const freePagesMax = freePagesKept + 256
+const shrinkPages = 32
+const shrink = `PRAGMA incremental_vacuum(${shrinkPages})`
+
+// Pages that a commit writes for each of these, by measurement, rounded up.
+const pagesPerRange = 1.5
+const pagesPerMove = 1.5
+const pagesPerCommit = 16
+
+const deleteEntries = 'DELETE FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?'
+const deleteChunk = 'DELETE FROM log_chunks WHERE first_sequence = ?'
+const writeDeletedTo =
+  "INSERT INTO marks (name, value) VALUES ('deleted', ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+
+type Pages = { total: number; free: number }
+
+function pagesOf(sql: Sql): Pages {
+  const { page_count: total } = sql.get<{ page_count: number }>('PRAGMA page_count')!
+  const { freelist_count: free } = sql.get<{ freelist_count: number }>('PRAGMA freelist_count')!
+  return { total, free }
+}
+
+type OldestChunk = SqlChunk & { first_sequence: number; last_sequence: number }
+
+function oldestBeyond(sql: Sql, { before, bytesMax }: RetentionBounds, usedBytes: number): OldestChunk | undefined {
+  const oldest = sql.get<OldestChunk>(
+    'SELECT first_sequence, last_sequence, encoding, content FROM log_chunks ORDER BY first_sequence LIMIT 1',
+  )
+  return oldest && (oldest.last_sequence < before || usedBytes > bytesMax) ? oldest : undefined
+}
+
+/** All that have entries, when the chunk cannot be read: a damaged one must not stay for ever. */
+function workspacesOf(sql: Sql, chunk: OldestChunk): ReadonlySet<number> {
+  try {
+    return workspacesIn(chunkText(chunk))
+  } catch {
+    return new Set(sql.all<{ workspace: number }>(selectWorkspaces).map(({ workspace }) => workspace))
+  }
+}
+
+/** From each workspace to the next one, instead of along all of their rows. */
+const selectWorkspaces = `
+  WITH RECURSIVE found (workspace) AS (
+    SELECT min(workspace) FROM logs
+    UNION ALL
+    SELECT (SELECT min(workspace) FROM logs l WHERE l.workspace > f.workspace) FROM found f WHERE f.workspace NOT NULL
+  )
+  SELECT workspace FROM found WHERE workspace NOT NULL`

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { sequenceAt } from '../../src/domain/ids.ts'
+import type { LogRow } from '../../src/domain/log.ts'
+import type { Connection } from '../../src/store/sqlite/connection.ts'
+import { createInstallation } from '../../src/store/sqlite/installation.ts'
+import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
+import { openConnection } from '../../src/store/sqlite/open.ts'
+import { packChunks } from '../../src/store/sqlite/pack.ts'
+import { deletedTo, retainLogs } from '../../src/store/sqlite/retention.ts'
+import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
+import { temporaryFolder } from '../executable.ts'
+import { logRow, newKey } from './installed.ts'
+
+const workspaceCount = 4
+const start = Date.UTC(2025, 5, 1)
+
+/** A database with some workspaces, and entries recorded at times that a test chooses. */
+function world(path: string) {
+  const connection = openConnection({ path: `${path}/millrace.db`, sync: 'normal' })
+  const userId = 'user'
+  const key = newKey({ userId })
+  const first = { userId, email: 'a@example.org', workspaceId: 'w0', workspaceName: 'Main' }
+  createInstallation(connection, { ...first, key, signInTokenHash: null, at: 1 })
+  const homes = Array.from({ length: workspaceCount }, (_, index) => {
+    const workspaceId = `w${index}`
+    if (index > 0) {
+      connection.run(
+        'INSERT INTO workspaces (id, name, owner_id, created_at) VALUES (?, ?, ?, 1)',
+        workspaceId,
+        'W',
+        userId,
+      )
+    }
+    const document = { name: 'A', blocks: {}, edges: [] }
+    const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
+    return { userId, workspaceId, workflowId, key: { text: '', hash: key.hash, lastFour: '' }, keyId: key.id }
+  })
+  let nowMs = start
+  let sequence = 0
+  return {
+    connection,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+    record(entries: readonly { workspace: number; chars: number }[]): LogRow[] {
+      const rows = entries.map(({ workspace, chars }) => {
+        sequence = Math.max(sequence + 1, sequenceAt(nowMs))
+        return logRow(homes[workspace]!, sequence, { traceSpans: JSON.stringify([noise(chars)]) })
+      })
+      connection.write(() => appendLogs(connection, rows))
+      return rows
+    },
+    pack: () => connection.write(() => packChunks(connection)),
+    step: (before: number, bytesMax = Number.MAX_SAFE_INTEGER) =>
+      connection.write(() => retainLogs(connection, { before, bytesMax, workMs: 0 }, () => 0)),
+  }
+}
+
+/** Until nothing is left to do; at least one chunk, or some pages, a step. */
+function sweep({ step }: ReturnType<typeof world>, before: number, bytesMax?: number): number {
+  let entries = 0
+  for (let steps = 0; steps < 10_000; steps += 1) {
+    const swept = step(before, bytesMax)
+    entries += swept.entries
+    if (swept.done) return entries
+  }
+  throw new Error('It never ends')
+}
+
+const chunksIn = (connection: Connection) =>
+  connection.all<{ first_sequence: number; last_sequence: number }>(
+    'SELECT first_sequence, last_sequence FROM log_chunks ORDER BY 1',
+  )
+const listed = (connection: Connection) =>
+  Array.from({ length: workspaceCount }, (_, index) =>
+    queryLogs(connection, { workspaceId: `w${index}`, limit: 100_000, order: 'asc' }),
+  )
+    .flat()
+    .map(({ sequence }) => sequence)
+    .toSorted((a, b) => a - b)
+
+describe('by time', () => {
+  const entry = fc.record({
+    workspace: fc.nat(workspaceCount - 1),
+    chars: fc.oneof({ weight: 9, arbitrary: fc.nat(2_000) }, { weight: 1, arbitrary: fc.nat(60_000) }),
+  })
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.array(entry, { minLength: 1, maxLength: 12 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: 7_200_000 }) },
+    { weight: 1, arbitrary: fc.constant('pack' as const) },
+    { weight: 1, arbitrary: fc.constant('sweep' as const) },
+  )
+
+  test('what remains is what the model says, whatever happened in which order', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.nat(20_000_000), (steps, ageMs) => {
+        using folder = temporaryFolder()
+        const here = world(folder.path)
+        const { connection } = here
+        let rows: LogRow[] = []
+        let recorded = 0
+        let now = start
+        const sweepNow = () => {
+          const before = sequenceAt(now - ageMs)
+          const goneTo = chunksIn(connection).findLast((chunk) => chunk.last_sequence < before)?.last_sequence ?? 0
+          const left = rows.filter(({ sequence }) => sequence > goneTo)
+          expect(sweep(here, before)).toBe(rows.length - left.length)
+          // Nothing younger goes; what is older stays only beside something younger, and not much older than that.
+          expect(left.filter((row) => row.sequence >= before)).toEqual(rows.filter((row) => row.sequence >= before))
+          for (const { sequence } of left)
+            expect(sequence).toBeGreaterThanOrEqual(before - (sequenceAt(3_600_000) - sequenceAt(0)))
+          for (const row of rows.slice(0, rows.length - left.length)) {
+            expect(getLog(connection, row.sequence)).toBeUndefined()
+            expect(getExecution(connection, row.executionId)).toBeUndefined()
+          }
+          rows = left
+        }
+        for (const each of steps) {
+          if (each === 'pack') here.pack()
+          else if (each === 'sweep') sweepNow()
+          else if (typeof each === 'number') {
+            here.pass(each)
+            now += each
+          } else {
+            const more = here.record(each)
+            rows.push(...more)
+            recorded = more.at(-1)!.sequence
+          }
+        }
+        sweepNow()
+        here.pack()
+        expect(listed(connection)).toEqual(rows.map(({ sequence }) => sequence))
+        for (const { models: _, ...row } of rows) {
+          expect(getLog(connection, row.sequence)).toMatchObject(row)
+          expect(getExecution(connection, row.executionId)).toMatchObject(row)
+        }
+        expect(lastSequence(connection)).toBe(recorded)
+        expect(connection.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+        connection.close()
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('one step deletes at least one chunk, however little time it has', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    for (let n = 0; n < 3; n += 1) here.record([{ workspace: n, chars: 10 }])
+    const before = sequenceAt(start + 1_000)
+    expect([1, 2, 3].map(() => here.step(before))).toMatchObject([
+      { entries: 1, done: false },
+      { entries: 1, done: false },
+      { entries: 1, done: false },
+    ])
+    expect(here.step(before)).toMatchObject({ entries: 0, done: true })
+    here.connection.close()
+  })
+
+  test('runs that are rare are not kept for one another', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    for (let day = 0; day < 1_100; day += 1) {
+      here.record([{ workspace: 0, chars: 10 }])
+      here.pass(dayMs)
+    }
+    here.pack()
+    expect(sweep(here, sequenceAt(start + 500 * dayMs))).toBe(500)
+    expect(listed(here.connection)).toHaveLength(600)
+    here.connection.close()
+  })
+
+  test('a chunk that cannot be read goes with its entries, those of every workspace', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    here.record([0, 2, 3, 2].map((workspace) => ({ workspace, chars: 5_000 })))
+    here.pass(dayMs)
+    const young = here.record([{ workspace: 2, chars: 5 }])
+    here.connection.run(
+      'UPDATE log_chunks SET encoding = 1, content = zeroblob(99) WHERE first_sequence < ?',
+      young[0]!.sequence,
+    )
+    expect(sweep(here, sequenceAt(start + 1_000))).toBe(4)
+    expect(listed(here.connection)).toEqual(young.map(({ sequence }) => sequence))
+    here.connection.close()
+  })
+
+  test('numbers that went with their entries are not given again', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    const [row] = here.record([{ workspace: 0, chars: 10 }])
+    sweep(here, sequenceAt(start + dayMs))
+    expect(listed(here.connection)).toEqual([])
+    expect(lastSequence(here.connection)).toBe(row!.sequence)
+    expect(deletedTo(here.connection)).toBe(row!.sequence)
+    here.connection.close()
+  })
+})
+
+describe('by size', () => {
+  const fill = (here: ReturnType<typeof world>, groups: number) =>
+    Array.from({ length: groups }, () => {
+      here.pass(1_000)
+      return here.record(
+        Array.from({ length: 10 }, (_, index) => ({ workspace: index % workspaceCount, chars: 3_000 })),
+      )
+    }).flat()
+
+  test('the oldest go until the rest fits, and no more than that', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    const rows = fill(here, 300)
+    const half = here.step(0).usedBytes / 2
+    for (;;) {
+      const before = here.step(0).usedBytes
+      const { done, usedBytes } = here.step(0, half)
+      if (done) break
+      expect(before).toBeGreaterThan(half)
+      expect(before - usedBytes).toBeLessThan(200_000)
+    }
+    expect(here.step(0).usedBytes).toBeLessThanOrEqual(half)
+    const left = listed(here.connection)
+    expect(left.length).toBeGreaterThan(1_000)
+    expect(left).toEqual(rows.slice(-left.length).map(({ sequence }) => sequence))
+    here.connection.close()
+  })
+
+  test('the file becomes smaller, but for 4 MB that the next entries will need', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    fill(here, 1_000)
+    const size = () => Bun.file(`${folder.path}/millrace.db`).size
+    const checkpoint = () => here.connection.get('PRAGMA wal_checkpoint(TRUNCATE)')
+    checkpoint()
+    const full = size()
+    expect(full).toBeGreaterThan(20_000_000)
+    sweep(here, 0, 2_000_000)
+    checkpoint()
+    expect(size()).toBeLessThan(2_000_000 + 4_194_304 + 100_000)
+    expect(here.connection.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    here.connection.close()
+  })
+
+  test('a limit that cannot be kept takes every entry and then rests', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    fill(here, 5)
+    expect(sweep(here, 0, 1)).toBe(50)
+    expect(here.step(0, 1)).toMatchObject({ done: true, entries: 0 })
+    here.connection.close()
+  })
+})
+
+const dayMs = 86_400_000
+
+/** Text that does not become smaller. */
+function noise(chars: number): string {
+  return crypto.getRandomValues(new Uint8Array(Math.ceil(chars * 0.75))).toBase64()
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { AppError } from '../../src/domain/errors.ts'
+import { sequenceAt } from '../../src/domain/ids.ts'
+import { Retention, type RetentionOptions } from '../../src/store/retention.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ManualClock } from '../clock.ts'
+import { temporaryFolder } from '../executable.ts'
+import { type Installed, install, logRow } from './installed.ts'
+
+const start = Date.UTC(2025, 5, 1)
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+describe('retention', () => {
+  let folder: ReturnType<typeof temporaryFolder>
+  let store: Store
+  let home: Installed
+  let clock: ManualClock
+  let swept: { entries: number; bytesFreed: number }[]
+  let failures: unknown[]
+  let retention: Retention
+
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'workers' })
+    home = await install(store)
+    clock = new ManualClock(start)
+    swept = []
+    failures = []
+  })
+  afterEach(async () => {
+    await retention.stop()
+    await store.close()
+    folder[Symbol.dispose]()
+  })
+
+  const begin = (more: Partial<RetentionOptions> = {}) => {
+    const onSwept = (round: { entries: number; bytesFreed: number }) => void swept.push(round)
+    const onFailure = (error: unknown) => void failures.push(error)
+    const bounds = { days: 30, bytesMax: 10_000_000_000 }
+    retention = new Retention({ store, clock, ...bounds, onSwept, onFailure, ...more })
+  }
+  const recordAt = (atMs: number, count = 1) =>
+    store.appendLogs(Array.from({ length: count }, (_, index) => logRow(home, sequenceAt(atMs) + index)))
+  const left = async () =>
+    (await store.queryLogs({ workspaceId: home.workspaceId, limit: 1_000, order: 'asc' })).map(
+      ({ sequence }) => sequence,
+    )
+  /** Moves the clock to the next step, again and again, until a round has ended. */
+  const round = async () => {
+    const { lastRoundAt } = retention.counters
+    do {
+      await clock.whenPending()
+      clock.advance(clock.nextInMs!)
+      await clock.whenPending()
+    } while (retention.counters.lastRoundAt === lastRoundAt)
+  }
+
+  test('keeps an entry for its days, to the millisecond', async () => {
+    for (const offset of [0, 1, 2, 3]) await recordAt(start + offset)
+    begin()
+    // The first round comes soon after the start, the others a minute apart.
+    await round()
+    expect(await left()).toHaveLength(4)
+    const toRound = clock.nextInMs!
+    clock.setNow(start + 30 * dayMs + 2 - toRound)
+    await round()
+    expect(await left()).toEqual([2, 3].map((offset) => sequenceAt(start + offset)))
+    expect(swept).toEqual([{ entries: 2, bytesFreed: 0 }])
+    expect(retention.counters).toMatchObject({ entries: 2, lastRoundAt: start + 30 * dayMs + 2 })
+    expect(retention.counters.heldMsMax).toBeGreaterThan(0)
+  })
+
+  test('begins a round once a minute, and does nothing in between', async () => {
+    begin()
+    await round()
+    expect(clock.pending).toBe(1)
+    expect(clock.nextInMs).toBe(minuteMs)
+    await round()
+    expect(clock.nextInMs).toBe(minuteMs)
+    expect(swept).toEqual([])
+  })
+
+  test('makes steps that are shorter when they took long, with longer pauses between them', async () => {
+    const asked: number[] = []
+    let heldMs = 1
+    begin({
+      store: {
+        retain: async ({ workMs }) => {
+          asked.push(workMs)
+          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs, done: false }
+        },
+      },
+    })
+    const step = async () => {
+      clock.advance(clock.nextInMs!)
+      await clock.whenPending()
+    }
+    for (let n = 0; n < 20; n += 1) await step()
+    expect(asked.at(-1)).toBe(6)
+    heldMs = 40
+    await step()
+    expect(clock.nextInMs).toBe(120)
+    for (let n = 0; n < 5; n += 1) await step()
+    expect(asked.at(-1)).toBe(1.5)
+    expect(retention.counters.heldMsMax).toBe(40)
+  })
+
+  test('tries again after a failure, and tells of it', async () => {
+    let failing = true
+    await recordAt(start - 31 * dayMs)
+    begin({
+      store: {
+        retain: (bounds) =>
+          failing ? Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'broken')) : store.retain(bounds),
+      },
+    })
+    await round()
+    expect(failures).toMatchObject([{ code: 'STORAGE_UNAVAILABLE' }])
+    expect(await left()).toHaveLength(1)
+    failing = false
+    await round()
+    expect(await left()).toEqual([])
+    expect(failures).toHaveLength(1)
+  })
+
+  test('stops between two steps', async () => {
+    for (let n = 0; n < 50; n += 1) await recordAt(start - 40 * dayMs + n)
+    // Its work is over as soon as it has begun: one chunk a step.
+    begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 0 }) } })
+    clock.advance(clock.nextInMs!)
+    const stopping = retention.stop()
+    await stopping
+    expect(await left()).toHaveLength(49)
+    expect(clock.pending).toBe(0)
+  })
+
+  test('goes on with new entries and pages while it deletes, and no page errs, repeats or leaves out what is there', async () => {
+    const count = 3_000
+    for (let n = 0; n < count; n += 30) await recordAt(start - 40 * dayMs + n, 30)
+    for (let n = 0; n < count; n += 30) await recordAt(start + n, 30)
+    begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 0 }) } })
+    const young = new Set<number>()
+    for (const order of ['asc', 'desc'] as const) {
+      const seen: number[] = []
+      let after: number | undefined
+      for (;;) {
+        const query = { workspaceId: home.workspaceId, limit: 70, order, ...(after !== undefined && { after }) }
+        const page = await store.queryLogs(query)
+        if (page.length === 0) break
+        seen.push(...page.map(({ sequence }) => sequence))
+        after = seen.at(-1)
+        if (clock.nextInMs !== minuteMs) {
+          clock.advance(clock.nextInMs!)
+          await clock.whenPending()
+        }
+      }
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(seen).toEqual(seen.toSorted((a, b) => (order === 'asc' ? a - b : b - a)))
+      const youngSeen = seen.filter((sequence) => sequence >= sequenceAt(start))
+      expect(youngSeen).toHaveLength(count)
+      for (const sequence of youngSeen) young.add(sequence)
+    }
+    expect(young.size).toBe(count)
+    expect(retention.counters.entries).toBeGreaterThan(count / 2)
+  })
+})
