@@ -17,7 +17,7 @@ import { Deployments } from './engine/deployments.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
 import type { Answerer, Listener } from './http/listener.ts'
-import { executeRoute } from './http/routes/execute.ts'
+import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
 import { createServer } from './http/server.ts'
 import type { Account } from './http/services.ts'
@@ -27,6 +27,7 @@ import { Sandbox } from './sandbox/sandbox.ts'
 import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
+import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
 
 export type AppOptions = {
   config: Config
@@ -34,7 +35,7 @@ export type AppOptions = {
   outboundAllow: AllowList
   logger: Logger
   clock: Clock
-  version: string
+  build: Build
   /** Already listening. */
   listener: Listener
   /** Already being opened; the caller holds the lock of its folder. */
@@ -51,9 +52,11 @@ export type App = {
 
 /** The one place where the parts meet: from top to bottom is the start, from bottom to top the stop. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, outboundAllow, logger, clock, version, listener, opening } = options
+  const { config, outboundAllow, logger, clock, build, listener, opening } = options
+  const { version } = build
   const limits = limitsOf(config)
   const store = await opening
+  const metrics = new ServiceMetrics({ clock, build })
 
   const [lastSequence, windows] = await Promise.all([store.lastSequence(), store.listRateWindows(clock.now())])
 
@@ -74,6 +77,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     usage,
     journal,
     windows,
+    onRefused: (kind) => metrics.refused(kind),
     clock,
   })
 
@@ -94,6 +98,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     rowsWaitingMax: config.logQueueMax,
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
+    onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
   })
   const retention = new Retention({
     store,
@@ -113,9 +118,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       return active
     },
   })
+  const fetch = metrics.outbound.counting(outbound.fetch, () => clock.monotonic())
   const runner = new Runner({
-    powers: { clock, random: Math.random, limits, fetch: outbound.fetch, runProgram: sandbox.run },
+    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run },
     record(record) {
+      metrics.runs.ended(record)
       const written = writer.append(record)
       return record.cost.total === 0 ? written : written.then(() => usage.add(record))
     },
@@ -143,10 +150,21 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
     limitsOf: ({ userId }: Account) => accounts.report(userId),
     writerHealth: () => ({ healthy: writer.healthy, waiting: writer.rowsWaiting }),
+    metrics,
     clock,
     logger,
     settings,
   }
+  metrics.watch({
+    runsInFlight: () => runner.inFlight,
+    runsMax: limits.runsMax,
+    writer: () => writer,
+    outbound: () => outbound.load(),
+    sandbox: () => sandbox.load(),
+    retention: () => retention.counters,
+    store: () => store.measure(),
+  })
+  const executed = metrics.requests.route('POST', executePath)
   const server = createServer(services, {
     execute: (door) =>
       executeRoute({
@@ -160,7 +178,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         },
         limits: accounts,
         settings,
-        answered: (request, response, facts) => door.answered(request, response, facts),
+        answered: (request, response, facts) => door.answered(request, response, facts, executed),
       }),
   })
   listener.open(server.app as unknown as Answerer, server.lost)
@@ -180,6 +198,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await Promise.race([stopped, after(clock, closeMs)])
       await listener.stop(true)
       await sandbox.stop()
+      metrics.stop()
       outbound.stop()
       await store.close()
     },

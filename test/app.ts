@@ -20,7 +20,7 @@ export async function startTestApp(
     outboundAllow: allowListOf(config),
     logger,
     clock: systemClock,
-    version: 'test',
+    build: { version: 'test', commit: 'test', bun: Bun.version },
     listener,
     opening,
   })

@@ -47,6 +47,7 @@ describe('a failing disk', () => {
         expect(outcomes.at(-1)).toMatchObject({ status: 503, code: 'STORAGE_UNAVAILABLE' })
         expect((await fetch(`${service.url}/health/ready`)).status).toBe(503)
         expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
+        expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('\nmillrace_storage_healthy 0\n')
         await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
 
         Bun.spawnSync(['rm', ballast])

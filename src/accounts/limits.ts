@@ -20,6 +20,8 @@ export type AccountLimitsOptions = {
   journal: RateJournal
   /** Windows that were open when the service stopped. */
   windows: readonly RateWindowRow[]
+  /** Told of each request that a window refuses; `address`: it had no valid key. */
+  onRefused?(kind: RateKind | 'address'): void
   clock: Clock
 }
 
@@ -40,14 +42,16 @@ export class AccountLimits {
   readonly #usage: Usage
   readonly #limiters: Readonly<Record<RateKind, RateLimiter>>
   readonly #refused: RateLimiter
+  readonly #onRefused: AccountLimitsOptions['onRefused']
 
-  constructor({ findUser, plans, plan, usage, journal, windows, clock }: AccountLimitsOptions) {
+  constructor({ findUser, plans, plan, usage, journal, windows, onRefused, clock }: AccountLimitsOptions) {
     const ask = async (userId: string): Promise<LimitedAccount | undefined> => {
       const user = await findUser(userId)
       return user && { userId, plan: planOf(user, plan, plans) }
     }
     this.#accounts = new FreshCache({ ask, clock })
     this.#usage = usage
+    this.#onRefused = onRefused
     const limiter = (kind: RateKind) => new RateLimiter({ clock, changed: journal.of(kind) })
     this.#limiters = { external: limiter('external'), sync: limiter('sync'), async: limiter('async') }
     // In memory only: nobody without a key makes the service write.
@@ -67,7 +71,7 @@ export class AccountLimits {
 
   /** Counts a request. */
   take(kind: RateKind, account: LimitedAccount): RateWindow {
-    return this.#limiters[kind].take(account.userId, account.plan[limitNames[kind]])
+    return this.#told(kind, this.#limiters[kind].take(account.userId, account.plan[limitNames[kind]]))
   }
 
   /** What `take` would find, counting nothing. */
@@ -77,7 +81,7 @@ export class AccountLimits {
 
   /** Counts a request without a valid key against the address it came from. */
   takeRefused(address: string): RateWindow {
-    return this.#refused.take(address, refusedPerMinute)
+    return this.#told('address', this.#refused.take(address, refusedPerMinute))
   }
 
   peekRefused(address: string): RateWindow {
@@ -110,6 +114,11 @@ export class AccountLimits {
         isExceeded: currentPeriodCost >= usdPerMonth,
       },
     }
+  }
+
+  #told(kind: RateKind | 'address', window: RateWindow): RateWindow {
+    if (!window.allowed) this.#onRefused?.(kind)
+    return window
   }
 
   async #load(userId: string): Promise<LimitedAccount> {

@@ -53,7 +53,6 @@ function liftFetchCap({ config, environment }: Call): void {
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
-  const { version } = build
   try {
     const lock = takeLock(config.data)
     const listener = listen(config)
@@ -63,7 +62,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf }] = await Promise.all([import('../app.ts'), import('./allow-list.ts')])
     const outboundAllow = allowListOf(config)
-    const app = await startApp({ config, outboundAllow, logger, clock: systemClock, version, listener, opening })
+    const app = await startApp({ config, outboundAllow, logger, clock: systemClock, build, listener, opening })
     return { app, lock }
   } catch (error) {
     throw explained(error, config)

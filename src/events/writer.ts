@@ -16,6 +16,8 @@ export type LogWriterOptions = {
   charsWaitingMax?: number
   /** Told of each change, and of nothing else. */
   onHealth(healthy: boolean, reason: string): void
+  /** Told of each group that was tried. */
+  onCommit?(rows: number, tookMs: number, succeeded: boolean): void
 }
 
 /**
@@ -34,6 +36,7 @@ export class LogWriter {
   readonly #rowsWaitingMax: number
   readonly #charsWaitingMax: number
   readonly #onHealth: LogWriterOptions['onHealth']
+  readonly #onCommit: LogWriterOptions['onCommit']
   readonly #fold = createFold()
   #waiting: Entry[] = []
   #charsWaiting = 0
@@ -51,6 +54,7 @@ export class LogWriter {
     this.#rowsWaitingMax = options.rowsWaitingMax
     this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
     this.#onHealth = options.onHealth
+    this.#onCommit = options.onCommit
   }
 
   get healthy(): boolean {
@@ -134,10 +138,13 @@ export class LogWriter {
 
   /** Never rejects: every entry of the group learns its outcome. */
   async #write(group: Entry[]): Promise<void> {
+    const startedAt = this.#clock.monotonic()
     try {
       await this.#store.appendLogs(group.map((entry) => entry.row))
+      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true)
       for (const entry of group) this.#acknowledge(entry)
     } catch (error) {
+      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
       if (group.length === 1) return this.#reject(group[0]!, error)
       await this.#writeOneByOne(group)

@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
+import type { RouteMetrics } from '../telemetry/request-metrics.ts'
 import { accountOf, authenticate } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
@@ -94,6 +95,7 @@ export class Door {
     const visit = this.#visitOf(request)
     const status = statusOf(error.code)
     const text = JSON.stringify(errorAnswer(error))
+    visit.code = error.code
     set.status = status
     Object.assign(set.headers, errorHeaders(error), {
       'content-type': 'application/json',
@@ -104,10 +106,12 @@ export class Door {
     return text
   }
 
-  /** For routes that make their own `Response`s: tells the log of an answer. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void {
+  /** For routes that make their own `Response`s: counts an answer, and tells the log of it. */
+  answered(request: Request, response: Response, facts: AnswerFacts, route: RouteMetrics): void {
     const { error: thrown, code: _code, ...notes } = facts
     const error = thrown === undefined ? undefined : toAppError(thrown)
+    const tookMs = facts.startedAt === undefined ? 0 : this.#services.clock.monotonic() - facts.startedAt
+    route.answered(response.status, tookMs, error?.code)
     if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
     const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
     const executionId = response.headers.get('x-execution-id') ?? undefined
@@ -126,10 +130,20 @@ export class Door {
     return errorResponse(error, { 'x-request-id': requestId })
   }
 
-  /** Writes the line of a request that went well. */
-  leave(request: Request, status: number, bytes: number | null): void {
+  /** An answer of the framework's leaves: it is counted, and a request that went well gets its line. */
+  leave(
+    request: Request,
+    { route, status, bytes }: { route: string; status: number; bytes: () => number | null },
+  ): void {
     const visit = this.#visits.get(request)
-    if (visit) this.#write(request, visit, { status, bytes, code: null })
+    if (visit === undefined) return
+    const { startedAt, code } = visit
+    const { clock, logger, metrics } = this.#services
+    const tookMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt
+    metrics.requests.route(request.method, route).answered(status, tookMs, code)
+    if (!visit.written && status >= logger.accessFrom) {
+      this.#write(request, visit, { status, bytes: bytes(), code: null })
+    }
   }
 
   /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
@@ -167,7 +181,13 @@ export class Door {
   }
 }
 
-type Visit = RequestNotes & { requestId: string; startedAt: number | undefined; written: boolean }
+type Visit = RequestNotes & {
+  requestId: string
+  startedAt: number | undefined
+  written: boolean
+  /** Of the error that the answer is. */
+  code?: AppError['code']
+}
 
 function roundToMicros(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000

@@ -5,6 +5,7 @@ import { deploymentRoutes } from './routes/deployments.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { sampleRoutes } from './routes/sample.ts'
 import { swaggerRoutes } from './routes/swagger.ts'
 import { unknownRoutes } from './routes/unknown.ts'
@@ -30,8 +31,8 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
   })
     // First: hooks apply only to routes registered after them.
     .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
-    .use(accessLines(services, door))
     .use(more.execute?.(door) ?? new Elysia())
+    .use(leaving(door))
     .use(apiRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
@@ -50,15 +51,15 @@ function apiRoutes(services: Services, door: Door) {
     .use(accountRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
+    .use(metricsRoutes(services, door))
 }
 
-/** Lines about requests that went well, only where they are asked for: otherwise there is no hook to pay for. */
-function accessLines({ logger }: Services, door: Door): AnyElysia {
-  const app = new Elysia()
-  if (logger.accessFrom > 200) return app
-  return app.mapResponse({ as: 'global' }, ({ request, set, responseValue }) => {
-    const status = typeof set.status === 'number' ? set.status : 200
-    if (!(responseValue instanceof Response)) door.leave(request, status, bytesOf(responseValue))
+/** Sees every answer out. After the execute endpoint, which pays for no hook and reports to the door itself. */
+function leaving(door: Door): AnyElysia {
+  return new Elysia().mapResponse({ as: 'global' }, ({ request, set, route, responseValue }) => {
+    const own = responseValue instanceof Response ? responseValue : undefined
+    const status = own?.status ?? (typeof set.status === 'number' ? set.status : 200)
+    door.leave(request, { route, status, bytes: () => (own ? null : bytesOf(responseValue)) })
   })
 }
 

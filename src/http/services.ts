@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
 export type Services = {
@@ -23,6 +24,8 @@ export type Services = {
   limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
   /** Whether ended runs reach the disk, and how many wait for it. */
   writerHealth(): { healthy: boolean; waiting: number }
+  /** What goes to Prometheus. */
+  metrics: { requests: RequestMetrics; text(): Promise<string> }
   clock: Clock
   logger: Logger
   settings: HttpSettings

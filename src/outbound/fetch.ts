@@ -35,6 +35,8 @@ export type Samples = { host: string; port: number; paths: readonly string[] }
 export type Outbound = {
   fetch: OutboundFetch
   open: OutboundOpen
+  /** Requests on their way, and those that wait for a place. */
+  load(): { running: number; waiting: number }
   /** Refuses further requests, ends those in flight and closes idle connections. */
   stop(): void
 }
@@ -45,6 +47,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     fetch: (request) => requests.fetch(request),
     open: (request) => requests.open(request),
+    load: () => requests.load(),
     stop: () => requests.stop(),
   }
 }
@@ -95,6 +98,11 @@ class Requests {
       cancel: () => begun.close(),
     })
     return { ok: true, answer: { status, headers, url, body } }
+  }
+
+  load(): ReturnType<Outbound['load']> {
+    const { running, waiting } = this.#bulkhead
+    return { running, waiting }
   }
 
   stop(): void {

@@ -26,6 +26,10 @@ export class Pool {
     this.#options = options
   }
 
+  get load(): { workers: number; waiting: number } {
+    return { workers: this.#lanes.length, waiting: this.#waiting.length }
+  }
+
   run(job: Job): void {
     if (this.#waiting.length < waitingMax) {
       this.#waiting.push(job)

@@ -49,6 +49,11 @@ export class Sandbox {
     this.#pool.warm()
   }
 
+  /** Workers, and runs that wait for one. */
+  load(): { workers: number; waiting: number } {
+    return this.#pool.load
+  }
+
   /** Ends all workers; what runs or waits is cancelled, and so is what comes later. */
   async stop(): Promise<void> {
     this.#stopped = true

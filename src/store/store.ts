@@ -103,9 +103,23 @@ export interface Store {
   /** One small step of keeping the log within bounds, oldest entries first. Again until it says `done`. */
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 
+  /** Sizes and queues, for whoever watches. */
+  measure(): Promise<StoreMeasures>
+
   /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
   probe(): Promise<boolean>
   close(): Promise<void>
+}
+
+export type StoreMeasures = {
+  databaseBytes: number
+  /** Inside the database and used by nothing. */
+  freeBytes: number
+  walBytes: number
+  /** Left on the disk for this user. */
+  diskFreeBytes: number
+  /** Calls that wait for each of the store's threads. */
+  callsWaiting: { writer: number; reader: number }
 }
 
 export type RetentionBounds = {

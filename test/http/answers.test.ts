@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia, InvalidCookieSignature, InvalidFileType, ParseError, t } from 'elysia'
+import { systemClock } from '../../src/domain/clock.ts'
 import { AppError, errorCodes } from '../../src/domain/errors.ts'
 import type { Door } from '../../src/http/door.ts'
 import { statusOf } from '../../src/http/errors.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { RequestMetrics } from '../../src/telemetry/request-metrics.ts'
 import { ManualClock } from '../clock.ts'
 import { HttpWorld } from './world.ts'
 
@@ -206,15 +209,11 @@ describe('the access log', () => {
         const headers = { 'x-request-id': 'r-9', 'x-execution-id': 'e-1' }
         const response = new Response('{}', { status: Number(params.status), headers })
         const error = params.status === '500' ? new Error('inner') : undefined
-        door.answered(request, response, {
-          keyId: 'k-1',
-          workflowId: 'w-1',
-          startedAt,
-          error,
-          code: 'EXECUTION_FAILED',
-        })
+        const facts = { keyId: 'k-1', workflowId: 'w-1', startedAt, error, code: 'EXECUTION_FAILED' }
+        door.answered(request, response, facts, route)
         return response
       })
+    const route = new RequestMetrics(new Metrics({ clock: systemClock })).route('GET', '/own/:status')
     const own = await HttpWorld.open({ access: 'errors', more: { execute } })
     try {
       await own.get('/own/200')

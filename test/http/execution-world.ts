@@ -23,10 +23,10 @@ export class ExecutionWorld {
   readonly workspaceId: string
   #names = 0
 
-  static async open(): Promise<ExecutionWorld> {
+  static async open(flags: Record<string, string> = {}): Promise<ExecutionWorld> {
     const folder = temporaryFolder()
     const bounds = { 'body-bytes-max': '2000', 'body-bytes-max-files': '4000', 'runs-max': '20' }
-    const app = await startTestApp(folder.path, bounds)
+    const app = await startTestApp(folder.path, { ...bounds, ...flags })
     const made = await createInstallation(app.store, Date.now())
     return new ExecutionWorld(folder, app, made?.apiKey ?? '', made?.workspaceId ?? '')
   }

@@ -20,6 +20,7 @@ import type { RunInFlight, Services } from '../../src/http/services.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
+import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
 import { Accounts, newKey } from './accounts.ts'
 
 export type WorldOptions = {
@@ -51,6 +52,7 @@ export class HttpWorld {
   readonly app: AnyElysia
   readonly #server: HttpServer
   readonly #listener = new Listener({ hostname: '127.0.0.1', port: 0, version: 'test' })
+  readonly metrics = new ServiceMetrics({ clock: systemClock, build: { version: 'x', commit: 'x', bun: Bun.version } })
   readonly lines: Parsed[] = []
   readonly running = new Map<string, RunInFlight>()
   readonly cancelled: string[] = []
@@ -113,6 +115,7 @@ export class HttpWorld {
       },
       limitsOf: ({ userId }) => limits.report(userId),
       writerHealth: () => ({ healthy: true, waiting: 0 }),
+      metrics: this.metrics,
       clock,
       logger: new Logger({
         level: 'info',
@@ -228,6 +231,7 @@ export class HttpWorld {
   }
 
   async close(): Promise<void> {
+    this.metrics.stop()
     await this.#listener.stop(true)
     await this.store.close()
     rmSync(this.directory, { recursive: true, force: true })

@@ -211,6 +211,18 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await store.probe()).toBe(true)
     })
 
+    test('tells the sizes of its files and what is left on the disk', async () => {
+      const before = await store.measure()
+      await store.appendLogs([logRow(home, 1, { finalOutput: JSON.stringify('x'.repeat(100_000)) })])
+      const after = await store.measure()
+      expect(before.databaseBytes % 4_096).toBe(0)
+      expect(after.databaseBytes + after.walBytes).toBeGreaterThanOrEqual(before.databaseBytes + before.walBytes)
+      expect(after.walBytes).toBeGreaterThan(0)
+      expect(after.freeBytes).toBeGreaterThanOrEqual(0)
+      expect(after.diskFreeBytes).toBeGreaterThan(0)
+      expect(after.callsWaiting).toEqual({ writer: 0, reader: 0 })
+    })
+
     test('all is there after closing and opening again', async () => {
       await store.appendLogs([logRow(home, 1)])
       await store.close()

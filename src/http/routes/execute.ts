@@ -36,17 +36,18 @@ export type ExecuteServices = {
   answered(request: Request, response: Response, facts: AnswerFacts): void
 }
 
+export const executePath = '/api/workflows/:id/execute'
+
 /**
  * `POST /api/workflows/<id>/execute`: the hot path. It answers with `Response`s of its own, so that no hook, no schema
  * and no mapping of the framework lies between the request and the run. The order of the checks is a promise: nothing
  * about a workflow leaks to a caller without a key for it.
  */
 export function executeRoute(services: ExecuteServices) {
-  return new Elysia().post(
-    '/api/workflows/:id/execute',
-    ({ request, params, server }) => handle(services, request, params.id, server),
-    { parse: 'none', detail },
-  )
+  return new Elysia().post(executePath, ({ request, params, server }) => handle(services, request, params.id, server), {
+    parse: 'none',
+    detail,
+  })
 }
 
 type ServerPort = {

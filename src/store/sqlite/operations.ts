@@ -5,6 +5,7 @@ import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as keys from './keys.ts'
 import * as logs from './logs.ts'
+import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as users from './users.ts'
 import * as workflows from './workflows.ts'
@@ -75,6 +76,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getExecution: { writes: false, run: logs.getExecution },
 
   getUsage: { writes: false, run: logs.getUsage },
+
+  measure: { writes: false, run: measure },
 }
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]

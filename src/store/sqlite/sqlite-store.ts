@@ -81,6 +81,12 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     // Behind every group that was handed over before: the sum, and what is counted along since, leave out no run and
     // count none twice.
     getUsage: (userId, periodStart) => writer.call('getUsage', [userId, periodStart]),
+    async measure() {
+      const thread = await reader.get()
+      // Counted before this call joins them.
+      const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting }
+      return { ...(await thread.call('measure', [])), callsWaiting }
+    },
     appendLogs: async (rows) => {
       if (inlineCommits && inline.append(rows)) return
       await heard(writer.append(rows))

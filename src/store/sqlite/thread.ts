@@ -44,6 +44,10 @@ export class Thread {
     return this.#waiting.size === 0 && this.#dead === undefined
   }
 
+  get callsWaiting(): number {
+    return this.#waiting.size
+  }
+
   call<Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> {
     const id = ++this.#lastId
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>

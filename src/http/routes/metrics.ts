@@ -1,0 +1,28 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { metricsType } from '../../telemetry/exposition.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import type { Services } from '../services.ts'
+
+/** What Prometheus reads. */
+export function metricsRoutes({ metrics }: Services, door: Door) {
+  return new Elysia().get(
+    '/metrics',
+    async ({ request, set }) => {
+      door.greet(request, set)
+      const text = await metrics.text()
+      set.headers['content-type'] = metricsType
+      return text
+    },
+    {
+      response: { 200: documented(t.String()) },
+      detail: operation({
+        summary: 'Read the metrics',
+        description: "What the service counts and measures, in Prometheus' text format. README.md explains the names.",
+        tag: 'Operations',
+        access: 'everyone',
+      }),
+    },
+  )
+}

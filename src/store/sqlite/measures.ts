@@ -1,0 +1,23 @@
+import { statfsSync, statSync } from 'node:fs'
+import type { StoreMeasures } from '../store.ts'
+import type { Sql } from './connection.ts'
+
+/** Sizes of the database's files, and of what is left on their disk. */
+export function measure(sql: Sql): StoreMeasures {
+  const { file = '' } = sql.get<{ file: string }>('PRAGMA database_list') ?? {}
+  const { page_size: pageBytes = 0 } = sql.get<{ page_size: number }>('PRAGMA page_size') ?? {}
+  const { freelist_count: pagesFree = 0 } = sql.get<{ freelist_count: number }>('PRAGMA freelist_count') ?? {}
+  const { bavail, bsize } = statfsSync(file)
+  return {
+    databaseBytes: sizeOf(file),
+    walBytes: sizeOf(`${file}-wal`),
+    freeBytes: pagesFree * pageBytes,
+    diskFreeBytes: bavail * bsize,
+    callsWaiting: { writer: 0, reader: 0 },
+  }
+}
+
+/** 0 when there is no such file: the WAL is gone while nobody writes. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

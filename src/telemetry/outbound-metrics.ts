@@ -1,0 +1,36 @@
+import type { OutboundFetch, OutboundOutcome } from '../domain/outbound-request.ts'
+import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
+
+/** Requests that workflows send: how many, what became of them, how long they took. */
+export class OutboundMetrics {
+  readonly #counts: Labelled<Counter>
+  readonly #durations: Histogram
+
+  constructor(metrics: Metrics) {
+    this.#counts = metrics.counters(
+      'millrace_outbound_requests_total',
+      'Requests that workflows sent, each attempt by itself: answered with 2xx, 3xx, 4xx or 5xx, or why no answer came.',
+      ['outcome'],
+    )
+    this.#durations = metrics.histogram(
+      'millrace_outbound_request_duration_seconds',
+      'Time a request of a workflow took, waiting for a free place included.',
+      durationBoundsS,
+    )
+  }
+
+  /** The same, counted. */
+  counting(fetch: OutboundFetch, monotonic: () => number): OutboundFetch {
+    return async (request) => {
+      const startedAt = monotonic()
+      const outcome = await fetch(request)
+      this.#counts.of(nameOf(outcome)).add()
+      this.#durations.observe((monotonic() - startedAt) / 1000)
+      return outcome
+    }
+  }
+}
+
+function nameOf(outcome: OutboundOutcome): string {
+  return outcome.ok ? `${Math.floor(outcome.answer.status / 100)}xx` : outcome.code.toLowerCase()
+}

@@ -1,0 +1,48 @@
+import type { RunFailureCode, RunRecord } from '../domain/log.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
+import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
+
+/** Runs that ended: how many, how, how long they took. */
+export class RunMetrics {
+  readonly #counts: Labelled<Counter>
+  readonly #durations: Labelled<Histogram>
+  readonly #triggers = new Map<TriggerKind, TriggerMetrics>()
+
+  constructor(metrics: Metrics) {
+    this.#counts = metrics.counters('millrace_runs_total', 'Runs that ended.', ['trigger', 'outcome'])
+    this.#durations = metrics.histograms(
+      'millrace_run_duration_seconds',
+      'Time from the start of a run until its last block ended.',
+      ['trigger'],
+      durationBoundsS,
+    )
+    this.#of('api')
+  }
+
+  /** Called once for each run, whether or not its log entry can be written. */
+  ended({ trigger, failure, durationMs }: Pick<RunRecord, 'trigger' | 'failure' | 'durationMs'>): void {
+    const { success, failures, durations } = this.#triggers.get(trigger) ?? this.#of(trigger)
+    if (failure === null) success.value++
+    else failures[failure.code].value++
+    durations.observe(durationMs / 1000)
+  }
+
+  #of(trigger: TriggerKind): TriggerMetrics {
+    const count = (outcome: string) => this.#counts.of(trigger, outcome)
+    const made: TriggerMetrics = {
+      success: count('success'),
+      failures: {
+        EXECUTION_FAILED: count('failed'),
+        EXECUTION_TIMEOUT: count('timed_out'),
+        CANCELLED: count('cancelled'),
+        CLIENT_CLOSED: count('client_closed'),
+        INTERRUPTED: count('interrupted'),
+      },
+      durations: this.#durations.of(trigger),
+    }
+    this.#triggers.set(trigger, made)
+    return made
+  }
+}
+
+type TriggerMetrics = { success: Counter; failures: Record<RunFailureCode, Counter>; durations: Histogram }

@@ -1,0 +1,85 @@
+import type { Clock } from '../domain/clock.ts'
+import { CommitMetrics } from './commit-metrics.ts'
+import { LoopLag } from './loop-lag.ts'
+import { type Counter, type Labelled, Metrics } from './metrics.ts'
+import { OutboundMetrics } from './outbound-metrics.ts'
+import { addProcessMetrics } from './process-metrics.ts'
+import { RequestMetrics } from './request-metrics.ts'
+import { RunMetrics } from './run-metrics.ts'
+import {
+  addRetentionCounts,
+  addServiceGauges,
+  addStoreGauges,
+  type StoreSizes,
+  type Watched,
+} from './service-gauges.ts'
+
+export type Build = { version: string; commit: string; bun: string }
+
+/** Every metric of the service, in the order in which they are shown. */
+export class ServiceMetrics {
+  readonly #metrics: Metrics
+  readonly #monotonic: Clock['monotonic']
+  readonly requests: RequestMetrics
+  readonly runs: RunMetrics
+  readonly commits: CommitMetrics
+  readonly outbound: OutboundMetrics
+  readonly #refusals: Labelled<Counter>
+  readonly #loopLag: LoopLag
+
+  constructor({ clock, build }: { clock: Clock; build: Build }) {
+    const metrics = new Metrics({ clock })
+    this.#metrics = metrics
+    this.#monotonic = () => clock.monotonic()
+    this.requests = new RequestMetrics(metrics)
+    this.#refusals = metrics.counters(
+      'millrace_rate_limit_refusals_total',
+      'Requests refused because an account had used up its minute of a kind, or an address its one without valid keys.',
+      ['window'],
+    )
+    this.runs = new RunMetrics(metrics)
+    this.commits = new CommitMetrics(metrics)
+    this.outbound = new OutboundMetrics(metrics)
+    this.#loopLag = new LoopLag(metrics, clock)
+    const { version, commit, bun } = build
+    metrics.reading(
+      { name: 'millrace_build_info', help: 'What runs.', type: 'gauge', labels: ['version', 'commit', 'bun'] },
+      () => [{ labels: [version, commit, bun], value: 1 }],
+    )
+    addProcessMetrics(metrics)
+  }
+
+  /** `window`: of which kind of request. */
+  refused(window: string): void {
+    this.#refusals.of(window).add()
+  }
+
+  /** Adds what is simply there, and is asked for when somebody looks. */
+  watch(watched: Watched): void {
+    addServiceGauges(this.#metrics, watched)
+    addRetentionCounts(this.#metrics, watched.retention)
+    addStoreGauges(this.#metrics, shared(watched.store, this.#monotonic))
+  }
+
+  text(): Promise<string> {
+    this.#loopLag.watch()
+    return this.#metrics.text()
+  }
+
+  stop(): void {
+    this.#loopLag.stop()
+  }
+}
+
+/** How long one reading of the store serves: anyone may ask for the metrics. */
+const readingAgeMaxMs = 1_000
+
+/** Everyone who asks while a reading is young, or on its way, gets that one. */
+function shared(read: () => Promise<StoreSizes>, monotonic: () => number): () => Promise<StoreSizes> {
+  let latest: { reading: Promise<StoreSizes>; askedAt: number } | undefined
+  return () => {
+    const now = monotonic()
+    if (latest === undefined || now - latest.askedAt >= readingAgeMaxMs) latest = { reading: read(), askedAt: now }
+    return latest.reading
+  }
+}
