@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { SimStudioClient, SimStudioError } from 'simstudio-ts-sdk'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import { executable, temporaryFolder } from './executable.ts'
+import { block, document } from './make.ts'
+import { call, deploy, type Installation, init, type Serving, serve } from './running-service.ts'
+
+/** A published client that was written against the same interface, as its users have it, and the executable. */
+let folder: ReturnType<typeof temporaryFolder>
+let installation: Installation
+let service: Serving
+let client: SimStudioClient
+let workflowId: string
+
+beforeAll(async () => {
+  executable()
+  folder = temporaryFolder()
+  installation = await init(folder.path)
+  service = await serve(folder.path)
+  client = new SimStudioClient({ apiKey: installation.apiKey, baseUrl: `${service.url}/` })
+  workflowId = idOf(await deploy(service.url, installation.apiKey, workflow))
+}, 120_000)
+afterAll(async () => {
+  await service?.kill('SIGTERM')
+  folder?.[Symbol.dispose]()
+})
+
+const workflow = document({
+  name: 'Greets',
+  blocks: [
+    block('start', 'api_trigger', { inputFormat: [{ name: 'name', type: 'string', required: true }] }),
+    block('greet', 'function', {
+      code: 'if (<start.name> === "nobody") throw new Error("There is nobody.")\nreturn `Hello, ${<start.name>}.`',
+    }),
+  ],
+  edges: ['start > greet'],
+})
+
+/** `…/api/workflows/<id>/execute` */
+function idOf(endpoint: string): string {
+  return endpoint.split('/').at(-2) ?? ''
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<SimStudioError> {
+  try {
+    await promise
+  } catch (error) {
+    if (error instanceof SimStudioError) return error
+    throw error
+  }
+  throw new Error('It did not fail.')
+}
+
+describe('a client that others wrote', () => {
+  test('executes a workflow', async () => {
+    const result = await client.executeWorkflow(workflowId, { name: 'Ada' })
+    expect(result).toMatchObject({
+      success: true,
+      output: { result: 'Hello, Ada.' },
+      metadata: { duration: expect.any(Number) },
+    })
+    expect(await client.executeWorkflowSync(workflowId, { name: 'Grace' })).toMatchObject({
+      output: { result: 'Hello, Grace.' },
+    })
+    expect(client.getRateLimitInfo()).toMatchObject({ limit: expect.any(Number), remaining: expect.any(Number) })
+  })
+
+  test('learns whether a workflow is deployed and up to date', async () => {
+    const before = await client.getWorkflowStatus(workflowId)
+    expect(before).toMatchObject({ isDeployed: true, needsRedeployment: false })
+    expect(Date.parse(before.deployedAt ?? '')).toBeGreaterThan(0)
+    expect(await client.validateWorkflow(workflowId)).toBe(true)
+    expect(await client.validateWorkflow('missing')).toBe(false)
+    const draft = await call(`${service.url}/api/workflows`, installation.apiKey, 'POST', {
+      ...workflow,
+      name: 'Draft',
+    })
+    const { id } = draft.body as { id: string }
+    expect(await client.getWorkflowStatus(id)).toMatchObject({ isDeployed: false, needsRedeployment: false })
+    expect(await client.validateWorkflow(id)).toBe(false)
+    expect(await failureOf(client.executeWorkflow(id, {}))).toMatchObject({
+      status: 403,
+      code: 'WORKFLOW_NOT_DEPLOYED',
+    })
+  })
+
+  test('learns what became of a run', async () => {
+    const { executionId } = (await client.executeWorkflow(workflowId, { name: 'Ada' })) as unknown as {
+      executionId: string
+    }
+    expect(await client.getJobStatus(executionId)).toMatchObject({
+      success: true,
+      status: 'completed',
+      output: { result: 'Hello, Ada.' },
+    })
+    expect(await failureOf(client.getJobStatus('missing'))).toMatchObject({ status: 404, code: 'NOT_FOUND' })
+  })
+
+  test('learns the limits of its account', async () => {
+    const { success, rateLimit, usage } = await client.getUsageLimits()
+    expect(success).toBe(true)
+    expect(usage).toMatchObject({ currentPeriodCost: 0, plan: 'enterprise', limit: expect.any(Number) })
+    for (const kind of [rateLimit.sync, rateLimit.async]) {
+      expect(kind).toMatchObject({ isLimited: false, limit: expect.any(Number), remaining: expect.any(Number) })
+      expect(Date.parse(kind.resetAt)).toBeGreaterThan(0)
+    }
+    expect(rateLimit.authType).toBe('api')
+  })
+
+  test('is told what is wrong, with a code and a status', async () => {
+    const message = 'There is nobody.'
+    const failed = await failureOf(client.executeWorkflow(workflowId, { name: 'nobody' }))
+    expect(failed).toMatchObject({ status: 500, code: 'EXECUTION_FAILED' })
+    expect(failed.message).toContain(message)
+    const unfit = await failureOf(client.executeWorkflow(workflowId, {}))
+    expect(unfit).toMatchObject({ status: 400, code: 'INVALID_INPUT' })
+    expect(unfit.message).toContain('name')
+    const missing = await failureOf(client.executeWorkflow('missing', {}))
+    expect(missing).toMatchObject({ status: 404, code: 'NOT_FOUND' })
+    const stranger = new SimStudioClient({ apiKey: 'mrk_wrong', baseUrl: service.url })
+    expect(await failureOf(stranger.executeWorkflow(workflowId, {}))).toMatchObject({
+      status: 401,
+      code: 'INVALID_API_KEY',
+    })
+    expect(await failureOf(stranger.getWorkflowStatus(workflowId))).toMatchObject({ status: 401 })
+    expect(await failureOf(stranger.getUsageLimits())).toMatchObject({ status: 401 })
+  })
+
+  test('waits as long as it is told when the account has used up its minute, and then goes on', async () => {
+    const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    const planIs = async (plan: 'free' | 'enterprise') => {
+      await store.setPlan(installation.userId, { plan, numbers: {} })
+      // A plan that was changed holds within seconds.
+      while ((await client.getUsageLimits()).usage.plan !== plan) await Bun.sleep(50)
+    }
+    const timers = new HandTimers()
+    try {
+      await planIs('free')
+      let refused: SimStudioError | undefined
+      for (let n = 0; n < 11 && !refused; n++) {
+        refused = await client.executeWorkflow(workflowId, { name: 'Ada' }).then(
+          () => undefined,
+          (error: SimStudioError) => error,
+        )
+      }
+      expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+      const { retryAfter = 0, limit, remaining } = client.getRateLimitInfo() ?? {}
+      expect({ limit, remaining }).toEqual({ limit: 10, remaining: 0 })
+      expect(retryAfter).toBeGreaterThanOrEqual(1_000)
+      expect(retryAfter).toBeLessThanOrEqual(60_000)
+
+      const result = timers.during(() => client.executeWithRetry(workflowId, { name: 'Ada' }, { timeout: patienceMs }))
+      const waitMs = await timers.next()
+      const told = client.getRateLimitInfo()?.retryAfter ?? 0
+      expect(waitMs).toBeGreaterThanOrEqual(told * 0.75)
+      expect(waitMs).toBeLessThanOrEqual(told * 1.25)
+      await planIs('enterprise')
+      timers.ring()
+      expect(await result).toMatchObject({ success: true, output: { result: 'Hello, Ada.' } })
+    } finally {
+      timers.restore()
+      await store.close()
+    }
+  }, 60_000)
+})
+
+/** The client gives up on an answer after so long; told apart from its other timer by that number. */
+const patienceMs = 123_456
+
+/** Holds the timer that the client waits by before it tries again, until the test says that the time is over. */
+class HandTimers {
+  readonly #real = globalThis.setTimeout
+  readonly #asked = Promise.withResolvers<number>()
+  #ring: () => void = () => {}
+  #spy: { mockRestore(): void } | undefined
+
+  during<Result>(act: () => Result): Result {
+    const stand = (run: () => void, ms = 0, ...rest: unknown[]) => {
+      if (ms === patienceMs) return 0
+      if (ms < 500) return this.#real(run, ms, ...rest)
+      this.#ring = run
+      this.#asked.resolve(ms)
+      return 0
+    }
+    this.#spy = spyOn(globalThis, 'setTimeout').mockImplementation(stand as unknown as typeof setTimeout)
+    return act()
+  }
+
+  /** Milliseconds that the client wants to wait. */
+  next(): Promise<number> {
+    return this.#asked.promise
+  }
+
+  ring(): void {
+    this.#ring()
+  }
+
+  restore(): void {
+    this.#spy?.mockRestore()
+  }
+}
