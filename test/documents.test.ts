@@ -29,7 +29,7 @@ test('every command line that the documents show is one', async () => {
   expect(lines.length).toBeGreaterThan(10)
   for (const line of lines) {
     const [first = '', second = ''] = line.split(' ')
-    const grouped = ['keys', 'workspaces', 'workflows'].includes(first) && /^[a-z]/.test(second)
+    const grouped = ['keys', 'users', 'workspaces', 'workflows'].includes(first) && /^[a-z]/.test(second)
     const words = grouped ? [first, second] : [first]
     const flags = [...line.matchAll(/ (--[a-z-]+)/g)].map((match) => match[1]!)
     const terminal = new MemoryTerminal()

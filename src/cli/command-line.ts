@@ -27,8 +27,12 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'create, list, revoke: API keys',
     load: async () => (await import('./keys.ts')).keys,
   },
+  users: {
+    summary: 'create, list, password, plan: accounts',
+    load: async () => (await import('./users.ts')).users,
+  },
   workspaces: {
-    summary: 'list: workspaces of the installation',
+    summary: 'create, list, share, unshare: workspaces of the installation',
     load: async () => (await import('./workspaces.ts')).workspaces,
   },
   workflows: {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { newId } from '../domain/ids.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import type { Store } from '../store/store.ts'
+import type { NewKey, Store, UserRow } from '../store/store.ts'
 import { CommandError } from './command.ts'
 
 /** What the first start made. The key and the token are known to nobody else, and never again. */
@@ -14,23 +14,14 @@ export type NewInstallation = { userId: string; workspaceId: string; apiKey: str
 export async function createInstallation(store: Store, now: number): Promise<NewInstallation | undefined> {
   const userId = newId()
   const workspaceId = newId()
-  const key = generateKey()
+  const key = firstKey(userId, now)
   const signInToken = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
   const made = await store.createInstallation({
     userId,
     email: 'owner@localhost',
     workspaceId,
     workspaceName: 'Default',
-    key: {
-      id: newId(),
-      hash: key.hash,
-      lastFour: key.lastFour,
-      name: 'First key',
-      userId,
-      workspaceId: null,
-      createdAt: now,
-      expiresAt: null,
-    },
+    key: key.row,
     signInTokenHash: new Bun.CryptoHasher('sha256').update(signInToken).digest(),
     at: now,
   })
@@ -54,10 +45,16 @@ export async function withInstallation<Result>(
   }
 }
 
-/** The account that commands act for when none is named: the first one, whose key was made first. */
-export async function ownerOf(store: Store): Promise<string> {
-  const keys = await store.listKeys()
-  const first = keys.toSorted((a, b) => a.createdAt - b.createdAt)[0]
-  if (!first) throw new CommandError('The installation has no account with a key.')
-  return first.userId
+/** The account that a command line names by its id or e-mail, or the installation's owner when it names none. */
+export async function accountOf(store: Store, named: string | undefined): Promise<UserRow> {
+  const [first] = named === undefined ? await store.listUsers() : [await store.findUser(named)]
+  if (first) return first
+  throw new CommandError(`There is no account ${named}.`, 'All of them: millrace users list')
+}
+
+/** A new first key of a new account, and how it is shown this once. */
+export function firstKey(userId: string, createdAt: number): { row: NewKey; text: string } {
+  const { hash, lastFour, text } = generateKey()
+  const row = { id: newId(), hash, lastFour, name: 'First key', userId, workspaceId: null, createdAt, expiresAt: null }
+  return { row, text }
 }

@@ -3,7 +3,7 @@ import { newId } from '../domain/ids.ts'
 import type { KeyRow } from '../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
 import { table } from './help.ts'
-import { ownerOf, withInstallation } from './installation.ts'
+import { accountOf, withInstallation } from './installation.ts'
 
 const create: Command = {
   summary: 'makes a key and prints it, this once',
@@ -12,7 +12,7 @@ const create: Command = {
   flags: {
     name: { value: 'NAME', description: 'what the key is for' },
     workspace: { value: 'ID', description: 'the only workspace it reaches' },
-    user: { value: 'ID', description: 'the account it belongs to; the owner when absent' },
+    user: { value: 'USER', description: 'the account it belongs to, by id or e-mail; the owner when absent' },
     expires: { value: 'DATE', description: 'when it stops working: 2030-01-31 or 2030-01-31T12:00:00Z' },
   },
   settings: ['data'],
@@ -31,7 +31,7 @@ const create: Command = {
         hash: key.hash,
         lastFour: key.lastFour,
         name,
-        userId: flags['user'] ?? (await ownerOf(store)),
+        userId: (await accountOf(store, flags['user'])).id,
         workspaceId: flags['workspace'] ?? null,
         createdAt: now,
         expiresAt,
@@ -57,7 +57,8 @@ function instantOf(text: string, now: number): number {
 }
 
 const list: Command = {
-  summary: 'prints every key: what it is for, its last four characters, whether it works',
+  summary: 'prints every key: what it is for, its last four characters, whether it works, when it was last used',
+  details: 'The last use is noted once a minute at most.',
   settings: ['data'],
   json: true,
   examples: ['keys list', 'keys list --json'],
@@ -96,13 +97,15 @@ function rowOf(key: KeyRow, now: number) {
     createdAt: timeOf(key.createdAt),
     expiresAt: timeOf(key.expiresAt),
     revokedAt: timeOf(key.revokedAt),
+    lastUsedAt: timeOf(key.lastUsedAt),
   }
 }
 
 function textOf(key: KeyRow, now: number): string {
   const until = key.expiresAt === null ? '' : `, until ${timeOf(key.expiresAt)}`
   const where = key.workspaceId === null ? 'every workspace' : `workspace ${key.workspaceId}`
-  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until})`
+  const used = key.lastUsedAt === null ? 'never used' : `last used ${timeOf(key.lastUsedAt)}`
+  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until}, ${used})`
 }
 
 function timeOf(at: number | null): string | null {

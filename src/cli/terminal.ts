@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { readHidden } from './hidden-input.ts'
 
 /** The three streams of the process. Data goes to standard output, people's words to standard error. */
 export interface Terminal {
@@ -10,6 +11,11 @@ export interface Terminal {
   readonly interactive: boolean
   /** All of standard input. */
   input(): Promise<string>
+  /**
+   * A secret: a line typed unseen behind `prompt` where somebody sits at a terminal, else all of standard input without
+   * the line break at its end. Undefined when whoever typed gave up.
+   */
+  secret(prompt: string): Promise<string | undefined>
 }
 
 /** Writes at once and whole: nothing is lost when the process exits right after. */
@@ -20,6 +26,12 @@ export const processTerminal: Terminal = {
     return process.stderr.isTTY === true
   },
   input: () => Bun.stdin.text(),
+  async secret(prompt) {
+    const { stdin } = process
+    if (!stdin.isTTY) return (await Bun.stdin.text()).replace(/\r?\n$/, '')
+    const setRaw = (isRaw: boolean) => void stdin.setRawMode(isRaw)
+    return await readHidden({ bytes: stdin, setRaw, show: (text) => writeAll(2, text) }, prompt)
+  },
 }
 
 function writeAll(descriptor: number, text: string): void {

@@ -55,7 +55,7 @@ test('what waits is written at the stop', async () => {
   expect(written).toHaveLength(1)
 })
 
-test('a disk that fails is nobody’s business', async () => {
+test('a disk that fails is ignored', async () => {
   const { clock, written, uses, fail } = world()
   fail(new Error('The disk failed'))
   uses.note('a')

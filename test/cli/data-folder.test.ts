@@ -1,36 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashKey, isKeyShaped } from '../../src/accounts/keys.ts'
-import { runCommandLine } from '../../src/cli/command-line.ts'
+import { isKeyShaped } from '../../src/accounts/keys.ts'
 import { takeLock } from '../../src/store/lock.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
-import { MemoryTerminal } from './memory-terminal.ts'
+import { call, findKey, json, type Made } from './folder.ts'
 
-async function call(folder: string, ...words: string[]) {
-  const terminal = new MemoryTerminal()
-  const code = await runCommandLine([...words, '--data', folder], { terminal, environment: {} })
-  return { code, out: terminal.out, words: terminal.words }
-}
-
-async function json<Data>(folder: string, ...words: string[]): Promise<Data> {
-  const { code, out, words: said } = await call(folder, ...words, '--json')
-  expect({ code, said }).toEqual({ code: 0, said: '' })
-  return JSON.parse(out) as Data
-}
-
-type Made = { userId: string; workspaceId: string; apiKey: string }
 type ListedKey = { id: string; name: string; lastFour: string; state: string; workspaceId: string | null }
-
-async function findKey(folder: string, apiKey: string) {
-  const store = await openSqliteStore({ directory: folder, sync: 'full', mode: 'direct' })
-  try {
-    return await store.findKey(hashKey(apiKey))
-  } finally {
-    await store.close()
-  }
-}
 
 describe('init', () => {
   test('makes an owner, a workspace and a key that works, in a folder for nobody else', async () => {
@@ -97,6 +73,7 @@ describe('keys', () => {
     [['--name', 'x', '--expires', '2001-01-01'], 2, 'which has passed'],
     [['--name', 'x', '--workspace', 'nowhere'], 1, 'There is no workspace nowhere'],
     [['--name', 'x', '--user', 'nobody'], 1, 'There is no account nobody'],
+    [['--name', 'x', '--user', 'nobody@example.com'], 1, 'There is no account nobody@example.com'],
   ])('create %j is refused', async (words, code, message) => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
@@ -107,20 +84,18 @@ describe('keys', () => {
   })
 })
 
-test('workspaces list names the workspace that init made', async () => {
-  using folder = temporaryFolder()
-  const { workspaceId } = await json<Made>(folder.path, 'init')
-  expect(await json<unknown[]>(folder.path, 'workspaces', 'list')).toEqual([
-    { id: workspaceId, name: 'Default', role: 'owner', createdAt: expect.stringMatching(/Z$/) },
-  ])
-})
-
 test('commands on a folder without an installation say so and make none', async () => {
   using folder = temporaryFolder()
   for (const words of [
     ['keys', 'list'],
     ['keys', 'create', '--name', 'x'],
     ['workspaces', 'list'],
+    ['workspaces', 'create', '--name', 'x'],
+    ['workspaces', 'share', 'x', 'y', '--role', 'viewer'],
+    ['users', 'list'],
+    ['users', 'create', 'a@example.com'],
+    ['users', 'password', 'a@example.com'],
+    ['users', 'plan', 'a@example.com', 'pro'],
   ]) {
     const { code, words: said } = await call(join(folder.path, 'none'), ...words)
     expect(code).toBe(1)

@@ -33,4 +33,8 @@ export class MemoryTerminal implements Terminal {
   async input(): Promise<string> {
     return this.#input
   }
+  async secret(prompt: string): Promise<string | undefined> {
+    if (this.interactive) this.#words += prompt
+    return this.#input.replace(/\r?\n$/, '')
+  }
 }

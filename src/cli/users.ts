@@ -1,0 +1,163 @@
+import { hashPassword, passwordCharsMax, passwordCharsMin } from '../accounts/passwords.ts'
+import { newId } from '../domain/ids.ts'
+import { beyondReach, type PlanName, type PlanNumbers, planNames } from '../domain/plan.ts'
+import type { OwnPlan, UserRow } from '../store/store.ts'
+import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
+import { table } from './help.ts'
+import { accountOf, firstKey, withInstallation } from './installation.ts'
+
+const create: Command = {
+  summary: 'makes an account with a workspace of its own, and prints its first key, this once',
+  arguments: [{ name: 'EMAIL', description: 'the e-mail of the account' }],
+  flags: { plan: { value: 'PLAN', description: `${planNames.join(', ')}; the installation's when absent` } },
+  settings: ['data'],
+  json: true,
+  examples: ['users create ada@example.com', 'users create ada@example.com --plan pro --json'],
+  async run({ config, terminal, json, flags, arguments: [email = ''] }) {
+    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) throw new UsageError(`"${email}" is no e-mail address.`)
+    const plan = flags['plan'] === undefined ? null : planNamed(flags['plan'])
+    const userId = newId()
+    const workspaceId = newId()
+    const at = Date.now()
+    const { row: key, text: apiKey } = firstKey(userId, at)
+    const workspaceName = `Workspace of ${email}`
+    await withInstallation(config, (store) =>
+      store.createUser({ userId, email, plan, workspaceId, workspaceName, key, at }),
+    )
+    if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
+    else {
+      terminal.say(`The account ${email}. Keep the key: it is shown this once.`)
+      terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
+    }
+    return 0
+  },
+}
+
+const list: Command = {
+  summary: 'prints every account: e-mail, plan, whether it has a password',
+  settings: ['data'],
+  json: true,
+  examples: ['users list', 'users list --json'],
+  async run({ config, terminal, json }) {
+    const users = await withInstallation(config, (store) => store.listUsers())
+    if (json) terminal.print(JSON.stringify(users.map(rowOf), null, 2))
+    else terminal.print(table(users.map((user) => [user.id, textOf(user)])).join('\n'))
+    return 0
+  },
+}
+
+function rowOf({ id, email, plan, numbers, hasPassword, createdAt }: UserRow) {
+  return { id, email, plan, ...shownNumbers(numbers), hasPassword, createdAt: new Date(createdAt).toISOString() }
+}
+
+/** Null: the plan's. */
+function shownNumbers({ externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth }: OwnPlan['numbers']) {
+  return {
+    externalPerMinute: externalPerMinute ?? null,
+    syncPerMinute: syncPerMinute ?? null,
+    asyncPerMinute: asyncPerMinute ?? null,
+    usdPerMonth: usdPerMonth ?? null,
+  }
+}
+
+function textOf({ email, plan, numbers, hasPassword }: UserRow): string {
+  const own = Object.entries(numbers).map(([name, value]) => `${name} ${value}`)
+  const facts = [plan === null ? 'plan of the installation' : `plan ${plan}`, ...own]
+  return `${email}  (${[...facts, hasPassword ? 'has a password' : 'no password'].join(', ')})`
+}
+
+const password: Command = {
+  summary: 'sets the password of an account, read from standard input',
+  details: [
+    'The password is for the dashboard. It is asked for and not shown, or taken from a pipe; it is never an argument, because',
+    'every user of a machine sees those. Only its argon2id hash is kept.',
+  ].join('\n'),
+  arguments: [{ name: 'USER', description: 'the account, by id or e-mail' }],
+  settings: ['data'],
+  examples: ['users password ada@example.com', 'users password ada@example.com < password.txt'],
+  async run({ config, terminal, arguments: [named = ''] }) {
+    const { email } = await withInstallation(config, async (store) => {
+      const account = await accountOf(store, named)
+      const text = await terminal.secret(`Password of ${account.email}: `)
+      if (text === undefined) throw new CommandError('No password was given. Nothing was changed.')
+      if (text.length < passwordCharsMin) throw new UsageError(`A password has ${passwordCharsMin} characters or more.`)
+      if (text.length > passwordCharsMax) throw new UsageError(`A password has ${passwordCharsMax} characters at most.`)
+      await store.setPassword(account.id, await hashPassword(text))
+      return account
+    })
+    terminal.say(`The password of ${email} is set.`)
+    return 0
+  },
+}
+
+const plan: Command = {
+  summary: 'gives an account a plan, or on enterprise numbers of its own; a running service notices within 5 seconds',
+  details: [
+    `PLAN is ${planNames.join(', ')}, or "default" for the installation's (MILLRACE_PLAN). The flags are for enterprise;`,
+    'a number that is not given is that of the settings, also when the account had one of its own before.',
+  ].join('\n'),
+  arguments: [
+    { name: 'USER', description: 'the account, by id or e-mail' },
+    { name: 'PLAN', description: `${planNames.join(', ')} or default` },
+  ],
+  flags: {
+    'external-per-minute': { value: 'N', description: 'requests to the external API in a minute' },
+    'sync-per-minute': { value: 'N', description: 'synchronous executions in a minute' },
+    'async-per-minute': { value: 'N', description: 'asynchronous executions in a minute' },
+    'usd-per-month': { value: 'USD', description: 'cost of executions in a month' },
+  },
+  settings: ['data'],
+  json: true,
+  examples: [
+    'users plan ada@example.com pro',
+    'users plan ada@example.com enterprise --sync-per-minute 500 --usd-per-month 99.5',
+    'users plan ada@example.com default',
+  ],
+  async run({ config, terminal, json, flags, arguments: [named = '', name = ''] }) {
+    const own: OwnPlan = { plan: name === 'default' ? null : planNamed(name), numbers: numbersOf(flags) }
+    if (own.plan !== 'enterprise' && Object.keys(own.numbers).length > 0) {
+      throw new UsageError('Only an account on enterprise has numbers of its own; those of other plans are settings.')
+    }
+    const { id, email } = await withInstallation(config, async (store) => {
+      const account = await accountOf(store, named)
+      await store.setPlan(account.id, own)
+      return account
+    })
+    if (json) terminal.print(JSON.stringify({ userId: id, plan: own.plan, ...shownNumbers(own.numbers) }))
+    else
+      terminal.say(own.plan === null ? `${email} has the installation's plan.` : `${email} has the plan ${own.plan}.`)
+    return 0
+  },
+}
+
+function planNamed(text: string): PlanName {
+  const name = planNames.find((known) => known === text)
+  if (name) return name
+  throw new UsageError(`There is no plan "${text}". The plans: ${planNames.join(', ')}.`)
+}
+
+function numbersOf(flags: Readonly<Record<string, string>>): Partial<PlanNumbers> {
+  const externalPerMinute = numberOf(flags, 'external-per-minute', /^\d+$/)
+  const syncPerMinute = numberOf(flags, 'sync-per-minute', /^\d+$/)
+  const asyncPerMinute = numberOf(flags, 'async-per-minute', /^\d+$/)
+  const usdPerMonth = numberOf(flags, 'usd-per-month', /^\d+(\.\d+)?$/)
+  return {
+    ...(externalPerMinute === undefined ? {} : { externalPerMinute }),
+    ...(syncPerMinute === undefined ? {} : { syncPerMinute }),
+    ...(asyncPerMinute === undefined ? {} : { asyncPerMinute }),
+    ...(usdPerMonth === undefined ? {} : { usdPerMonth }),
+  }
+}
+
+function numberOf(flags: Readonly<Record<string, string>>, name: string, form: RegExp): number | undefined {
+  const text = flags[name]
+  if (text === undefined) return undefined
+  if (form.test(text) && Number(text) <= beyondReach) return Number(text)
+  const kind = form.test('0.5') ? 'a number' : 'a whole number'
+  throw new UsageError(`--${name} is "${text}"; it takes ${kind} from 0 to ${beyondReach}.`)
+}
+
+export const users: CommandGroup = {
+  summary: 'accounts of an installation',
+  commands: { create, list, password, plan },
+}
