@@ -19,6 +19,7 @@ import { LogWriter } from './events/writer.ts'
 import type { Answerer, Listener } from './http/listener.ts'
 import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
+import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Account } from './http/services.ts'
 import type { AllowList } from './outbound/addresses.ts'
@@ -46,6 +47,8 @@ export type AppOptions = {
 export type App = {
   store: Store
   address: { url: string; hostname: string; port: number }
+  /** Every route that it answers on. */
+  routes: readonly KnownRoute[]
   /** Lets runs in flight end for `graceMs` at most, writes what they leave, and closes everything. */
   stop(graceMs: number): Promise<void>
 }
@@ -189,17 +192,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   return {
     store,
     address: { url: settings.baseUrl(), hostname: config.host, port: listener.port },
+    routes: server.app.routes,
     async stop(graceMs) {
       const stopped = listener.stop(false)
       await runner.stop(graceMs)
       await retention.stop()
       await writer.stop()
-      await Promise.all([keyUses.stop(), journal.stop()])
       await Promise.race([stopped, after(clock, closeMs)])
       await listener.stop(true)
       await sandbox.stop()
       metrics.stop()
       outbound.stop()
+      await Promise.all([keyUses.stop(), journal.stop()])
       await store.close()
     },
   }

@@ -79,7 +79,9 @@ export function chooseWorkspace(key: KeyRow, named: string | undefined, need: Ne
   const [first, ...others] = workspacesOf(key)
   if (first === undefined || others.length > 0) {
     const message =
-      'workspaceId must be given, because this key sees more than one workspace. GET /api/workspaces lists them.'
+      first === undefined
+        ? 'This key sees no workspace: it was made for one that its account is no member of any more.'
+        : 'workspaceId must be given, because this key sees more than one workspace. GET /api/workspaces lists them.'
     throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
       details: [{ path: 'workspaceId', message }],
     })

@@ -1,139 +1,168 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { newKey } from './accounts.ts'
+import { logIdOf, newExecutionId, newId } from '../../src/domain/ids.ts'
+import { type AccessRow, accessTable, crossings } from './access-table.ts'
+import { AccessWorld, type KeyKind, keyKinds, kinds, type Things } from './access-world.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 
-let world: HttpWorld
-let mine: { workflowId: string; executionId: string; logId: string }
-let keys: Record<string, string>
-beforeAll(async () => {
-  world = await HttpWorld.open()
-  const workflowId = await world.deployed()
-  const { executionId } = await world.log(workflowId)
-  const { json } = await world.get(`/api/v1/logs?workspaceId=${world.workspaceId}`)
-  mine = { workflowId, executionId, logId: json.data[0].id }
-  keys = {
-    revoked: await world.revokedKey(),
-    expired: await world.key({ expiresAt: Date.now() - 1 }),
-    viewer: await world.member('viewer'),
-    editor: await world.member('editor'),
-    bound: await world.key({ workspaceId: world.workspaceId }),
-  }
-})
-afterAll(() => world.close())
+describe('every route', () => {
+  let world: AccessWorld
+  beforeAll(async () => {
+    world = await AccessWorld.open()
+  })
+  afterAll(() => world.close())
 
-/** Routes that say something about one thing of one workspace; `write` ones change it. */
-const routes: [method: string, path: string, kind: 'read' | 'write'][] = [
-  ['GET', '/api/workflows?workspaceId=<workspace>', 'read'],
-  ['POST', '/api/workflows?workspaceId=<workspace>', 'write'],
-  ['GET', '/api/workflows/<workflow>', 'read'],
-  ['PUT', '/api/workflows/<workflow>', 'write'],
-  ['DELETE', '/api/workflows/<workflow>', 'write'],
-  ['GET', '/api/workflows/<workflow>/openapi.json', 'read'],
-  ['POST', '/api/workflows/<workflow>/deploy', 'write'],
-  ['DELETE', '/api/workflows/<workflow>/deploy', 'write'],
-  ['GET', '/api/workflows/<workflow>/status', 'read'],
-  ['GET', '/api/workflows/<workflow>/deployments', 'read'],
-  ['GET', '/api/workflows/<workflow>/deployments/1', 'read'],
-  ['PATCH', '/api/workflows/<workflow>/deployments/1', 'write'],
-  ['POST', '/api/workflows/<workflow>/deployments/1/activate', 'write'],
-  ['POST', '/api/workflows/<workflow>/deployments/1/revert', 'write'],
-  ['GET', '/api/workflows/<workflow>/executions/<execution>', 'read'],
-  ['POST', '/api/workflows/<workflow>/executions/<execution>/cancel', 'write'],
-  ['GET', '/api/jobs/<execution>', 'read'],
-  ['GET', '/api/folders?workspaceId=<workspace>', 'read'],
-  ['GET', '/api/v1/logs?workspaceId=<workspace>', 'read'],
-  ['GET', '/api/v1/logs/<log>', 'read'],
-  ['GET', '/api/v1/logs/workflow/pt-BR/executions/<execution>', 'read'],
-  ['GET', '/api/v1/logs/executions/<execution>', 'read'],
-]
-/** Routes that need a key and no more. */
-const ownRoutes: [method: string, path: string][] = [
-  ['GET', '/api/workspaces'],
-  ['GET', '/api/users/me/usage-limits'],
-]
-const openPaths = ['/health', '/health/live', '/health/ready', '/sample/quotes', '/swagger', '/swagger/json']
+  test('is in the table of who may call what', () => {
+    const routes = world.app.routes
+      .filter(({ method }) => method !== 'WS')
+      .map(({ method, path }) => `${method} ${path}`)
+    const rows = new Set(accessTable.map(({ route }) => route))
+    expect(routes.filter((route) => !rows.has(route.replace(/(.)\/$/, '$1')))).toEqual([])
+    expect(rows.size).toBe(new Set(routes.map((route) => route.replace(/(.)\/$/, '$1'))).size)
+  })
 
-const real = (path: string) =>
-  path
-    .replace('<workspace>', world.workspaceId)
-    .replace('<workflow>', mine.workflowId)
-    .replace('<execution>', mine.executionId)
-    .replace('<log>', mine.logId)
-const absent = (path: string) => path.replaceAll(/<\w+>/g, 'log_00000000000')
-
-async function refusal(method: string, path: string, key: string | null): Promise<Parsed> {
-  const { status, json } = await world.call(method, path, { key, text: '{}' })
-  return { status, code: json.code, error: typeof json.error }
-}
-
-describe('every route that needs a key', () => {
-  for (const [method, path] of [...routes, ...ownRoutes]) {
-    test(`${method} ${path} answers 401 without a valid one`, async () => {
-      const at = real(path)
-      const required = { status: 401, code: 'API_KEY_REQUIRED', error: 'string' }
-      const invalid = { status: 401, code: 'INVALID_API_KEY', error: 'string' }
-      expect(await refusal(method, at, null)).toEqual(required)
-      for (const key of ['nonsense', `${world.owner}x`, 'mrk_', keys['revoked'], keys['expired'], newKey().text]) {
-        expect(await refusal(method, at, key ?? '')).toEqual(invalid)
+  for (const row of accessTable) {
+    test(`${row.route} (${row.at}) answers every kind of key as it should, and changes nothing for who may not`, async () => {
+      const refused = kinds.filter((kind) => expectedStatus(row, kind) !== row.ok)
+      const allowed = kinds.filter((kind) => expectedStatus(row, kind) === row.ok)
+      const found: Partial<Record<KeyKind, number>> = {}
+      const things = await world.things()
+      const before = await stateOf(things)
+      for (const kind of refused) found[kind] = (await send(row, kind, things)).status
+      expect(await stateOf(things)).toEqual(before)
+      // What changes something gets something new each time, so that every cell begins alike.
+      for (const kind of allowed) {
+        const isChange = row.needs === 'write' || row.needs === 'execute'
+        found[kind] = (await send(row, kind, isChange ? await world.things() : things)).status
       }
-    })
-  }
-
-  for (const [method, path, kind] of routes) {
-    test(`${method} ${path} hides what the key cannot see`, async () => {
-      const foreign = await world.call(method, real(path), { key: world.stranger, text: '{}' })
-      const missing = await world.call(method, absent(path), { key: world.stranger, text: '{}' })
-      expect({ status: foreign.status, code: foreign.json.code }).toEqual({ status: 404, code: 'NOT_FOUND' })
-      expect(foreign.text).toBe(missing.text)
+      expect(found).toEqual(Object.fromEntries(kinds.map((kind) => [kind, expectedStatus(row, kind)])))
     })
 
-    if (kind === 'write') {
-      test(`${method} ${path} is forbidden to a viewer`, async () => {
-        expect(await refusal(method, real(path), keys['viewer'] ?? '')).toEqual({
-          status: 403,
-          code: 'FORBIDDEN',
-          error: 'string',
-        })
-      })
-    } else {
-      test(`${method} ${path} is open to a viewer and to a key of the workspace`, async () => {
-        for (const key of [keys['viewer'], keys['bound'], world.owner]) {
-          expect((await world.call(method, real(path), { key: key ?? '' })).status).toBe(200)
+    if (row.needs !== 'nothing') {
+      test(`${row.route} (${row.at}) says what is wrong with a key, and the same to every caller without a valid one`, async () => {
+        const things = await world.things()
+        const codes: Record<string, string> = {}
+        for (const kind of kinds.filter((one) => keyKinds[one] === 'invalid')) {
+          codes[kind] = JSON.parse((await send(row, kind, things)).text).code
         }
+        const invalid = 'INVALID_API_KEY'
+        const expected = {
+          none: 'API_KEY_REQUIRED',
+          malformed: invalid,
+          unknown: invalid,
+          revoked: invalid,
+          expired: invalid,
+        }
+        expect(codes).toEqual(expected)
       })
     }
   }
 
-  test('is in this table', () => {
-    const listed = new Set([
-      ...[...routes, ...ownRoutes].map(([method, path]) => `${method} ${path.split('?')[0]}`),
-      ...openPaths.map((path) => `GET ${path}`),
-    ])
-    const names: Record<string, string> = { executionId: '<execution>', version: '1' }
-    const registered = world.app.routes
-      .filter(({ path, method }) => !path.includes('*') && method !== 'WS' && !path.startsWith('/swagger/'))
-      .map(({ method, path }) => {
-        const id = path.startsWith('/api/jobs') ? '<execution>' : path.startsWith('/api/v1') ? '<log>' : '<workflow>'
-        const spelt = path.replaceAll(/:(\w+)/g, (_, name: string) => names[name] ?? id)
-        return `${method} ${spelt.replace(/(.)\/$/, '$1')}`
-      })
-    expect(registered.filter((route) => !listed.has(route))).toEqual([])
+  for (const row of [...accessTable, ...crossings].filter(({ needs }) => needs !== 'nothing' && needs !== 'key')) {
+    test(`${row.route} (${row.at}) tells nobody that what is foreign exists`, async () => {
+      const things = await world.things()
+      const foreign = kinds.filter((kind) => keyKinds[kind] === 'foreign')
+      for (const kind of foreign) {
+        const real = await send(row, kind, things)
+        const missing = await send(row, kind, { ...nothing(), own: things.own })
+        expect([kind, real.status, JSON.parse(real.text).code]).toEqual([kind, 404, 'NOT_FOUND'])
+        expect([kind, real.text]).toEqual([kind, missing.text])
+        expect(namesOf(real.headers)).toEqual(namesOf(missing.headers))
+      }
+    })
+  }
+
+  test('of the logs finds nothing that is foreign by any filter', async () => {
+    const things = await world.things()
+    const key = world.keys['foreign, personal']
+    const own = (await ownThings()).workspace
+    const list = async (query: string) =>
+      JSON.parse((await call('GET', `/api/v1/logs?workspaceId=${own}${query}`, key)).text)
+    for (const filter of ['workflowIds=<workflow>', 'executionId=<execution>']) {
+      const { data, nextCursor } = await list(`&${filled(filter, things)}`)
+      expect({ data, nextCursor }).toEqual({ data: [], nextCursor: null })
+    }
+    const { nextCursor } = JSON.parse(
+      (await call('GET', `/api/v1/logs?workspaceId=${things.workspace}&order=asc`, world.keys["the owner's, personal"]))
+        .text,
+    )
+    expect((await list(`&order=asc&cursor=${nextCursor}`)).code).toBe('INVALID_CURSOR')
   })
+
+  const call = (...args: Parameters<AccessWorld['call']>) => world.call(...args)
+
+  /** A deployed workflow of the stranger's, with a run. */
+  async function ownThings(): Promise<Things> {
+    const key = world.keys['foreign, personal']
+    const { data } = JSON.parse((await call('GET', '/api/workspaces', key)).text)
+    return world.things(data[0].id, key)
+  }
+
+  async function send(row: AccessRow, kind: KeyKind, things: Things) {
+    const own = row.at.includes('<own>') ? (await ownThings()).workflow : ''
+    const method = row.route.startsWith('ALL') ? 'GET' : (row.route.split(' ')[0] ?? '')
+    const filledIn = { ...things, own }
+    const body = row.body === undefined ? undefined : filled(row.body, filledIn).replace('<name>', newId())
+    return call(method, filled(row.at, filledIn), world.keys[kind], body)
+  }
+
+  /** All that a call could have changed. */
+  async function stateOf({ workspace, workflow }: Things) {
+    const { store } = world.app
+    return {
+      workflow: await store.getWorkflow(workflow),
+      deployments: await store.listDeployments(workflow),
+      names: (await store.listWorkflows(workspace)).map(({ document }) => document.name),
+      last: await store.lastSequence(),
+    }
+  }
 })
 
+/** What the table promises for one of its cells. */
+function expectedStatus({ needs, ok }: AccessRow, kind: KeyKind): number {
+  const standing = keyKinds[kind]
+  if (needs === 'nothing') return ok
+  if (standing === 'invalid') return 401
+  if (needs === 'key') return ok
+  if (standing === 'foreign') return 404
+  return standing === 'viewer' && needs !== 'read' ? 403 : ok
+}
+
+/** Ids of the right form that name nothing. */
+function nothing(): Things {
+  return { workspace: newId(), workflow: newId(), execution: newExecutionId(), log: logIdOf(1), own: newId() }
+}
+
+function filled(text: string, things: Things): string {
+  return Object.entries(things).reduce((done, [name, id]) => done.replaceAll(`<${name}>`, id), text)
+}
+
+function namesOf(headers: Headers): string[] {
+  return [...headers.keys()].sort()
+}
+
 describe('a key', () => {
+  let world: HttpWorld
+  let mine: { workflowId: string }
+  let bound: string
+  beforeAll(async () => {
+    world = await HttpWorld.open()
+    mine = { workflowId: await world.deployed() }
+    bound = await world.key({ workspaceId: world.workspaceId })
+  })
+  afterAll(() => world.close())
+
   test('of a workspace acts in that one only', async () => {
     const other = world.accounts.addWorkspace(world.userId)
-    const answer = await world.get(`/api/workflows?workspaceId=${other}`, { key: keys['bound'] ?? '' })
+    const answer = await world.get(`/api/workflows?workspaceId=${other}`, { key: bound })
     expect(answer.status).toBe(404)
     const personal = await world.key()
     expect((await world.get(`/api/workflows?workspaceId=${other}`, { key: personal })).status).toBe(200)
-    const { json } = await world.get('/api/workspaces', { key: keys['bound'] ?? '' })
+    const { json } = await world.get('/api/workspaces', { key: bound })
     expect(json.data.map(({ id }: Parsed) => id)).toEqual([world.workspaceId])
   })
 
   test('of an editor may change what it sees', async () => {
-    const key = keys['editor'] ?? ''
+    const key = await world.member('editor')
     const { json } = await world.get(`/api/workflows/${mine.workflowId}`, { key })
     expect((await world.call('PUT', `/api/workflows/${mine.workflowId}`, { key, body: json })).status).toBe(200)
     expect((await world.get('/api/workspaces', { key })).json.data).toMatchObject([{ name: 'Main', role: 'editor' }])
@@ -156,13 +185,21 @@ describe('a key', () => {
 })
 
 describe('what needs no key', () => {
-  for (const path of openPaths) {
-    test(`${path} answers everyone, with a request id`, async () => {
+  let world: HttpWorld
+  beforeAll(async () => {
+    world = await HttpWorld.open()
+  })
+  afterAll(() => world.close())
+
+  test('answers with a request id', async () => {
+    const paths = accessTable.filter(({ needs, ok }) => needs === 'nothing' && ok === 200).map(({ at }) => at)
+    expect(paths.length).toBeGreaterThan(5)
+    for (const path of paths) {
       const { status, headers } = await world.get(path, { key: null })
-      expect(status).toBe(200)
+      expect([path, status]).toEqual([path, 200])
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-    })
-  }
+    }
+  })
 
   test('the sample route gives quotes, by tag when one is named', async () => {
     const { json } = await world.get('/sample/quotes', { key: null })

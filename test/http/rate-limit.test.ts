@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { HttpWorld } from './world.ts'
+import { type CallOptions, HttpWorld } from './world.ts'
 
 /** Of the plan `free`. */
 const limit = 10
@@ -62,6 +62,33 @@ describe('the rate limit of the external API', () => {
       expect({ status, code: json.code }).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
       expect((await world.post('/api/v1/logs/x', {}, { key: 'bad' })).status).toBe(429)
       expect((await world.get('/api/v1/logs/x')).status).toBe(404)
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('is on the answers that are given before anybody was asked for a key, and is not counted in', async () => {
+    const world = await HttpWorld.open({ plan: 'free', bodyBytesMax: 100 })
+    try {
+      const calls: [method: string, path: string, options: CallOptions, status: number][] = [
+        ['GET', '/api/v1/logs/%E0%A4%A', {}, 400],
+        ['POST', '/api/v1/logs', { text: 'x'.repeat(1_000) }, 413],
+        ['OPTIONS', '/api/v1/logs', { key: null }, 204],
+        ['GET', '/api/v1', { key: null }, 401],
+        ['HEAD', '/api/v1/logs/none', {}, 404],
+        ['HEAD', '/api/v1/logs/none', { key: null }, 401],
+        ['DELETE', '/api/v1/logs/none', { key: 'bad' }, 401],
+        ['PATCH', '/api/v1/logs/none', {}, 405],
+      ]
+      const left = []
+      for (const [method, path, options, status] of calls) {
+        const answer = await world.call(method, path, options)
+        const limited = ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`))
+        expect([method, path, answer.status, limited.includes(null)]).toEqual([method, path, status, false])
+        expect(limited[2]).toBe(new Date(Date.parse(limited[2] ?? '')).toISOString())
+        left.push(`${limited[1]}/${limited[0]}`)
+      }
+      expect(left).toEqual(['60/60', '60/60', '60/60', '59/60', '9/10', '58/60', '57/60', '8/10'])
     } finally {
       await world.close()
     }

@@ -1,0 +1,97 @@
+/**
+ * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `key` for
+ * every valid key, and the others ask for a role in the workspace that the thing belongs to.
+ */
+export type AccessRow = {
+  /** As the server names it. */
+  route: string
+  /** What is called: `<workflow>` and the like are ids of what the owner has, `<own>` of what the caller has. */
+  at: string
+  needs: 'nothing' | 'key' | 'read' | 'write' | 'execute'
+  /** The status for those who may. */
+  ok: number
+  body?: string
+}
+
+const workflow = '/api/workflows/<workflow>'
+const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
+
+export const accessTable: readonly AccessRow[] = [
+  row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
+
+  row('GET /api/workflows', '/api/workflows?workspaceId=<workspace>', 'read', 200),
+  row('POST /api/workflows', '/api/workflows?workspaceId=<workspace>', 'write', 201, document),
+  row(
+    'POST /api/workflows',
+    '/api/workflows',
+    'write',
+    201,
+    JSON.stringify({ name: '<name>', blocks: {}, edges: [], workspaceId: '<workspace>' }),
+  ),
+  row('GET /api/workflows/:id', workflow, 'read', 200),
+  row('PUT /api/workflows/:id', workflow, 'write', 200, document),
+  row('DELETE /api/workflows/:id', workflow, 'write', 204),
+  row('GET /api/workflows/:id/openapi.json', `${workflow}/openapi.json`, 'read', 200),
+
+  row('POST /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 200),
+  row('DELETE /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 204),
+  row('GET /api/workflows/:id/status', `${workflow}/status`, 'read', 200),
+  row('GET /api/workflows/:id/deployments', `${workflow}/deployments`, 'read', 200),
+  row('GET /api/workflows/:id/deployments/:version', `${workflow}/deployments/1`, 'read', 200),
+  row('PATCH /api/workflows/:id/deployments/:version', `${workflow}/deployments/1`, 'write', 200, '{"name":"First"}'),
+  row('POST /api/workflows/:id/deployments/:version/activate', `${workflow}/deployments/1/activate`, 'write', 200),
+  row('POST /api/workflows/:id/deployments/:version/revert', `${workflow}/deployments/1/revert`, 'write', 200),
+
+  row('GET /api/workflows/:id/executions/:executionId', `${workflow}/executions/<execution>`, 'read', 200),
+  // 409: the run has ended.
+  row(
+    'POST /api/workflows/:id/executions/:executionId/cancel',
+    `${workflow}/executions/<execution>/cancel`,
+    'write',
+    409,
+  ),
+  row('GET /api/jobs/:id', '/api/jobs/<execution>', 'read', 200),
+
+  row('GET /api/v1/logs', '/api/v1/logs?workspaceId=<workspace>', 'read', 200),
+  row('GET /api/v1/logs/:id', '/api/v1/logs/<log>', 'read', 200),
+  row(
+    'GET /api/v1/logs/workflow/pt-BR/executions/:executionId',
+    '/api/v1/logs/workflow/pt-BR/executions/<execution>',
+    'read',
+    200,
+  ),
+  row('GET /api/v1/logs/executions/:executionId', '/api/v1/logs/executions/<execution>', 'read', 200),
+
+  row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
+  row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
+
+  row('GET /sample/quotes', '/sample/quotes', 'nothing', 200),
+  row('GET /health', '/health', 'nothing', 200),
+  row('GET /health/live', '/health/live', 'nothing', 200),
+  row('GET /health/ready', '/health/ready', 'nothing', 200),
+  row('GET /metrics', '/metrics', 'nothing', 200),
+  row('GET /swagger', '/swagger', 'nothing', 200),
+  row('GET /swagger/json', '/swagger/json', 'nothing', 200),
+  row('GET /swagger/start.js', '/swagger/start.js', 'nothing', 200),
+  row('GET /swagger/swagger-ui-bundle.js', '/swagger/swagger-ui-bundle.js', 'nothing', 200),
+  row('GET /swagger/swagger-ui.css', '/swagger/swagger-ui.css', 'nothing', 200),
+
+  row('ALL /*', '/nothing/here', 'nothing', 404),
+  row('ALL /*', '/api/v1/nothing', 'key', 404),
+]
+
+/** What somebody may try who has things of their own: their own id in front, a foreign one behind. */
+export const crossings: readonly AccessRow[] = [
+  row('GET /api/workflows/:id/executions/:executionId', '/api/workflows/<own>/executions/<execution>', 'read', 200),
+  row(
+    'POST /api/workflows/:id/executions/:executionId/cancel',
+    '/api/workflows/<own>/executions/<execution>/cancel',
+    'write',
+    409,
+  ),
+]
+
+function row(route: string, at: string, needs: AccessRow['needs'], ok: number, body?: string): AccessRow {
+  return { route, at, needs, ok, ...(body === undefined ? {} : { body }) }
+}

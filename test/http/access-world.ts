@@ -1,0 +1,140 @@
+import type { App } from '../../src/app.ts'
+import { createInstallation } from '../../src/cli/installation.ts'
+import { logIdOf, newId } from '../../src/domain/ids.ts'
+import type { SharedRole } from '../../src/store/store.ts'
+import { startTestApp } from '../app.ts'
+import { temporaryFolder } from '../executable.ts'
+import { newKey } from './accounts.ts'
+import { sampleDocument } from './world.ts'
+
+/** What a cell of the table is called with. `foreign` ones are valid keys that reach other workspaces only. */
+export const keyKinds = {
+  none: 'invalid',
+  malformed: 'invalid',
+  unknown: 'invalid',
+  revoked: 'invalid',
+  expired: 'invalid',
+  'foreign, personal': 'foreign',
+  'foreign, of a workspace': 'foreign',
+  'of a member who was removed, personal': 'foreign',
+  'of a member who was removed, of the workspace': 'foreign',
+  "the owner's, of another workspace": 'foreign',
+  "a viewer's, personal": 'viewer',
+  "a viewer's, of the workspace": 'viewer',
+  "an editor's, personal": 'editor',
+  "an editor's, of the workspace": 'editor',
+  "the owner's, personal": 'owner',
+  "the owner's, of the workspace": 'owner',
+} as const
+export type KeyKind = keyof typeof keyKinds
+export const kinds = Object.keys(keyKinds) as KeyKind[]
+
+/** Ids that stand for `<names>` in paths and bodies. */
+export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'log' | 'own', string>>
+
+/** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
+export class AccessWorld {
+  readonly #folder: Disposable
+  readonly app: App
+  readonly #ownerId: string
+  readonly workspaceId: string
+  readonly keys: Record<KeyKind, string | null>
+
+  static async open(): Promise<AccessWorld> {
+    const folder = temporaryFolder()
+    const app = await startTestApp(folder.path)
+    const made = await createInstallation(app.store, Date.now())
+    const world = new AccessWorld(folder, app, made?.userId ?? '', made?.workspaceId ?? '')
+    await world.#populate(made?.apiKey ?? '')
+    return world
+  }
+
+  private constructor(folder: Disposable, app: App, ownerId: string, workspaceId: string) {
+    this.#folder = folder
+    this.app = app
+    this.#ownerId = ownerId
+    this.workspaceId = workspaceId
+    this.keys = Object.fromEntries(kinds.map((kind) => [kind, null])) as Record<KeyKind, string | null>
+  }
+
+  async close(): Promise<void> {
+    await this.app.stop(0)
+    this.#folder[Symbol.dispose]()
+  }
+
+  /** A deployed workflow of the owner's workspace, and a run of it. */
+  async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
+    const { store } = this.app
+    const at = Date.now()
+    const { id: workflow, document } = await store.createWorkflow({
+      id: null,
+      workspaceId,
+      document: sampleDocument(),
+      at,
+    })
+    await store.deploy(workflow, document, at, this.#ownerId)
+    const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
+    const execution = ran.headers.get('x-execution-id') ?? ''
+    const { sequence } = (await store.getExecution(execution))!
+    return { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '' }
+  }
+
+  async call(method: string, path: string, key: string | null, body?: string) {
+    const response = await fetch(this.app.address.url + path, {
+      method,
+      headers: key === null ? {} : { 'x-api-key': key },
+      ...(body === undefined || method === 'GET' ? {} : { body }),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  async #populate(owner: string): Promise<void> {
+    const { store } = this.app
+    const { keys, workspaceId } = this
+    const ownerId = this.#ownerId
+    keys["the owner's, personal"] = owner
+    keys["the owner's, of the workspace"] = await this.#key(ownerId, workspaceId)
+    const other = newId()
+    await store.createWorkspace({ id: other, name: 'Other', ownerId, at: Date.now() })
+    keys["the owner's, of another workspace"] = await this.#key(ownerId, other)
+    keys.malformed = owner.replace('mrk_', 'mrk-')
+    keys.unknown = newKey().text
+    keys.revoked = await this.#key(ownerId, null, 'revoked')
+    keys.expired = await this.#key(ownerId, null, 'expired')
+    for (const role of ['viewer', 'editor'] as const) {
+      const { userId } = await this.#member(role)
+      const whose = role === 'viewer' ? "a viewer's" : "an editor's"
+      keys[`${whose}, personal`] = await this.#key(userId, null)
+      keys[`${whose}, of the workspace`] = await this.#key(userId, workspaceId)
+    }
+    const removed = await this.#member('editor')
+    keys['of a member who was removed, personal'] = await this.#key(removed.userId, null)
+    keys['of a member who was removed, of the workspace'] = await this.#key(removed.userId, workspaceId)
+    await store.removeMember(workspaceId, removed.userId)
+    const stranger = await this.#account()
+    keys['foreign, personal'] = await this.#key(stranger.userId, null)
+    keys['foreign, of a workspace'] = await this.#key(stranger.userId, stranger.workspaceId)
+  }
+
+  async #account(): Promise<{ userId: string; workspaceId: string }> {
+    const userId = newId()
+    const workspaceId = newId()
+    const { row: key } = newKey({ userId })
+    const account = { userId, email: `${userId}@example.com`, plan: null, workspaceId, workspaceName: 'Theirs' }
+    await this.app.store.createUser({ ...account, key, at: Date.now() })
+    return { userId, workspaceId }
+  }
+
+  async #member(role: SharedRole): Promise<{ userId: string }> {
+    const account = await this.#account()
+    await this.app.store.setMember(this.workspaceId, account.userId, role)
+    return account
+  }
+
+  async #key(userId: string, workspaceId: string | null, end?: 'revoked' | 'expired'): Promise<string> {
+    const { text, row } = newKey({ userId, workspaceId, expiresAt: end === 'expired' ? Date.now() - 1 : null })
+    await this.app.store.createKey(row)
+    if (end === 'revoked') await this.app.store.revokeKey(row.id, Date.now())
+    return text
+  }
+}
