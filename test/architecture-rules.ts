@@ -46,6 +46,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@elysiajs/swagger': ['http'],
   'swagger-ui-dist': ['http'],
   'bun:sqlite': ['store'],
+  'modern-tar': ['cli'],
 }
 
 /** Folders that know no clock, disk, network or framework. */

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
-import { deploy, init, serve } from './running-service.ts'
+import { allExecutions, deploy, init, keepCalling, serve } from './running-service.ts'
 
 export type CrashReport = {
   rounds: number
@@ -64,35 +64,6 @@ export async function crash(options: {
   await service.kill('SIGTERM')
   const missing = [...acknowledged].filter((executionId) => !seen.has(executionId))
   return { rounds, acknowledged: acknowledged.size, missing, integrity: [...integrity], startedInMs }
-}
-
-/** One caller after another request until the service is gone. Only what was answered in full counts as acknowledged. */
-async function keepCalling(url: string, apiKey: string, acknowledged: Set<string>): Promise<void> {
-  for (let n = 0; ; n += 1) {
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'x-api-key': apiKey },
-        body: JSON.stringify({ n }),
-      })
-      const { executionId } = (await response.json()) as { executionId: string }
-      if (response.status === 200) acknowledged.add(executionId)
-    } catch {
-      return
-    }
-  }
-}
-
-async function* allExecutions(url: string, apiKey: string, workspaceId: string): AsyncGenerator<string> {
-  let cursor: string | null = null
-  do {
-    const query = new URLSearchParams({ workspaceId, order: 'asc', limit: '1000', ...(cursor ? { cursor } : {}) })
-    const response = await fetch(`${url}/api/v1/logs?${query}`, { headers: { 'x-api-key': apiKey } })
-    if (!response.ok) throw new Error(`The logs answered ${response.status}: ${await response.text()}`)
-    const page = (await response.json()) as { data: { executionId: string }[]; nextCursor: string | null }
-    for (const { executionId } of page.data) yield executionId
-    cursor = page.data.length > 0 ? page.nextCursor : null
-  } while (cursor)
 }
 
 function integrityOf(folder: string): string {

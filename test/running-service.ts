@@ -92,3 +92,33 @@ export async function deploy(url: string, apiKey: string, document: unknown): Pr
   if (deployed.status !== 200) throw new Error(`not deployed: ${JSON.stringify(deployed.body)}`)
   return `${url}/api/workflows/${id}/execute`
 }
+
+/** One caller after another request until the service is gone. Only what was answered in full counts as acknowledged. */
+export async function keepCalling(url: string, apiKey: string, acknowledged: Set<string>): Promise<void> {
+  for (let n = 0; ; n += 1) {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey },
+        body: JSON.stringify({ n }),
+      })
+      const { executionId } = (await response.json()) as { executionId: string }
+      if (response.status === 200) acknowledged.add(executionId)
+    } catch {
+      return
+    }
+  }
+}
+
+/** Every entry of a workspace's log, page by page. */
+export async function* allExecutions(url: string, apiKey: string, workspaceId: string): AsyncGenerator<string> {
+  let cursor: string | null = null
+  do {
+    const query = new URLSearchParams({ workspaceId, order: 'asc', limit: '1000', ...(cursor ? { cursor } : {}) })
+    const response = await fetch(`${url}/api/v1/logs?${query}`, { headers: { 'x-api-key': apiKey } })
+    if (!response.ok) throw new Error(`The logs answered ${response.status}: ${await response.text()}`)
+    const page = (await response.json()) as { data: { executionId: string }[]; nextCursor: string | null }
+    for (const { executionId } of page.data) yield executionId
+    cursor = page.data.length > 0 ? page.nextCursor : null
+  } while (cursor)
+}

@@ -47,6 +47,14 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'prints every setting and the value in force',
     load: async () => (await import('./config.ts')).config,
   },
+  backup: {
+    summary: 'writes a copy of the installation into one tar file, also while the service runs',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  restore: {
+    summary: 'makes an installation of a backup',
+    load: async () => (await import('./restore.ts')).restore,
+  },
   doctor: {
     summary: 'checks settings, data folder, database, disk and clock; says what to do',
     load: async () => (await import('./doctor.ts')).doctor,

@@ -1,21 +1,38 @@
 import { Database } from 'bun:sqlite'
+import { migrations } from './migrations.ts'
+import { applicationId } from './open.ts'
 
-/** What `millrace doctor` learns of a database. `problems` is empty when every page is in order. */
-export type Inspection = { problems: readonly string[]; schemaVersion: number; bytes: number }
+/** What was learned of a database. `problems` is empty when every page is in order. */
+export type Inspection = {
+  problems: readonly string[]
+  schemaVersion: number
+  /** Whether a newer version of this program wrote it. */
+  tooNew: boolean
+  /** Whether it belongs to another program, or to none. */
+  foreign: boolean
+  bytes: number
+}
 
 /** More problems than this tell nobody more. */
 const problemsMax = 20
 
-/** Reads every page of a database, also while a service has it open, and changes nothing. Throws what SQLite throws. */
-export function inspectDatabase(path: string): Inspection {
+/**
+ * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` compares indexes with
+ * their tables too, which takes several times as long. Throws what SQLite throws when the file cannot be read at all.
+ */
+export function inspectDatabase(path: string, { thorough = false }: { thorough?: boolean } = {}): Inspection {
   const database = new Database(path, { readonly: true, strict: true })
   try {
     database.run('PRAGMA busy_timeout = 5000')
     const single = <Value>(text: string) => Object.values(database.prepare(text).get() as Record<string, Value>)[0]!
-    const rows = database.prepare(`PRAGMA quick_check(${problemsMax})`).all() as { quick_check: string }[]
+    const check = thorough ? 'integrity_check' : 'quick_check'
+    const rows = database.prepare(`PRAGMA ${check}(${problemsMax})`).all() as Record<string, string>[]
+    const schemaVersion = single<number>('PRAGMA user_version')
     return {
-      problems: rows.map((row) => row.quick_check).filter((text) => text !== 'ok'),
-      schemaVersion: single<number>('PRAGMA user_version'),
+      problems: rows.map((row) => row[check]!).filter((text) => text !== 'ok'),
+      schemaVersion,
+      tooNew: schemaVersion > migrations.length,
+      foreign: single<number>('PRAGMA application_id') !== applicationId,
       bytes: single<number>('PRAGMA page_count') * single<number>('PRAGMA page_size'),
     }
   } finally {

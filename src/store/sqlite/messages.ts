@@ -9,6 +9,7 @@ import type { OperationName } from './operations.ts'
 export type Request =
   | string
   | { open: OpenOptions }
+  | { copy: { from: string; to: string } }
   | { id: number; control: 'probe' | 'maintain' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }
@@ -23,7 +24,7 @@ export type PlainError = {
   stack: string | undefined
 }
 
-/** The id under which the answer to `open` comes. */
+/** The id under which the answer to `open` or `copy` comes. */
 export const openId = 0
 
 export function plainErrorOf(thrown: unknown): PlainError {

@@ -20,7 +20,7 @@ export type OpenOptions = {
 export const databaseName = 'millrace.db'
 
 /** "MilR": tells a file of ours from another program's database. */
-const applicationId = 0x4d696c52
+export const applicationId = 0x4d696c52
 
 /** Opens the database, makes it when there is none, and brings its schema up to date. Throws `AppError` for people. */
 export function openConnection(options: OpenOptions): Connection {

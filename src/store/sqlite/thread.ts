@@ -31,6 +31,16 @@ export class Thread {
     }
   }
 
+  /** `copyDatabase`, off the caller's thread, which goes on hearing signals. */
+  static async copy(from: string, to: string): Promise<void> {
+    const thread = new Thread()
+    try {
+      await thread.#ask(openId, { copy: { from, to } })
+    } finally {
+      thread.#worker.terminate()
+    }
+  }
+
   private constructor() {
     // The executable's modules all have the bundle's root as their URL.
     const file = import.meta.url.includes('/$bunfs/') ? './store/sqlite/worker.js' : './worker.ts'

@@ -1,3 +1,4 @@
+import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
 import { decodeGroup } from './group.ts'
 import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
@@ -29,6 +30,7 @@ function serve(port: Port): void {
       executor = new Executor(request.open)
       return undefined
     }
+    if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
     if ('retain' in request) return executor!.retain(request.retain)
     return executor![request.control]()
@@ -37,7 +39,7 @@ function serve(port: Port): void {
 
 function idOf(request: Request): number {
   if (typeof request === 'string') return Number(request.slice(0, request.indexOf('\n')))
-  return 'open' in request ? openId : request.id
+  return 'open' in request || 'copy' in request ? openId : request.id
 }
 
 serve(globalThis as unknown as Port)

@@ -1,0 +1,24 @@
+import { Database } from 'bun:sqlite'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { storageError } from './failures.ts'
+
+/**
+ * Writes what a database holds at one moment into a new file, also while a service has it open: that one goes on reading
+ * and writing, but its WAL grows until this is done. `from` is not changed, whatever its schema. Throws `AppError`.
+ */
+export function copyDatabase(from: string, to: string): void {
+  // Made here for its mode; SQLite takes an empty file for a new one.
+  closeSync(openSync(to, 'wx', 0o600))
+  try {
+    if (!existsSync(from)) throw new Error(`There is no ${from}`)
+    const database = new Database(from, { readonly: true })
+    try {
+      database.run('PRAGMA busy_timeout = 5000')
+      database.run('VACUUM INTO ?', [to])
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw storageError(error, from) ?? error
+  }
+}
