@@ -257,7 +257,7 @@ const detail = {
           [400, 'The body is no JSON or does not fit the input format.'],
           [401, 'No API key, or one that is not valid.'],
           [402, "The account's usage limit is reached."],
-          [403, 'The workflow is not deployed.'],
+          [403, 'The workflow is not deployed, or the key is that of a viewer.'],
           [404, 'No such workflow, or it has no API trigger.'],
           [413, 'The body is too large.'],
           [429, 'Too many executions in this minute.'],
