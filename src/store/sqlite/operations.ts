@@ -4,6 +4,7 @@ import * as deployments from './deployments.ts'
 import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as keys from './keys.ts'
+import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
@@ -71,7 +72,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   appendLogs: { writes: true, run: logs.appendLogs },
   lastSequence: { writes: false, run: logs.lastSequence },
-  queryLogs: { writes: false, run: logs.queryLogs },
+  queryLogs: { writes: false, run: queryLogs },
   getLog: { writes: false, run: logs.getLog },
   getExecution: { writes: false, run: logs.getExecution },
 

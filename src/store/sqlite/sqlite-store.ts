@@ -5,6 +5,7 @@ import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { Thread } from './thread.ts'
+import { Zoning } from './zoning.ts'
 
 export type SqliteStoreOptions = {
   /** The data directory; made when it is not there. */
@@ -53,6 +54,8 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     writer,
     monotonic: () => performance.now(),
   })
+  const zoning = new Zoning(writer)
+  zoning.start()
   /** Hears of a disk that failed under the thread before the next run could be committed here. */
   const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
     writing.catch((error: unknown) => {
@@ -88,8 +91,8 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
     appendLogs: async (rows) => {
-      if (inlineCommits && inline.append(rows)) return
-      await heard(writer.append(rows))
+      if (!(inlineCommits && inline.append(rows))) await heard(writer.append(rows))
+      zoning.count(rows)
     },
   }
 }
