@@ -11,9 +11,11 @@ import type { Clock } from './domain/clock.ts'
 import { AppError, messageOf } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
 import { localHost } from './domain/local-address.ts'
+import type { RunRecord } from './domain/log.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
+import { Jobs } from './engine/jobs.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
 import type { Answerer, Listener } from './http/listener.ts'
@@ -99,6 +101,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
     sequence: new LogSequence(clock.now, lastSequence),
     rowsWaitingMax: config.logQueueMax,
+    sealOutput: (text, executionId) => box.seal(text, jobContext(executionId)),
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
     onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
@@ -120,17 +123,39 @@ export async function startApp(options: AppOptions): Promise<App> {
       if (active) usage.learnOwner(active.workspaceId, active.ownerId)
       return active
     },
+    getVersion: async (workflowId, version) => {
+      const found = await store.getVersion(workflowId, version)
+      if (found) usage.learnOwner(found.workspaceId, found.ownerId)
+      return found
+    },
   })
+  const record = (ended: RunRecord) => {
+    metrics.runs.ended(ended)
+    const written = writer.append(ended)
+    return ended.cost.total === 0 ? written : written.then(() => usage.add(ended))
+  }
   const fetch = metrics.outbound.counting(outbound.fetch, () => clock.monotonic())
   const runner = new Runner({
     powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run },
-    record(record) {
-      metrics.runs.ended(record)
-      const written = writer.append(record)
-      return record.cost.total === 0 ? written : written.then(() => usage.add(record))
-    },
-    deploymentOf: (workflowId) => deployments.load(workflowId),
+    record,
+    deploymentOf: (workflowId, pinned) =>
+      pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
     environmentOf: environments.of,
+  })
+  const jobs = new Jobs({
+    store,
+    write: (write) => writer.write(write),
+    record,
+    seal: (text, executionId) => box.seal(text, jobContext(executionId)),
+    open: (sealed, executionId) => textOf(box.open(sealed, jobContext(executionId))),
+    runner,
+    environmentOf: environments.of,
+    deploymentOf: (workflowId, pinned) => deployments.loadVersion(workflowId, pinned),
+    clock,
+    concurrency: config.jobsConcurrency,
+    waitingMax: config.jobsWaitingMax,
+    timeoutMs: config.asyncTimeoutMs,
+    onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
   })
 
   const settings = {
@@ -146,6 +171,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     deployments,
     checkWorkflow: (document: WorkflowDocument) => deployments.check(document).findings,
     runner,
+    jobs,
+    outputOf: async (executionId: string) => {
+      const sealed = await store.getJobOutput(executionId)
+      return sealed && textOf(box.open(sealed, jobContext(executionId)))
+    },
     rateLimits: {
       externalApi: async ({ userId }: Account) => accounts.take('external', await accounts.account(userId)),
       refused: (address: string) => accounts.takeRefused(address),
@@ -179,6 +209,10 @@ export async function startApp(options: AppOptions): Promise<App> {
           runner.assertFree()
           if (!writer.healthy) throw storageUnavailable()
         },
+        accept(request) {
+          if (!writer.healthy) throw storageUnavailable()
+          return jobs.accept(request)
+        },
         limits: accounts,
         settings,
         answered: (request, response, facts) => door.answered(request, response, facts, executed),
@@ -187,6 +221,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   listener.open(server.app as unknown as Answerer, server.lost)
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
+  jobs.open().catch((cause: unknown) => logger.error('jobs of an earlier start cannot be read', { cause }))
   logger.info('listening', { host: config.host, port: listener.port })
 
   return {
@@ -195,7 +230,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     routes: server.app.routes,
     async stop(graceMs) {
       const stopped = listener.stop(false)
+      jobs.close()
       await runner.stop(graceMs)
+      await jobs.stop()
       await retention.stop()
       await writer.stop()
       await Promise.race([stopped, after(clock, closeMs)])
@@ -208,6 +245,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
   }
 }
+
+/** What is sealed of a job opens for this job only. */
+const jobContext = (executionId: string) => `job/${executionId}`
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 /** Compiled workflows in memory at most; each is some kilobytes. */
 const plansMax = 1_000

@@ -53,7 +53,9 @@ export const Config = t.Object({
 
   runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Synchronous runs at once; beyond that callers get 503.'),
   runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Time that a synchronous run may take.'),
-  asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Time that an asynchronous run may take.', { pending: true }),
+  asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Time that an asynchronous run may take.'),
+  jobsConcurrency: whole(100, 1, 100_000, 'Asynchronous runs at once; the others wait in line.'),
+  jobsWaitingMax: whole(1_000_000, 1, 1_000_000_000, 'Asynchronous runs that may wait; beyond that callers get 503.'),
   blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Block executions in one run.'),
   loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Iterations of one loop.'),
   parallelBranchesMax: whole(defaultLimits.parallelBranchesMax, 1, 100_000, 'Branches of one parallel.'),
@@ -62,12 +64,7 @@ export const Config = t.Object({
   subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Workflows that call one another.'),
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Size of all the values that one run holds.'),
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
-  bodyBytesMaxFiles: bytes(
-    160 * MB,
-    KB,
-    4 * GB,
-    'Size of a request body when the trigger declares files; a larger one is refused before its key is read.',
-  ),
+  bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of any request body; a larger one is refused unread.'),
   cancelOnDisconnect: t.Boolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
   streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.', { pending: true }),
 

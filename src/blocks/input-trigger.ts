@@ -17,6 +17,7 @@ export function inputTrigger(texts: {
   return defineBlock({
     ...texts,
     kind: 'trigger',
+    isRepeatable: true,
     parameters: Parameters,
     modes: { inputFormat: 'literal' },
     outputs: ['input'],

@@ -15,6 +15,7 @@ export const loop = defineBlock({
   label: 'Loop',
   description: 'Repeats its inner blocks, one pass after the other.',
   kind: 'container',
+  isRepeatable: true,
   parameters: t.Object({}),
   outputs: ['results'],
   mayFail: true,

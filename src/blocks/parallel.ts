@@ -8,6 +8,7 @@ export const parallel = defineBlock({
   label: 'Parallel',
   description: 'Runs its inner blocks several times at once.',
   kind: 'container',
+  isRepeatable: true,
   parameters: t.Object({}),
   outputs: ['results'],
   mayFail: true,

@@ -8,6 +8,7 @@ export const response = defineBlock({
   label: 'Response',
   description: 'Ends the run and answers its caller.',
   kind: 'step',
+  isRepeatable: true,
   parameters: t.Object({
     data: t.Optional(t.Unknown({ title: 'Data', description: 'JSON: the body of the answer.' })),
     status: t.Integer({ title: 'Status', default: 200, minimum: 200, maximum: 599 }),

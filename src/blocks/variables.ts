@@ -29,6 +29,9 @@ export const variables = defineBlock({
     }
     return { outputs }
   },
+  restore(outputs, context) {
+    for (const [name, value] of Object.entries(outputs)) context.variables.set(name, value)
+  },
 })
 
 function namesOf(assign: unknown): string[] {

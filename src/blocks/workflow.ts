@@ -8,6 +8,7 @@ export const workflow = defineBlock({
   label: 'Workflow',
   description: 'Runs another deployed workflow of the same workspace inside this run.',
   kind: 'step',
+  isRepeatable: true,
   parameters: t.Object({
     workflowId: t.String({ title: 'Workflow', minLength: 1 }),
     input: t.Optional(t.Unknown({ title: 'Input', description: 'An object: the input of the workflow.' })),

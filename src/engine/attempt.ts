@@ -2,9 +2,10 @@ import { messageOf } from '../domain/errors.ts'
 import { limitSettings } from '../domain/limits.ts'
 import type { Span, SpanStatus } from '../domain/log.ts'
 import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from './block.ts'
-import { BlockAttempt } from './block-attempt.ts'
+import { BlockAttempt, placeOf } from './block-attempt.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
+import { type Journal, type KeptBlock, outputsOf } from './journal.ts'
 import type { PlanNode } from './plan.ts'
 import { roughBytes } from './rough-bytes.ts'
 import type { Run } from './run.ts'
@@ -29,6 +30,8 @@ export type Attempt = {
 /** Runs one block once and writes its span. Never throws: what goes wrong is how the block ended. */
 export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   const { run, frame, node, spans } = start
+  const kept = run.journal?.block(placeOf(start))
+  if (kept) return restore(start, kept)
   const span = openSpan(run, node)
   spans.push(span)
   run.observer?.started?.(span)
@@ -70,14 +73,49 @@ function openSpan(run: Run, node: PlanNode): Span {
   }
 }
 
-function close({ run }: Attempt, span: Span, { end, outputs, error, status }: Closing): BlockEnd {
+function close(start: Attempt, span: Span, { end, outputs, error, status }: Closing): BlockEnd | Promise<BlockEnd> {
+  const { run } = start
   span.endTime = Math.max(span.startTime, run.powers.clock.now())
   span.durationMs = span.endTime - span.startTime
   span.status = status
   span.output = outputs
   if (error) span.error = { code: error.code, message: error.message }
   run.observer?.ended?.(span)
-  return end
+  return run.journal ? keep(start, run.journal, span, end) : end
+}
+
+/** Writes down how a block ended before anything follows from it. */
+function keep(start: Attempt, journal: Journal, span: Span, end: BlockEnd): BlockEnd | Promise<BlockEnd> {
+  const { run, node } = start
+  if (end.kind === 'cancelled' || node.definition.isRepeatable || !node.enabled) return end
+  const kept: KeptBlock =
+    end.kind === 'failed' ? { span, port: null, error: end.error } : { span, port: end.port ?? null, error: null }
+  return journal.keepBlock(placeOf(start), kept).then(
+    () => end,
+    (cause: unknown) => {
+      // Its run cannot go on before it is on disk: it stops, and starts again behind what is kept.
+      run.budget.suspend(cause)
+      return { kind: 'cancelled' }
+    },
+  )
+}
+
+/** A block that ended before its run was cut. */
+function restore(start: Attempt, kept: KeptBlock): BlockEnd {
+  const { run, node, spans } = start
+  const span = renumbered(run, kept.span)
+  spans.push(span)
+  const outputs = outputsOf(kept)
+  const broken = countBlock(run) ?? countBytes(run, outputs)
+  if (broken) return breaking(start, broken).end
+  node.definition.restore?.(outputs, new BlockAttempt(start, span))
+  if (kept.error) return { kind: 'failed', error: kept.error }
+  return { kind: 'ended', outputs, port: kept.port ?? undefined }
+}
+
+/** Ids are given in the order in which spans are made, and those before the crash are made again. */
+function renumbered(run: Run, span: Span): Span {
+  return { ...span, id: run.nextSpanId(), children: span.children.map((child) => renumbered(run, child)) }
 }
 
 /** A disabled block is passed through; one that chooses among handles ends its path. */

@@ -65,7 +65,7 @@ export class BlockAttempt implements BlockContext {
   }
 
   idempotencyKey(): string {
-    return new Bun.CryptoHasher('sha256').update(this.#place()).digest('hex').slice(0, 32)
+    return new Bun.CryptoHasher('sha256').update(placeOf(this.#start)).digest('hex').slice(0, 32)
   }
 
   note({ attempts, children }: { attempts?: readonly SpanAttempt[]; children?: Span[] }): void {
@@ -79,14 +79,14 @@ export class BlockAttempt implements BlockContext {
 
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome> {
     const { run, halt } = this.#start
-    return run.powers.runWorkflow({ run, halt, workflowId, input, place: this.#place(), children: this.#span.children })
+    const place = placeOf(this.#start)
+    return run.powers.runWorkflow({ run, halt, workflowId, input, place, children: this.#span.children })
   }
+}
 
-  /** Where the block stands in the run: the same when it has to run again after a crash. */
-  #place(): string {
-    const { run, node, frame } = this.#start
-    const path: number[] = []
-    for (let current = frame; current.parent; current = current.parent) path.push(current.iteration?.index ?? 0)
-    return `${run.place || run.facts.executionId}/${node.id}/${path.join('.')}`
-  }
+/** Where a block stands in its run: the same when it has to run again after a crash. */
+export function placeOf({ run, node, frame }: Pick<Attempt, 'run' | 'node' | 'frame'>): string {
+  const path: number[] = []
+  for (let current = frame; current.parent; current = current.parent) path.push(current.iteration?.index ?? 0)
+  return `${run.place || run.facts.executionId}/${node.id}/${path.join('.')}`
 }

@@ -43,6 +43,13 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
     workflow: WorkflowFacts,
     written: Readonly<Record<string, unknown>>,
   ): readonly ParameterFinding[]
+  /**
+   * True for what may run again when a run goes on after a crash: it only passes on what others made, or is made of
+   * inner blocks that are kept one by one. Any other block that has ended is kept, with its outputs.
+   */
+  isRepeatable?: true
+  /** What a kept block does again beside giving its outputs. */
+  restore?(outputs: Outputs, context: BlockContext): void
   /** What the span shows as input; all parameters when absent. */
   showInput?(params: Readonly<Record<string, unknown>>): unknown
   /** Does the work. A throw fails the block like an `error` in the result. */

@@ -21,6 +21,8 @@ export type DeploymentsOptions = {
   /** Plans kept at most; the ones not used for longest go first. */
   plansMax: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
+  /** One version, also of a workflow that is deleted, and whether it is active or not. */
+  getVersion(workflowId: string, version: number): Promise<ActiveDeployment | undefined>
 }
 
 export type ActiveDeployment = {
@@ -36,6 +38,8 @@ export class Deployments {
   /** In the order of use, the latest last. */
   readonly #known = new Map<string, Deployment>()
   readonly #loading = new Map<string, Promise<Deployment | undefined>>()
+  /** By workflow and version; these never change. */
+  readonly #versions = new Map<string, Deployment>()
   #latest: Deployment | undefined
   /** Rises with every change. */
   #generation = 0
@@ -73,6 +77,24 @@ export class Deployments {
     return loading
   }
 
+  /** One version, which may not be the active one. Undefined when there is none. */
+  async loadVersion(workflowId: string, version: number): Promise<Deployment | undefined> {
+    const active = this.get(workflowId)
+    if (active?.version === version) return active
+    const key = `${workflowId} ${version}`
+    const known = this.#versions.get(key)
+    if (known) return known
+    const row = await this.#options.getVersion(workflowId, version)
+    if (!row) return undefined
+    const loaded = this.#compile(row)
+    this.#versions.set(key, loaded)
+    if (this.#versions.size > this.#options.plansMax) {
+      const [oldest] = this.#versions.keys()
+      if (oldest !== undefined) this.#versions.delete(oldest)
+    }
+    return loaded
+  }
+
   /** After a deployment has changed: the next run reads it anew. */
   forget(workflowId: string): void {
     this.#generation += 1
@@ -85,9 +107,15 @@ export class Deployments {
     const generation = this.#generation
     const row = await this.#options.getActive(workflowId)
     if (!row) return undefined
-    const { workspaceId, ownerId, deployment } = row
+    const loaded = this.#compile(row)
+    // A change while this was read must not be hidden by what was read before it.
+    if (generation === this.#generation) this.#keep(loaded)
+    return loaded
+  }
+
+  #compile({ workflowId, workspaceId, ownerId, deployment }: ActiveDeployment): Deployment {
     const compilation = deployment && this.check(deployment.document)
-    const loaded: Deployment = {
+    return {
       workflowId,
       workspaceId,
       ownerId,
@@ -95,9 +123,6 @@ export class Deployments {
       plan: compilation?.plan ?? null,
       findings: compilation?.findings.filter(({ level }) => level === 'error') ?? [],
     }
-    // A change while this was read must not be hidden by what was read before it.
-    if (generation === this.#generation) this.#keep(loaded)
-    return loaded
   }
 
   #keep(deployment: Deployment): void {

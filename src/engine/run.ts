@@ -7,6 +7,7 @@ import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
 import type { RunFacts, RunResponse, SubRunOutcome } from './block.ts'
 import type { Halt } from './halt.ts'
+import type { Journal } from './journal.ts'
 import type { Plan } from './plan.ts'
 
 /** What every run of the service shares: the powers that blocks are given. */
@@ -38,13 +39,15 @@ export type RunObserver = {
   chunk?(span: Span, text: string): void
 }
 
-/** Counted over a run and all its sub-runs together. */
+/** What a run and all its sub-runs share: what is counted over them together, and the ways to end the outermost one. */
 export type Budget = {
   blocks: number
   bytes: number
   spans: number
-  /** Ends the outermost run, whatever runs inside it. */
+  /** Ends it as failed, whatever runs inside it. */
   stop(failure: RunFailure): void
+  /** Ends it for now: it goes on later from its journal. `cause`: why. */
+  suspend(cause: unknown): void
 }
 
 export type RunStart = {
@@ -59,6 +62,10 @@ export type RunStart = {
   place: string
   budget: Budget
   halt: Halt
+  /** Of a run that outlives its process; undefined for one that somebody waits for. */
+  journal: Journal | undefined
+  /** When the run first started; now, unless it goes on after a crash. */
+  startedAt?: number | undefined
 }
 
 /** One run in flight: what its blocks share, and how it ends. */
@@ -73,6 +80,7 @@ export class Run {
   readonly place: string
   readonly budget: Budget
   readonly halt: Halt
+  readonly journal: Journal | undefined
   readonly powers: Powers
   /** Epoch milliseconds. */
   readonly startedAt: number
@@ -80,6 +88,8 @@ export class Run {
   response: RunResponse | undefined
   /** Set once, by whoever stops the run from outside of its blocks. */
   failure: RunFailure | undefined
+  /** Why it was stopped to go on later. */
+  suspension: { cause: unknown } | undefined
   /** Whether its last block has stopped; the entry may still be on its way to the disk. */
   ended = false
   #breathedAt: number
@@ -95,8 +105,9 @@ export class Run {
     this.place = start.place
     this.budget = start.budget
     this.halt = start.halt
+    this.journal = start.journal
     this.powers = powers
-    this.startedAt = powers.clock.now()
+    this.startedAt = start.startedAt ?? powers.clock.now()
     this.#breathedAt = powers.clock.monotonic()
   }
 
@@ -117,6 +128,14 @@ export class Run {
     if (this.ended || this.halt.stopped) return false
     this.failure = failure
     this.halt.stop(failure)
+    return true
+  }
+
+  /** Stops the run where it is, for it to go on later. False, and without effect, when something has ended it before. */
+  suspend(cause: unknown): boolean {
+    if (this.ended || this.halt.stopped) return false
+    this.suspension = { cause }
+    this.halt.stop(suspended)
     return true
   }
 
@@ -142,9 +161,11 @@ export class Run {
 
 /** The reason of a stop that is no failure: the run has its answer. */
 export const answered = Symbol('answered')
+/** The reason of a stop after which the run goes on later. */
+export const suspended = Symbol('suspended')
 
 const holdMsMax = 5
 
 export function newBudget(): Budget {
-  return { blocks: 0, bytes: 0, spans: 0, stop: () => undefined }
+  return { blocks: 0, bytes: 0, spans: 0, stop: () => undefined, suspend: () => undefined }
 }

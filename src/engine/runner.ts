@@ -1,15 +1,16 @@
-import { noCost } from '../domain/cost.ts'
 import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
 import { readInput, type TriggerInput } from '../domain/input.ts'
 import { limitSettings } from '../domain/limits.ts'
-import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
+import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
 import type { RunResponse, SubRunOutcome } from './block.ts'
 import type { Deployment } from './deployments.ts'
+import { closeRun, recordOf, rootSpan, stopped } from './ending.ts'
 import { Frame } from './frame.ts'
 import { Halt } from './halt.ts'
+import type { Journal } from './journal.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { newBudget, type Powers, Run, type RunObserver, type SubRunCall } from './run.ts'
 import { type ScopeEnd, walk } from './walk.ts'
@@ -24,20 +25,33 @@ export type RunRequest = {
   input: TriggerInput
   executionId?: string
   timeoutMs?: number
+  /** When an asynchronous run was accepted; null for one that somebody waits for. */
+  createdAt?: number
+  /** When it first started, for one that goes on; the timeout counts from there. */
+  startedAt?: number
+  /** Of a run that is to go on when it is stopped. */
+  journal?: Journal
   observer?: RunObserver
   /** Aborts when the caller leaves; asked for only when the run has to wait. Undefined: nobody can leave. */
   callerSignal?: () => AbortSignal | undefined
 }
 
-/** How a run ended. `response`: the answer of a `response` block, undefined when none was reached. */
-export type RunEnd = { record: RunRecord; response: RunResponse | undefined }
+/**
+ * How a run ended. `response`: the answer of a `response` block, undefined when none was reached. `suspension`: set when
+ * it did not end but was stopped to go on later, and why; only a run with a journal is.
+ */
+export type RunEnd = {
+  record: RunRecord
+  response: RunResponse | undefined
+  suspension: { cause: unknown } | undefined
+}
 
 export type RunnerOptions = {
   powers: Omit<Powers, 'runWorkflow'>
   /** Writes the log entry down; the run counts as in flight until then. */
   record(record: RunRecord): Promise<unknown>
-  /** The active deployment of a workflow that another one calls. */
-  deploymentOf(workflowId: string): Promise<Deployment | undefined>
+  /** The active deployment of a workflow that another one calls; a version of it, when the call began with that one. */
+  deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
   /** Of a workspace, at once when it is in memory. Every run asks: also one that reads none may be handed a secret. */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
 }
@@ -48,6 +62,7 @@ export class Runner {
   readonly #powers: Powers
   readonly #running = new Map<string, Run>()
   #count = 0
+  #jobs = 0
   #stopping = false
   #idle: (() => void) | undefined
 
@@ -56,8 +71,9 @@ export class Runner {
     this.#powers = { ...options.powers, runWorkflow: (call) => this.#runWorkflow(call) }
   }
 
+  /** Runs that somebody waits for. */
   get inFlight(): number {
-    return this.#count
+    return this.#count - this.#jobs
   }
 
   /** A run that has not ended yet. */
@@ -79,7 +95,7 @@ export class Runner {
     if (this.#stopping)
       throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
     const max = this.#powers.limits.runsMax
-    if (this.#count < max) return
+    if (this.inFlight < max) return
     throw new AppError(
       'OVERLOADED',
       `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`,
@@ -90,12 +106,26 @@ export class Runner {
   /** Runs a workflow and writes its log entry. Rejects only when the entry cannot be written, or for a bug. */
   async execute(request: RunRequest): Promise<RunEnd> {
     this.assertFree()
+    return this.#execute(request)
+  }
+
+  /** The same for an asynchronous run: its caller bounds how many there are. Nothing is written when it is suspended. */
+  async executeJob(request: RunRequest & { journal: Journal }): Promise<RunEnd> {
+    this.#jobs += 1
+    try {
+      return await this.#execute(request)
+    } finally {
+      this.#jobs -= 1
+    }
+  }
+
+  async #execute(request: RunRequest): Promise<RunEnd> {
     this.#count += 1
     let end: RunEnd | undefined
     try {
       const walked = this.run(request)
       end = walked instanceof Promise ? await walked : walked
-      await this.#options.record(end.record)
+      if (!end.suspension) await this.#options.record(end.record)
       return end
     } finally {
       // Not before: between its last block and its entry a run must not be nowhere.
@@ -112,11 +142,14 @@ export class Runner {
     return environment.then((loaded) => this.#walk(request, loaded))
   }
 
-  /** Starts no more runs; waits for those in flight, and cancels what is left after `graceMs`. */
+  /** Starts no more runs; waits for those in flight, and stops what is left after `graceMs`: to go on later, where it can. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
     const timer = this.#powers.clock.setTimer(graceMs, () => {
-      for (const executionId of [...this.#running.keys()]) this.cancel(executionId)
+      for (const [executionId, run] of [...this.#running]) {
+        if (run.journal) run.suspend(stopping)
+        else this.cancel(executionId)
+      }
     })
     if (this.#count > 0) {
       await new Promise<void>((resolve) => {
@@ -140,10 +173,14 @@ export class Runner {
         place: '',
         budget: newBudget(),
         halt: new Halt(),
+        journal: request.journal,
+        startedAt: request.startedAt,
       },
       this.#powers,
     )
     run.budget.stop = (failure) => run.fail(failure)
+    run.budget.suspend = (cause) => run.suspend(cause)
+    if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
     if (!(ending instanceof Promise)) return finish(run, root, request, ending)
@@ -151,8 +188,7 @@ export class Runner {
   }
 
   async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
-    const timeoutMs = request.timeoutMs ?? this.#powers.limits.runTimeoutMs
-    const timer = this.#powers.clock.setTimer(timeoutMs, () => run.fail(timedOut(timeoutMs)))
+    const timer = this.#powers.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
     const signal = request.callerSignal?.()
     const leave = () => run.fail(stopped('CLIENT_CLOSED'))
     if (signal?.aborted) leave()
@@ -167,6 +203,16 @@ export class Runner {
       signal?.removeEventListener('abort', leave)
       timer.cancel()
     }
+  }
+
+  #timeLeft({ timeoutMs = this.#powers.limits.runTimeoutMs, startedAt }: RunRequest): number {
+    return startedAt === undefined ? timeoutMs : timeoutMs - (this.#powers.clock.now() - startedAt)
+  }
+
+  #timedOut({ timeoutMs = this.#powers.limits.runTimeoutMs, journal }: RunRequest): RunFailure {
+    const setting = journal ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs
+    const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
+    return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
 
   async #runWorkflow({ run: above, halt, workflowId, input, place, children }: SubRunCall): Promise<SubRunOutcome> {
@@ -184,7 +230,8 @@ export class Runner {
         `Workflows call each other at most ${max} deep here (${limitSettings.subworkflowDepthMax}).`,
       )
     }
-    const deployment = await this.#options.deploymentOf(workflowId)
+    const pinned = above.journal?.version(place)
+    const deployment = await this.#options.deploymentOf(workflowId, pinned)
     if (deployment?.workspaceId !== workspaceId) {
       return refuse('NOT_FOUND', `There is no workflow "${workflowId}" in this workspace.`)
     }
@@ -197,9 +244,17 @@ export class Runner {
       const problems = reading.details.map(({ message }) => message).join(' ')
       return refuse('INVALID_INPUT', `The input does not fit the workflow "${plan.document.name}": ${problems}`)
     }
+    if (above.journal && pinned === undefined) {
+      try {
+        await above.journal.keepVersion(place, deployment.version ?? 0)
+      } catch (cause) {
+        above.budget.suspend(cause)
+        return refuse('CANCELLED', 'The run was stopped.')
+      }
+    }
     const inner = halt.below()
     // One run sees one environment, however long it takes.
-    const { observer, budget, environment } = above
+    const { observer, budget, environment, journal } = above
     const facts = { ...above.facts, workflowId }
     const start = {
       facts,
@@ -211,6 +266,7 @@ export class Runner {
       depth: above.depth + 1,
       place,
       halt: inner,
+      journal,
     }
     const run = new Run(start, this.#powers)
     const root = rootSpan(run)
@@ -229,71 +285,10 @@ function walkRoot(run: Run, trigger: PlanNode | undefined, root: Span): ScopeEnd
   return walk({ run, scope, frame, halt: run.halt, spans: root.children, trigger })
 }
 
-function rootSpan(run: Run): Span {
-  return {
-    id: run.nextSpanId(),
-    name: run.plan.document.name,
-    type: 'workflow',
-    blockId: null,
-    status: 'success',
-    startTime: run.startedAt,
-    endTime: run.startedAt,
-    durationMs: 0,
-    input: run.input.input,
-    output: null,
-    error: null,
-    attempts: null,
-    children: [],
-  }
+function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEnd {
+  const record = recordOf(run, root, end, request)
+  return { record, response: record.failure ? undefined : run.response, suspension: run.suspension }
 }
 
-function finish(run: Run, root: Span, { version }: RunRequest, end: ScopeEnd): RunEnd {
-  const { failure, output } = closeRun(run, root, end)
-  const record: RunRecord = {
-    executionId: run.facts.executionId,
-    workflowId: run.facts.workflowId,
-    workspaceId: run.facts.workspaceId,
-    version,
-    trigger: run.facts.trigger,
-    createdAt: null,
-    startedAt: root.startTime,
-    endedAt: root.endTime,
-    durationMs: root.durationMs,
-    failure,
-    output,
-    cost: noCost,
-    root,
-    secrets: run.environment.redactor,
-  }
-  return { record, response: failure ? undefined : run.response }
-}
-
-function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
-  run.ended = true
-  if (end.kind === 'failed') {
-    const { error, node } = end
-    const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }
-    run.failure ??= run.response ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
-  }
-  const failure = run.response ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
-  const output = run.response ?? (end.kind === 'completed' ? end.output : null)
-  root.endTime = Math.max(root.startTime, run.powers.clock.now())
-  root.durationMs = root.endTime - root.startTime
-  root.output = output
-  if (failure) {
-    root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
-    root.error = { code: failure.code, message: failure.message }
-  }
-  return { failure, output }
-}
-
-function stopped(code: Extract<RunFailureCode, 'CANCELLED' | 'CLIENT_CLOSED'>): RunFailure {
-  const message =
-    code === 'CANCELLED' ? 'The run was cancelled.' : 'The caller closed the connection before the run ended.'
-  return { code, message, blockId: null, blockName: null }
-}
-
-function timedOut(timeoutMs: number): RunFailure {
-  const message = `The run took longer than ${timeoutMs} ms, the most that ${limitSettings.runTimeoutMs} allows.`
-  return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
-}
+/** Why runs are suspended when the service stops. */
+const stopping = Symbol('stopping')

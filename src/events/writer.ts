@@ -1,12 +1,13 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { type LogSequence, logIdOf } from '../domain/ids.ts'
-import type { LogRow, RunRecord } from '../domain/log.ts'
+import type { RunRecord } from '../domain/log.ts'
+import { type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
 import type { Store } from '../store/store.ts'
 import { createFold } from './batch.ts'
 
 export type LogWriterOptions = {
-  store: Pick<Store, 'appendLogs' | 'probe'>
+  store: Pick<Store, 'append' | 'probe'>
   clock: Clock
   /** Starts after `store.lastSequence()`. */
   sequence: LogSequence
@@ -14,6 +15,8 @@ export type LogWriterOptions = {
   rowsWaitingMax: number
   /** Characters of text that wait at most. */
   charsWaitingMax?: number
+  /** Encrypts an output that the log must not show, for the caller of an asynchronous run to fetch. */
+  sealOutput?(text: string, executionId: string): Uint8Array
   /** Told of each change, and of nothing else. */
   onHealth(healthy: boolean, reason: string): void
   /** Told of each group that was tried. */
@@ -35,6 +38,7 @@ export class LogWriter {
   readonly #sequence: LogSequence
   readonly #rowsWaitingMax: number
   readonly #charsWaitingMax: number
+  readonly #sealOutput: LogWriterOptions['sealOutput']
   readonly #onHealth: LogWriterOptions['onHealth']
   readonly #onCommit: LogWriterOptions['onCommit']
   readonly #fold = createFold()
@@ -53,6 +57,7 @@ export class LogWriter {
     this.#sequence = options.sequence
     this.#rowsWaitingMax = options.rowsWaitingMax
     this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
+    this.#sealOutput = options.sealOutput
     this.#onHealth = options.onHealth
     this.#onCommit = options.onCommit
   }
@@ -76,11 +81,18 @@ export class LogWriter {
     return new Promise((resolve, reject) => {
       // What the fold throws rejects like everything else.
       const row = this.#fold(record, this.#sequence.next())
-      const chars = row.traceSpans.length + row.finalOutput.length + rowChars
-      this.#charsWaiting += chars
-      this.#waiting.push({ row, chars, resolve, reject })
-      this.#pumpSoon()
+      const acknowledge = () => resolve({ logId: logIdOf(row.sequence) })
+      const { rawOutput, executionId } = row
+      const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
+      this.#enqueue(logWrite(row, output), acknowledge, reject)
     })
+  }
+
+  /** The same for what a job has to have on disk before it goes on. */
+  write(write: JobWrite): Promise<void> {
+    const refusal = this.#refusal()
+    if (refusal) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))
   }
 
   /** Resolves when all that waits now is on disk or rejected. */
@@ -103,6 +115,13 @@ export class LogWriter {
     return new AppError('OVERLOADED', `${this.rowsWaiting} finished runs wait for the disk. Try again in a moment.`, {
       retryAfterS: 1,
     })
+  }
+
+  #enqueue(write: Write, resolve: () => void, reject: (error: unknown) => void): void {
+    const chars = lengthOfWrite(write) + rowChars
+    this.#charsWaiting += chars
+    this.#waiting.push({ write, chars, resolve, reject })
+    this.#pumpSoon()
   }
 
   /** After the runs that end in the same turn of the loop, so that the first of many does not leave alone. */
@@ -140,7 +159,7 @@ export class LogWriter {
   async #write(group: Entry[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
     try {
-      await this.#store.appendLogs(group.map((entry) => entry.row))
+      await this.#store.append(group.map((entry) => entry.write))
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true)
       for (const entry of group) this.#acknowledge(entry)
     } catch (error) {
@@ -161,7 +180,7 @@ export class LogWriter {
 
   #acknowledge(entry: Entry): void {
     this.#charsWaiting -= entry.chars
-    entry.resolve({ logId: logIdOf(entry.row.sequence) })
+    entry.resolve()
   }
 
   #reject(entry: Entry, error: unknown): void {
@@ -193,9 +212,9 @@ export class LogWriter {
 }
 
 type Entry = {
-  row: LogRow
+  write: Write
   chars: number
-  resolve(written: { logId: string }): void
+  resolve(): void
   reject(error: unknown): void
 }
 

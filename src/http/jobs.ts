@@ -2,45 +2,60 @@ import { isObject } from '../domain/input.ts'
 import type { LogDetailRow, Store } from '../store/store.ts'
 import { isoTime } from './answers.ts'
 import { JsonText, writeObject } from './json-text.ts'
-import type { RunInFlight, Services } from './services.ts'
+import type { JobInFlight, Services } from './services.ts'
 
 /** A run, in flight or ended. */
 export type Job = { workflowId: string; workspaceId: string; text: JsonText; ended: boolean }
 
 /** A run by its execution id; undefined when there is none, or its log entry is gone. */
 export async function findJob(
-  { runner, store }: Pick<Services, 'runner'> & { store: Pick<Store, 'getExecution'> },
+  { runner, jobs, outputOf, store }: JobServices,
   executionId: string,
 ): Promise<Job | undefined> {
+  // In this order: what ends meanwhile moves from one to the next, and is found there.
+  const job = await jobs.find(executionId)
+  if (job) return { ...job, text: writeInFlight(job), ended: false }
   const run = runner.find(executionId)
-  if (run) return { ...run, text: writeRun(run), ended: false }
+  if (run) return { ...run, text: writeInFlight({ ...run, createdAt: run.startedAt }), ended: false }
   const row = await store.getExecution(executionId)
-  return row && { workflowId: row.workflowId, workspaceId: row.workspaceId, text: writeEnded(row), ended: true }
+  if (!row) return undefined
+  const output = row.createdAt === null ? undefined : await outputOf(executionId)
+  return { workflowId: row.workflowId, workspaceId: row.workspaceId, text: writeEnded(row, output), ended: true }
 }
 
-function writeRun({ executionId, startedAt }: RunInFlight): JsonText {
-  const started = isoTime(startedAt)
+type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf'> & { store: Pick<Store, 'getExecution'> }
+
+function writeInFlight({ executionId, createdAt, startedAt }: JobInFlight): JsonText {
   return writeObject({
     success: true,
     taskId: executionId,
     executionId,
-    status: 'processing',
-    metadata: { createdAt: started, startedAt: started, completedAt: null, duration: null },
+    status: startedAt === null ? 'queued' : 'processing',
+    metadata: {
+      createdAt: isoTime(createdAt),
+      startedAt: startedAt === null ? null : isoTime(startedAt),
+      completedAt: null,
+      duration: null,
+    },
   })
 }
 
-function writeEnded(row: LogDetailRow): JsonText {
-  const { executionId, startedAt, endedAt, durationMs, level, finalOutput } = row
-  const started = isoTime(startedAt)
-  const error = level === 'error' ? errorOf(finalOutput) : undefined
+function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
+  const { executionId, createdAt, startedAt, endedAt, durationMs, level } = row
+  const error = level === 'error' ? errorOf(output) : undefined
   const cancelled = error?.code === 'CANCELLED' || error?.code === 'CLIENT_CLOSED'
   return writeObject({
     success: !error,
     taskId: executionId,
     executionId,
     status: error ? (cancelled ? 'cancelled' : 'failed') : 'completed',
-    metadata: { createdAt: started, startedAt: started, completedAt: isoTime(endedAt), duration: durationMs },
-    output: error ? undefined : new JsonText(finalOutput),
+    metadata: {
+      createdAt: isoTime(createdAt ?? startedAt),
+      startedAt: isoTime(startedAt),
+      completedAt: isoTime(endedAt),
+      duration: durationMs,
+    },
+    output: error ? undefined : new JsonText(output),
     error,
   })
 }

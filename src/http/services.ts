@@ -20,6 +20,14 @@ export type Services = {
     /** Asks a run to end. False when it is not in flight. */
     cancel(executionId: string, code: 'CANCELLED'): boolean
   }
+  jobs: {
+    /** An asynchronous run that has not ended. */
+    find(executionId: string): Promise<JobInFlight | undefined>
+    /** Asks one to end, whether it runs or waits. False when there is none, or it is ending. */
+    cancel(executionId: string): Promise<boolean>
+  }
+  /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
+  outputOf(executionId: string): Promise<string | undefined>
   rateLimits: RateLimits
   limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
   /** Whether ended runs reach the disk, and how many wait for it. */
@@ -40,6 +48,9 @@ export type KeyLookUp = KeyRow | 'malformed' | undefined
 
 /** The account that a key belongs to: limits are its, whichever of its keys is used. */
 export type Account = { userId: string }
+
+/** `startedAt` null: it waits for its turn. */
+export type JobInFlight = Omit<RunInFlight, 'startedAt'> & { createdAt: number; startedAt: number | null }
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
 

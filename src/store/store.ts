@@ -1,8 +1,7 @@
-import type { LogRow } from '../domain/log.ts'
-import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
+import type { Job, JobFacts } from '../domain/job.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
-import type { LogPage, LogQuery } from './log-query.ts'
+import type { TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
+import type { Write } from '../domain/write.ts'
 
 /**
  * The port to everything durable. Every call is asynchronous and is one transaction; no callback crosses it.
@@ -88,16 +87,30 @@ export interface Store {
   getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
   /** What the execute endpoint needs to know of a workflow; undefined when there is no such workflow. */
   getActive(workflowId: string): Promise<ActiveRow | undefined>
+  /** The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none. */
+  getVersion(workflowId: string, version: number): Promise<ActiveRow | undefined>
 
   // runs
-  /** Writes log entries, all or none. Resolves when they are on disk as `MILLRACE_SYNC` has it. */
-  appendLogs(rows: readonly LogRow[]): Promise<void>
+  /** Writes a group, all or none. Resolves when it is on disk as `MILLRACE_SYNC` has it. */
+  append(writes: readonly Write[]): Promise<void>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
-  /** A page of a workspace's entries, or the first part of one. */
-  queryLogs(query: LogQuery): Promise<LogPage>
+  queryLogs(query: LogQuery): Promise<LogListRow[]>
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
+
+  // jobs: asynchronous runs that have not ended; `append` takes them on and ends them
+  getJob(executionId: string): Promise<Job | undefined>
+  /** What `job-step` writes gave of a job, in the order of their numbers. */
+  getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** The oldest jobs of each workflow that have not started. */
+  listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
+  /** Jobs to go on with, the oldest first. */
+  listCutJobs(): Promise<JobFacts[]>
+  /** Makes running jobs cut ones; `crashed`: their process died, which counts. Answers how many are queued. */
+  parkJobs(crashed: boolean): Promise<number>
+  /** The sealed output of a job that ended, when its log entry does not show it as it is. */
+  getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
   // usage
   /** What an account spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD. */
@@ -243,15 +256,35 @@ export type ActiveRow = {
   deployment: { version: number; document: WorkflowDocument } | null
 }
 
-/** A log entry as it was recorded. */
-export type LogDetailRow = EntryFacts & {
+/** A page of one workspace: entries beyond `after` in `order`, at most `limit`. */
+export type LogQuery = {
+  workspaceId: string
+  limit: number
+  order: 'asc' | 'desc'
+  /** The sequence of the last entry seen; undefined starts at the end that `order` names. */
+  after?: number
+}
+
+export type LogListRow = {
+  sequence: number
+  executionId: string
+  workflowId: string
   workspaceId: string
   version: number
+  level: 'info' | 'error'
+  trigger: TriggerKind
   /** When an asynchronous run was accepted; null for others. */
   createdAt: number | null
+  startedAt: number
+  endedAt: number
+  durationMs: number
+  costTotal: number
+}
+
+export type LogDetailRow = LogListRow & {
   /** JSON text of the whole `Cost`; null when the run cost nothing. */
   cost: string | null
   finalOutput: string
   traceSpans: string
-  workflow: EntryWorkflow
+  workflow: { id: string; name: string; description: string | null }
 }

@@ -2,14 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../src/domain/errors.ts'
 import { LogSequence, logIdOf, sequenceOf } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { Write } from '../../src/domain/write.ts'
 import { LogWriter } from '../../src/events/writer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { install } from '../store/installed.ts'
-import { entriesOf, logQuery } from '../store/log-model.ts'
 import { rejectionOf } from '../store/rejection.ts'
 import { runRecord } from './run-record.ts'
 
@@ -40,7 +39,8 @@ async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: numbe
     health,
     writer,
     append: (more = {}) => writer.append(runRecord({ workflowId, workspaceId, ...more })),
-    recorded: async () => entriesOf(await store.queryLogs(logQuery(workspaceId))).map(({ executionId }) => executionId),
+    recorded: async () =>
+      (await store.queryLogs({ workspaceId, limit: 1_000, order: 'asc' })).map(({ executionId }) => executionId),
     async [Symbol.asyncDispose]() {
       gate.open()
       await writer.stop()
@@ -50,7 +50,7 @@ async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: numbe
   }
 }
 
-class Gate implements Pick<Store, 'appendLogs' | 'probe'> {
+class Gate implements Pick<Store, 'append' | 'probe'> {
   readonly #store: Store
   readonly groups: number[] = []
   probes = 0
@@ -77,13 +77,13 @@ class Gate implements Pick<Store, 'appendLogs' | 'probe'> {
     return this.#arrived.promise
   }
 
-  async appendLogs(rows: readonly LogRow[]): Promise<void> {
-    this.groups.push(rows.length)
+  async append(writes: readonly Write[]): Promise<void> {
+    this.groups.push(writes.length)
     this.#arrived.resolve()
     this.#arrived = Promise.withResolvers()
     await this.#closed?.promise
     if (this.broken) throw new AppError('STORAGE_UNAVAILABLE', 'The disk is full', { retryAfterS: 1 })
-    await this.#store.appendLogs(rows)
+    await this.#store.append(writes)
   }
 
   async probe(): Promise<boolean> {
@@ -221,10 +221,10 @@ describe('a failing group', () => {
 
   test('whose rows fail one by one because the storage fails then rejects the rest with that', async () => {
     await using it = await world()
-    const appendLogs = it.gate.appendLogs.bind(it.gate)
-    it.gate.appendLogs = async (rows) => {
+    const append = it.gate.append.bind(it.gate)
+    it.gate.append = async (writes) => {
       if (it.gate.groups.length === 2) it.gate.broken = true
-      await appendLogs(rows)
+      await append(writes)
     }
     const runs = [{ executionId: 'a' }, { workflowId: 'gone' }, { executionId: 'b' }]
     const outcomes = await Promise.allSettled(runs.map((more) => it.append(more)))

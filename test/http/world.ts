@@ -21,6 +21,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
+import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
 
 export type WorldOptions = {
@@ -85,6 +86,7 @@ export class HttpWorld {
       limits: defaultLimits,
       plansMax: 10,
       getActive: (workflowId) => store.getActive(workflowId),
+      getVersion: (workflowId, version) => store.getVersion(workflowId, version),
     })
     const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
     const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
@@ -108,6 +110,8 @@ export class HttpWorld {
         find: (executionId) => this.running.get(executionId),
         cancel: (executionId) => this.#cancel(executionId),
       },
+      jobs: { find: async () => undefined, cancel: async () => false },
+      outputOf: async () => undefined,
       rateLimits: {
         externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
         refused: (address) => limits.takeRefused(address),
@@ -202,7 +206,7 @@ export class HttpWorld {
   /** Writes down a run that ended. */
   async log(workflowId: string, more: Partial<LogRow> = {}): Promise<LogRow> {
     const row = this.logRow(workflowId, more)
-    await this.store.appendLogs([row])
+    await appendLogs(this.store, [row])
     return row
   }
 

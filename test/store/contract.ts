@@ -5,6 +5,7 @@ import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { accountContract } from './account-contract.ts'
+import { appendLogs } from './append-logs.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { logContract } from './log-contract.ts'
@@ -213,7 +214,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     test('tells the sizes of its files and what is left on the disk', async () => {
       const before = await store.measure()
-      await store.appendLogs([logRow(home, 1, { finalOutput: JSON.stringify('x'.repeat(100_000)) })])
+      await appendLogs(store, [logRow(home, 1, { finalOutput: JSON.stringify('x'.repeat(100_000)) })])
       const after = await store.measure()
       expect(before.databaseBytes % 4_096).toBe(0)
       expect(after.databaseBytes + after.walBytes).toBeGreaterThanOrEqual(before.databaseBytes + before.walBytes)
@@ -224,7 +225,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     test('all is there after closing and opening again', async () => {
-      await store.appendLogs([logRow(home, 1)])
+      await appendLogs(store, [logRow(home, 1)])
       await store.close()
       store = await open(folder.path)
       expect(await store.lastSequence()).toBe(1)

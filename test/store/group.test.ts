@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { NewJob } from '../../src/domain/job.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import { chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
+import type { Write } from '../../src/domain/write.ts'
+import { chunksOf, chunkText, chunkValues, findInChunk } from '../../src/store/sqlite/chunk.ts'
 import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
@@ -20,14 +22,34 @@ const row: fc.Arbitrary<LogRow> = fc.record({
   costTotal: fc.double({ min: 0, noNaN: true }),
   models: fc.array(text, { maxLength: 3 }),
   cost: fc.option(text, { nil: null }),
-  rawOutput: fc.option(text, { nil: null }),
+  rawOutput: fc.constant(null),
   finalOutput: text,
   traceSpans: text,
 })
 
+const bytes = fc.uint8Array({ maxLength: 300 })
+const job: fc.Arbitrary<NewJob> = fc.record({
+  executionId: text,
+  workflowId: text,
+  workspaceId: text,
+  version: fc.nat(),
+  trigger: fc.constantFrom('api', 'webhook', 'schedule', 'manual', 'chat'),
+  createdAt: fc.maxSafeNat(),
+  startedAt: fc.option(fc.maxSafeNat(), { nil: null }),
+  input: bytes,
+})
+const write: fc.Arbitrary<Write> = fc.oneof(
+  fc.record({ kind: fc.constant('log' as const), row, output: fc.option(bytes, { nil: null }) }),
+  fc.record({ kind: fc.constant('job' as const), row: job }),
+  fc.record({ kind: fc.constant('job-start' as const), executionId: text, at: fc.maxSafeNat() }),
+  fc.record({ kind: fc.constant('job-step' as const), executionId: text, number: fc.nat(), content: bytes }),
+)
+
 test('a group crosses to the thread as it is, whatever its texts hold', () => {
   fc.assert(
-    fc.property(fc.array(row, { maxLength: 20 }), (rows) => expect(decodeGroup(encodeGroup(rows))).toEqual(rows)),
+    fc.property(fc.array(write, { maxLength: 20 }), (writes) =>
+      expect(decodeGroup(encodeGroup(writes))).toEqual(writes),
+    ),
   )
 })
 
@@ -55,11 +77,11 @@ test('chunks give back every entry, cover ranges apart, and stay small unless on
         const [, , encoding, content] = chunkValues(chunk)
         const back = chunkText({ encoding: encoding as number, content: content as string | Uint8Array })
         expect(back).toBe(chunk.text)
-        expect(readChunk(back).get(chunk.firstSequence + 1)).toBeUndefined()
+        expect(findInChunk(back, chunk.firstSequence + 1)).toBeUndefined()
         for (const [index, { sequence, cost, finalOutput, traceSpans }] of rows.entries()) {
           const isInside = sequence >= chunk.firstSequence && sequence <= chunk.lastSequence
           const long = { workspace: index + 1, cost, finalOutput, traceSpans }
-          expect(readChunk(back).get(sequence)).toEqual(isInside ? long : undefined)
+          expect(findInChunk(back, sequence)).toEqual(isInside ? long : undefined)
         }
         if (chunk.firstSequence !== chunk.lastSequence) expect(chunk.text.length).toBeLessThanOrEqual(32_768)
       }

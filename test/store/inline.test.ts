@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { logWrite } from '../../src/domain/write.ts'
 import { Executor } from '../../src/store/sqlite/executor.ts'
 import { Inline } from '../../src/store/sqlite/inline.ts'
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
@@ -35,7 +36,7 @@ async function world(folder: { path: string }) {
     inline,
     commit(rows = 1, more = {}) {
       readings = 0
-      return inline.append(Array.from({ length: rows }, () => logRow(home, ++sequence, more)))
+      return inline.append(Array.from({ length: rows }, () => logWrite(logRow(home, ++sequence, more))))
     },
     takes: (ms: number) => {
       commitMs = ms

@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
+import { sequenceAt } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
-import { queryLogs } from '../../src/store/sqlite/log-page.ts'
-import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
+import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { packChunks } from '../../src/store/sqlite/pack.ts'
 import { deletedTo, retainLogs } from '../../src/store/sqlite/retention.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logRow, newKey } from './installed.ts'
-import { entriesOf, logQuery } from './log-model.ts'
 
 const workspaceCount = 4
 const start = Date.UTC(2025, 5, 1)
@@ -76,10 +74,10 @@ const chunksIn = (connection: Connection) =>
   )
 const listed = (connection: Connection) =>
   Array.from({ length: workspaceCount }, (_, index) =>
-    entriesOf(queryLogs(connection, logQuery(`w${index}`, { limit: 100_000 }))),
+    queryLogs(connection, { workspaceId: `w${index}`, limit: 100_000, order: 'asc' }),
   )
     .flat()
-    .map(({ id }) => sequenceOf(id)!)
+    .map(({ sequence }) => sequence)
     .toSorted((a, b) => a - b)
 
 describe('by time', () => {
@@ -133,7 +131,7 @@ describe('by time', () => {
         sweepNow()
         here.pack()
         expect(listed(connection)).toEqual(rows.map(({ sequence }) => sequence))
-        for (const { models: _, rawOutput: __, ...row } of rows) {
+        for (const { models: _, ...row } of rows) {
           expect(getLog(connection, row.sequence)).toMatchObject(row)
           expect(getExecution(connection, row.executionId)).toMatchObject(row)
         }

@@ -1,4 +1,4 @@
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import type { AccountLimits } from '../../accounts/limits.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
@@ -7,12 +7,15 @@ import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/in
 import { readJson } from '../../domain/json.ts'
 import { normaliseName } from '../../domain/workflow.ts'
 import type { Deployment } from '../../engine/deployments.ts'
+import type { JobRequest } from '../../engine/jobs.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import { isoTime } from '../answers.ts'
 import { assertMay, authenticate } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
-import { ErrorAnswer, errorResponse, toAppError } from '../errors.ts'
+import { errorResponse, toAppError } from '../errors.ts'
+import { type Accepted, executeDetail } from '../execute-operation.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
@@ -29,6 +32,8 @@ export type ExecuteServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(): void
+  /** Takes an asynchronous run on; resolves when it is on disk. Rejects like `assertAccepting`. */
+  accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
   /** Those of the workspace's owner count, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number; cancelOnDisconnect: boolean }
@@ -46,7 +51,7 @@ export const executePath = '/api/workflows/:id/execute'
 export function executeRoute(services: ExecuteServices) {
   return new Elysia().post(executePath, ({ request, params, server }) => handle(services, request, params.id, server), {
     parse: 'none',
-    detail,
+    detail: executeDetail,
   })
 }
 
@@ -109,7 +114,7 @@ async function execute(call: Call): Promise<Response> {
   const { services, request, workflowId, headers } = call
   const { settings } = services
   refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
-  const mode = request.headers.get('x-execution-mode')
+  const kind = isAsync(request) ? 'async' : 'sync'
   const key = await authenticate(services, request.headers)
   call.keyId = key.id
   call.limitedId = key.userId
@@ -124,17 +129,12 @@ async function execute(call: Call): Promise<Response> {
   const body = text === '' ? {} : readJson(text)
   const found = services.limits.account(deployment.ownerId)
   const owner = found instanceof Promise ? await found : found
-  const window = services.limits.take('sync', owner)
+  const window = services.limits.take(kind, owner)
   showWindow(headers, window)
   assertAllowed(window, services.clock.now())
   services.limits.assertWithinUsage(owner)
-  if (mode === 'async') {
-    throw new AppError(
-      'INVALID_INPUT',
-      'This version answers when the run has ended: leave the header X-Execution-Mode out.',
-    )
-  }
   const input = inputOrThrow(body, trigger, plan)
+  if (kind === 'async') return accept(call, deployment, input)
   services.assertAccepting()
   const { server } = call
   const executionId = newExecutionId()
@@ -155,6 +155,33 @@ async function execute(call: Call): Promise<Response> {
   })
   call.code = end.record.failure?.code
   return runAnswer(end, headers)
+}
+
+function isAsync({ headers }: Request): boolean {
+  return headers.get('x-execution-mode')?.toLowerCase() === 'async'
+}
+
+/** Answers as soon as the run is on disk; it starts when its turn comes. */
+async function accept({ services, workflowId, headers }: Call, deployment: Deployment, input: TriggerInput) {
+  const { workspaceId, version } = deployment
+  const job = { workflowId, workspaceId, version: version ?? 0, trigger: 'api' as const, input }
+  const { executionId, createdAt } = await services.accept(job)
+  const statusUrl = `/api/jobs/${executionId}`
+  headers['x-execution-id'] = executionId
+  headers['location'] = statusUrl
+  headers['content-type'] = 'application/json'
+  const answer: Accepted = {
+    success: true,
+    async: true,
+    taskId: executionId,
+    jobId: executionId,
+    executionId,
+    status: 'queued',
+    createdAt: isoTime(createdAt),
+    statusUrl,
+    links: { status: statusUrl },
+  }
+  return new Response(JSON.stringify(answer), { status: 202, headers })
 }
 
 function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
@@ -180,7 +207,7 @@ function triggerOf(plan: Plan): PlanTrigger {
 /** What was refused behind the key check shows a window too, in which nothing was counted. */
 async function showWindowOf({ services, request, headers, limitedId }: Call): Promise<void> {
   if (limitedId === undefined || showsWindow(headers)) return
-  const kind = request.headers.get('x-execution-mode') === 'async' ? 'async' : 'sync'
+  const kind = isAsync(request) ? 'async' : 'sync'
   try {
     showWindow(headers, services.limits.peek(kind, await services.limits.account(limitedId)))
   } catch {
@@ -221,51 +248,4 @@ function selectionProblems(entries: readonly string[], { document }: Plan): Erro
     const message = `"${entry}" is no blockName.path of this workflow. Its blocks: ${names.join(', ')}.`
     return [{ path: `selectedOutputs.${index}`, message }]
   })
-}
-
-const Result = t.Object({
-  success: t.Boolean(),
-  executionId: t.String(),
-  output: t.Unknown({ description: 'The output of the last block of the path.' }),
-  metadata: t.Object({
-    duration: t.Number({ description: 'Milliseconds.' }),
-    startTime: t.String(),
-    endTime: t.String(),
-  }),
-})
-
-/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
-function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
-  return { 'application/json': { schema: schema as Record<string, never> } }
-}
-
-const detail = {
-  summary: 'Execute a workflow',
-  description:
-    'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk.',
-  tags: ['Executions'],
-  security: [{ apiKey: [] as string[] }],
-  requestBody: { content: { 'application/json': { schema: { type: 'object' as const, additionalProperties: true } } } },
-  responses: {
-    200: {
-      description: "The run's result, or what the workflow's response block answers.",
-      content: json(Result),
-    },
-    ...Object.fromEntries(
-      (
-        [
-          [400, 'The body is no JSON or does not fit the input format.'],
-          [401, 'No API key, or one that is not valid.'],
-          [402, "The account's usage limit is reached."],
-          [403, 'The workflow is not deployed, or the key is that of a viewer.'],
-          [404, 'No such workflow, or it has no API trigger.'],
-          [413, 'The body is too large.'],
-          [429, 'Too many executions in this minute.'],
-          [500, 'The run failed.'],
-          [503, 'No free place for a run, or the storage is unavailable.'],
-          [504, 'The run took too long.'],
-        ] as const
-      ).map(([status, description]) => [status, { description, content: json(ErrorAnswer) }]),
-    ),
-  },
 }

@@ -24,7 +24,9 @@ export function executionRoutes(services: Services, door: Door) {
         response: answers({ 200: JobAnswer }),
         detail: operation({
           summary: 'Get a run',
-          description: 'A run in flight has the status `processing`; one that has ended, its output or its error.',
+          description:
+            'An asynchronous run that waits has the status `queued`, a run in flight `processing`; one that has ended has ' +
+            'its output or its error. It can be found as long as its log entry.',
           tag: 'Executions',
           errors: ['NOT_FOUND'],
         }),
@@ -37,7 +39,9 @@ export function executionRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id, executionId })
         const { ended } = await find(key, executionId, 'write', id)
         // It may have ended since it was found.
-        if (ended || !services.runner.cancel(executionId, 'CANCELLED')) {
+        const cancelled =
+          !ended && (services.runner.cancel(executionId, 'CANCELLED') || (await services.jobs.cancel(executionId)))
+        if (!cancelled) {
           throw new AppError('CONFLICT', 'This run has ended; there is nothing left to cancel.')
         }
         return { success: true, status: 'cancelled' } as const
@@ -47,7 +51,8 @@ export function executionRoutes(services: Services, door: Door) {
         response: answers({ 200: CancelAnswer }),
         detail: operation({
           summary: 'Cancel a run',
-          description: 'Its blocks are told to stop; its caller gets the failure `CANCELLED`.',
+          description:
+            'Its blocks are told to stop, and it ends with the failure `CANCELLED`. An asynchronous run that waits never starts.',
           tag: 'Executions',
           errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),

@@ -1,4 +1,4 @@
-import type { LogRow } from '../../domain/log.ts'
+import { lengthOfWrite, type Write } from '../../domain/write.ts'
 
 /**
  * When to move the WAL into the database. SQLite would do it inside the commit that passes a mark, in front of the callers
@@ -7,9 +7,9 @@ import type { LogRow } from '../../domain/log.ts'
 export class Checkpoints {
   #walBytes = 0
 
-  /** Counts a commit; without log rows, a small one. */
-  count(rows: readonly LogRow[]): void {
-    this.countBytes(walBytesOf(rows))
+  /** Counts a commit; without a group, a small one. */
+  count(writes: readonly Write[]): void {
+    this.countBytes(walBytesOf(writes))
   }
 
   countBytes(walBytes: number): void {
@@ -25,10 +25,10 @@ export class Checkpoints {
   }
 }
 
-/** What a commit of these rows adds to the WAL, a generous estimate. */
-export function walBytesOf(rows: readonly LogRow[]): number {
+/** What a commit of this group adds to the WAL, a generous estimate. */
+export function walBytesOf(writes: readonly Write[]): number {
   let bytes = commitBytes
-  for (const row of rows) bytes += rowBytes + row.finalOutput.length + row.traceSpans.length
+  for (const write of writes) bytes += rowBytes + lengthOfWrite(write)
   return bytes
 }
 

@@ -81,20 +81,37 @@ export function getDeployment(sql: Sql, workflowId: string, version: number): De
 }
 
 export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
-  const row = sql.get<{ workspace_id: string; owner_id: string; version: number | null; document: string | null }>(
+  const row = sql.get<SqlActive>(
     `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
      FROM workflows f JOIN workspaces w ON w.number = f.workspace
      LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
      WHERE f.id = ? AND f.deleted_at IS NULL`,
     workflowId,
   )
-  if (!row) return undefined
-  const isDeployed = row.version !== null && row.document !== null
+  return row && activeOf(workflowId, row)
+}
+
+/** Also of a deleted workflow: a job that was accepted runs. */
+export function getVersion(sql: Sql, workflowId: string, version: number): ActiveRow | undefined {
+  const row = sql.get<SqlActive>(
+    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+     FROM workflows f JOIN workspaces w ON w.number = f.workspace JOIN deployments d ON d.workflow = f.number
+     WHERE f.id = ? AND d.version = ?`,
+    workflowId,
+    version,
+  )
+  return row && activeOf(workflowId, row)
+}
+
+type SqlActive = { workspace_id: string; owner_id: string; version: number | null; document: string | null }
+
+function activeOf(workflowId: string, { workspace_id, owner_id, version, document }: SqlActive): ActiveRow {
+  const isDeployed = version !== null && document !== null
   return {
     workflowId,
-    workspaceId: row.workspace_id,
-    ownerId: row.owner_id,
-    deployment: isDeployed ? { version: row.version!, document: documentOf(workflowId, row.document!) } : null,
+    workspaceId: workspace_id,
+    ownerId: owner_id,
+    deployment: isDeployed ? { version, document: documentOf(workflowId, document) } : null,
   }
 }
 

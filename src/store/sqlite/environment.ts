@@ -48,12 +48,16 @@ export function unsetVariable(sql: Sql, workspaceId: string, name: string): bool
   return changed > 0
 }
 
-/** Keys are few, so these are too. */
+/** Keys are few, so these are too. Of jobs, which may be many, the oldest and the newest are looked at. */
 export function sealHeads(sql: Sql, length: number): Uint8Array[] {
-  return sql
-    .all<{ head: Uint8Array }>('SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment', length)
-    .map(({ head }) => head)
+  return sql.all<{ head: Uint8Array }>(selectSealHeads, length, length, length, length).map(({ head }) => head)
 }
+
+const selectSealHeads = `
+  SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment
+  UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
+  UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
+  UNION SELECT substr(content, 1, ?) FROM (SELECT content FROM job_outputs LIMIT 1)`
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const { variablesMax, bytesMax } = environmentBounds

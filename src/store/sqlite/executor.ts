@@ -1,4 +1,4 @@
-import type { LogRow } from '../../domain/log.ts'
+import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { Checkpoints, walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,6 @@ import { type Arguments, type Operation, type OperationName, operations, type Re
 import { packChunks } from './pack.ts'
 import { retainLogs } from './retention.ts'
 import { abandon, drop, tryCommit } from './trial.ts'
-import { ZoneMaker } from './zones.ts'
 
 /**
  * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
@@ -23,7 +22,6 @@ export class Executor {
   readonly #options: OpenOptions
   readonly #checkpoints: Checkpoints | undefined
   readonly #monotonic: () => number
-  readonly #zones = new ZoneMaker()
   #connection: Connection | undefined
   #suspect = false
   /** As much as the last write, so that a disk with room for less does not count as well again. */
@@ -82,12 +80,6 @@ export class Executor {
     }
   }
 
-  /** One step of summarising log entries; false when there is nothing more to do, or it cannot be done now. */
-  summarise(workspaceId: string | undefined): boolean {
-    if (this.#suspect) return false
-    return this.#guarded((connection) => connection.write(() => this.#zones.step(connection, workspaceId)))
-  }
-
   /** For an error of the disk, met by a write here or by another handle on the same file. */
   distrust(): void {
     this.#suspect = true
@@ -105,12 +97,12 @@ export class Executor {
   }
 
   #write<Name extends OperationName>(name: Name, operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
-    const rows = name === 'appendLogs' ? (args[0] as readonly LogRow[]) : []
+    const writes = name === 'append' ? (args[0] as readonly Write[]) : []
     return this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
-      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(rows), trialBytesMax))
+      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
       const result = connection.write(() => operation.run(connection, ...args))
-      this.#checkpoints?.count(rows)
+      this.#checkpoints?.count(writes)
       return result
     })
   }

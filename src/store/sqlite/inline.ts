@@ -1,8 +1,8 @@
-import type { LogRow } from '../../domain/log.ts'
+import type { Write } from '../../domain/write.ts'
+import { append } from './append.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
-import { appendLogs } from './logs.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import type { Thread } from './thread.ts'
 import { abandon, drop } from './trial.ts'
@@ -16,7 +16,7 @@ export type InlineOptions = {
 }
 
 /**
- * Commits a few runs in the service's own thread, while nothing else is being written and the disk is fast: waking the
+ * Commits a few writes in the service's own thread, while nothing else is being written and the disk is fast: waking the
  * writer's thread and being woken by it takes longer than such a commit (figures in bench/store.ts). The loop stands
  * still meanwhile, so on a slow disk, and for a second after a stall, everything goes to the thread; one commit a second
  * learns whether the disk has become fast again.
@@ -36,9 +36,9 @@ export class Inline {
     this.#monotonic = monotonic
   }
 
-  /** False when these rows should go to the thread. Throws what `appendLogs` of the port rejects with. */
-  append(rows: readonly LogRow[]): boolean {
-    if (rows.length > rowsMax) {
+  /** False when these should go to the thread. Throws what `append` of the port rejects with. */
+  append(writes: readonly Write[]): boolean {
+    if (writes.length > writesMax) {
       // Where many runs end at once the thread is worth its while, also for the smaller groups between the larger.
       this.#pauseFor(crowdedMs)
       return false
@@ -53,8 +53,8 @@ export class Inline {
     try {
       this.#connection ??= openConnection({ ...this.#database, busyTimeoutMs: 0 })
       const connection = this.#connection
-      connection.write(() => appendLogs(connection, rows))
-      this.#checkpoints.count(rows)
+      connection.write(() => append(connection, writes))
+      this.#checkpoints.count(writes)
       this.#learn(this.#monotonic() - startedAt)
       return true
     } catch (error) {
@@ -100,7 +100,7 @@ export class Inline {
   }
 }
 
-const rowsMax = 4
+const writesMax = 4
 /** Where waiting for the disk begins to cost more than two threads waking each other. */
 const fastMs = 0.8
 const typicalMsMax = 2

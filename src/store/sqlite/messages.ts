@@ -10,7 +10,6 @@ export type Request =
   | string
   | { open: OpenOptions }
   | { copy: { from: string; to: string } }
-  | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'maintain' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }

@@ -1,10 +1,11 @@
 import type { Store } from '../store.ts'
+import { append } from './append.ts'
 import type { Sql } from './connection.ts'
 import * as deployments from './deployments.ts'
 import * as environment from './environment.ts'
 import * as installation from './installation.ts'
+import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
-import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
@@ -69,12 +70,20 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listDeployments: { writes: false, run: deployments.listDeployments },
   getDeployment: { writes: false, run: deployments.getDeployment },
   getActive: { writes: false, run: deployments.getActive },
+  getVersion: { writes: false, run: deployments.getVersion },
 
-  appendLogs: { writes: true, run: logs.appendLogs },
+  append: { writes: true, run: append },
   lastSequence: { writes: false, run: logs.lastSequence },
-  queryLogs: { writes: false, run: queryLogs },
+  queryLogs: { writes: false, run: logs.queryLogs },
   getLog: { writes: false, run: logs.getLog },
   getExecution: { writes: false, run: logs.getExecution },
+
+  getJob: { writes: false, run: jobs.getJob },
+  getJobSteps: { writes: false, run: jobs.getJobSteps },
+  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
+  listCutJobs: { writes: false, run: jobs.listCutJobs },
+  parkJobs: { writes: true, run: jobs.parkJobs },
+  getJobOutput: { writes: false, run: jobs.getJobOutput },
 
   getUsage: { writes: false, run: logs.getUsage },
 

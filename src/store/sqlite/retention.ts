@@ -1,7 +1,6 @@
 import type { RetentionBounds } from '../store.ts'
 import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
 import type { Sql } from './connection.ts'
-import { deleteZones } from './zones.ts'
 
 /** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
 export type Swept = { entries: number; bytesFreed: number; usedBytes: number; walBytes: number; done: boolean }
@@ -22,7 +21,6 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   let entries = 0
   let writes = 0
   let goneTo = 0
-  const touched = new Set<number>()
   let done = false
   do {
     const usedBytes = (pages.total - pages.free) * pageBytes
@@ -31,7 +29,6 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
       const workspaces = workspacesOf(sql, oldest)
       for (const workspace of workspaces) {
         entries += sql.run(deleteEntries, workspace, oldest.first_sequence, oldest.last_sequence)
-        touched.add(workspace)
       }
       sql.run(deleteChunk, oldest.first_sequence)
       goneTo = oldest.last_sequence
@@ -45,7 +42,6 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     }
     pages = pagesOf(sql)
   } while (!done && monotonic() < endAt)
-  for (const workspace of touched) deleteZones(sql, workspace, goneTo)
   if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
   return {
     entries,

@@ -5,7 +5,6 @@ import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { Thread } from './thread.ts'
-import { Zoning } from './zoning.ts'
 
 export type SqliteStoreOptions = {
   /** The data directory; made when it is not there. */
@@ -54,8 +53,6 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     writer,
     monotonic: () => performance.now(),
   })
-  const zoning = new Zoning(writer)
-  zoning.start()
   /** Hears of a disk that failed under the thread before the next run could be committed here. */
   const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
     writing.catch((error: unknown) => {
@@ -90,9 +87,9 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting }
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
-    appendLogs: async (rows) => {
-      if (!(inlineCommits && inline.append(rows))) await heard(writer.append(rows))
-      zoning.count(rows)
+    append: async (writes) => {
+      if (inlineCommits && inline.append(writes)) return
+      await heard(writer.append(writes))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { LogRow } from '../../domain/log.ts'
+import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { unavailable } from './failures.ts'
 import { encodeGroup } from './group.ts'
@@ -63,9 +63,9 @@ export class Thread {
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
   }
 
-  append(rows: readonly LogRow[]): Promise<void> {
+  append(writes: readonly Write[]): Promise<void> {
     const id = ++this.#lastId
-    return this.#ask(id, `${id}\n${encodeGroup(rows)}`) as Promise<void>
+    return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<void>
   }
 
   retain(bounds: RetentionBounds): Promise<RetentionStep> {
@@ -77,12 +77,6 @@ export class Thread {
     if (this.#dead !== undefined) return false
     const id = ++this.#lastId
     return (await this.#ask(id, { id, control: 'probe' })) as boolean
-  }
-
-  /** One step of summarising the entries of a workspace, or of all; false when there is nothing more to do. */
-  async summarise(workspaceId: string | undefined): Promise<boolean> {
-    const id = ++this.#lastId
-    return (await this.#ask(id, { id, summarise: workspaceId })) as boolean
   }
 
   /** Moves the WAL into the database. */

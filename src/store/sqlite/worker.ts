@@ -13,7 +13,7 @@ function serve(port: Port): void {
     const id = idOf(data)
     try {
       if (typeof data === 'string') {
-        executor!.run('appendLogs', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
+        executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
         port.postMessage(id)
         executor!.maintainIfDue()
         return
@@ -33,7 +33,6 @@ function serve(port: Port): void {
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
     if ('retain' in request) return executor!.retain(request.retain)
-    if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
   }
 }

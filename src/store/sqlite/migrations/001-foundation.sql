@@ -65,7 +65,6 @@ CREATE TABLE workflows (
   name TEXT NOT NULL,
   description TEXT,
   document TEXT NOT NULL,                     -- JSON, without its id
-  folder TEXT AS (document ->> '$.folder'),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER,                         -- the row stays for its log entries
@@ -73,7 +72,6 @@ CREATE TABLE workflows (
   deployed_at INTEGER                         -- when active_version became active
 ) STRICT;
 CREATE UNIQUE INDEX workflows_by_name ON workflows (workspace, name) WHERE deleted_at IS NULL;
-CREATE INDEX workflows_by_folder ON workflows (workspace, folder) WHERE folder IS NOT NULL;
 
 CREATE TABLE deployments (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
@@ -119,34 +117,6 @@ CREATE TABLE model_set_names (
   PRIMARY KEY (name, model_set)
 ) STRICT, WITHOUT ROWID;
 
--- What some two thousand neighbouring rows of a workspace have in common, so that a filter passes over them without
--- reading them. Made in the background (zones.ts); the newest rows have none yet. Zones of a workspace are disjoint and
--- in the order of their rows. When rows of a zone are deleted it admits too much, never too little.
-CREATE TABLE log_zones (
-  workspace INTEGER NOT NULL,
-  first_sequence INTEGER NOT NULL,
-  last_sequence INTEGER NOT NULL,
-  entries INTEGER NOT NULL,
-  levels INTEGER NOT NULL,                    -- bits of the levels that occur
-  triggers INTEGER NOT NULL,                  -- bits of the triggers that occur
-  started_min INTEGER NOT NULL,
-  started_max INTEGER NOT NULL,
-  duration_min REAL NOT NULL,
-  duration_max REAL NOT NULL,
-  cost_min REAL NOT NULL,
-  cost_max REAL NOT NULL,
-  PRIMARY KEY (workspace, first_sequence)
-) STRICT, WITHOUT ROWID;
-
--- The zones that a workflow or a set of models occurs in.
-CREATE TABLE log_zone_facets (
-  workspace INTEGER NOT NULL,
-  facet INTEGER NOT NULL,                     -- 0 workflow, 1 set of models
-  value INTEGER NOT NULL,
-  first_sequence INTEGER NOT NULL,            -- of the zone
-  PRIMARY KEY (workspace, facet, value, first_sequence)
-) STRICT, WITHOUT ROWID;
-
 -- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
 -- some 32 KB, because spans of one workflow differ little. Chunks cover disjoint ranges of sequences; chunk.ts has
 -- the format. A run that ends alone is a chunk of its own, as text, until pack.ts puts it together with its neighbours.
@@ -156,6 +126,37 @@ CREATE TABLE log_chunks (
   encoding INTEGER NOT NULL,                  -- 0 text, 1 zstd of it
   content ANY NOT NULL
 ) STRICT;
+
+-- Asynchronous runs that have not ended; a log entry takes their place in the same commit. What they hold is sealed.
+CREATE TABLE jobs (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,   -- the order of acceptance
+  execution_id ANY NOT NULL UNIQUE,           -- as in logs
+  workspace INTEGER NOT NULL REFERENCES workspaces (number),
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  version INTEGER NOT NULL,
+  trigger INTEGER NOT NULL,                   -- as in logs
+  state INTEGER NOT NULL,                     -- 0 queued, 1 running, 2 cut: to go on
+  cuts INTEGER NOT NULL DEFAULT 0,            -- how often the process died while it ran
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  input BLOB NOT NULL
+) STRICT;
+CREATE INDEX jobs_queued ON jobs (workflow) WHERE state = 0;
+CREATE INDEX jobs_started ON jobs (state) WHERE state > 0;
+
+-- What running jobs need to go on after a crash: a row a block that ended.
+CREATE TABLE job_steps (
+  job INTEGER NOT NULL REFERENCES jobs (number),
+  number INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (job, number)
+) STRICT, WITHOUT ROWID;
+
+-- Outputs of jobs that the log does not show as they are. A row goes with its log entry.
+CREATE TABLE job_outputs (
+  execution_id ANY NOT NULL PRIMARY KEY,      -- as in logs
+  content BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- What accounts spent, by calendar month. Kept apart from the log so that retention never makes a bill smaller.
 CREATE TABLE usage (

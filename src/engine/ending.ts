@@ -1,0 +1,74 @@
+import { noCost } from '../domain/cost.ts'
+import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
+import type { Run } from './run.ts'
+import type { ScopeEnd } from './walk.ts'
+
+/** The span of a run as a whole; the blocks' spans go below it. */
+export function rootSpan(run: Run): Span {
+  return {
+    id: run.nextSpanId(),
+    name: run.plan.document.name,
+    type: 'workflow',
+    blockId: null,
+    status: 'success',
+    startTime: run.startedAt,
+    endTime: run.startedAt,
+    durationMs: 0,
+    input: run.input.input,
+    output: null,
+    error: null,
+    attempts: null,
+    children: [],
+  }
+}
+
+/** The record of a run whose walk has ended; `root` is closed with it. */
+export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt }: Request): RunRecord {
+  const { failure, output } = closeRun(run, root, end)
+  return {
+    executionId: run.facts.executionId,
+    workflowId: run.facts.workflowId,
+    workspaceId: run.facts.workspaceId,
+    version,
+    trigger: run.facts.trigger,
+    createdAt: createdAt ?? null,
+    startedAt: root.startTime,
+    endedAt: root.endTime,
+    durationMs: root.durationMs,
+    failure,
+    output,
+    cost: noCost,
+    root,
+    secrets: run.environment.redactor,
+  }
+}
+
+/** What only the request knows of a run. */
+type Request = { version: number; createdAt?: number | undefined }
+
+/** Closes the root span of a run, or of a sub-run. */
+export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
+  run.ended = true
+  if (end.kind === 'failed') {
+    const { error, node } = end
+    const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }
+    run.failure ??= run.response ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
+  }
+  const failure = run.response ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
+  const output = run.response ?? (end.kind === 'completed' ? end.output : null)
+  root.endTime = Math.max(root.startTime, run.powers.clock.now())
+  root.durationMs = root.endTime - root.startTime
+  root.output = output
+  if (failure) {
+    root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
+    root.error = { code: failure.code, message: failure.message }
+  }
+  return { failure, output }
+}
+
+/** Why a run ended that was stopped from outside. */
+export function stopped(code: Extract<RunFailureCode, 'CANCELLED' | 'CLIENT_CLOSED'>): RunFailure {
+  const message =
+    code === 'CANCELLED' ? 'The run was cancelled.' : 'The caller closed the connection before the run ended.'
+  return { code, message, blockId: null, blockName: null }
+}

@@ -1,0 +1,263 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+import type { Environment } from '../domain/environment.ts'
+import { AppError } from '../domain/errors.ts'
+import { newExecutionId } from '../domain/ids.ts'
+import type { TriggerInput } from '../domain/input.ts'
+import type { Job, JobFacts } from '../domain/job.ts'
+import type { RunRecord } from '../domain/log.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
+import type { JobWrite } from '../domain/write.ts'
+import type { Deployment } from './deployments.ts'
+import { JobQueue } from './job-queue.ts'
+import { failedJob } from './job-record.ts'
+import { type ActiveJob, failJob, resumeJob, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
+import type { Journal } from './journal.ts'
+import type { RunEnd, RunRequest } from './runner.ts'
+
+export type JobsOptions = {
+  store: JobStore
+  /** Resolves when it is on disk. */
+  write(write: JobWrite): Promise<void>
+  /** Writes the log entry of a job, which ends it. */
+  record(record: RunRecord): Promise<unknown>
+  /** Encrypts what lies on disk of a job while it runs; `context` ties it to its job. */
+  seal(text: string, context: string): Uint8Array
+  open(sealed: Uint8Array, context: string): string
+  runner: {
+    executeJob(request: RunRequest & { journal: Journal }): Promise<RunEnd>
+    cancel(executionId: string): boolean
+  }
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** A version of a workflow, compiled; also of one that is deleted. */
+  deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
+  clock: Clock
+  /** Jobs that run at once. */
+  concurrency: number
+  /** Jobs that wait, at most; beyond them callers are refused. */
+  waitingMax: number
+  timeoutMs: number
+  /** Told of what went wrong inside, not in a workflow. */
+  onBug(executionId: string, error: unknown): void
+}
+
+/** What jobs need of the store. */
+export type JobStore = {
+  getJob(executionId: string): Promise<Job | undefined>
+  /** What `job-step` writes gave, in the order of their numbers. */
+  getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** Jobs that have not started: the oldest of each workflow. */
+  listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
+  listCutJobs(): Promise<JobFacts[]>
+  /** Makes running jobs cut ones. `crashed`: their process died, which counts. Answers how many are queued. */
+  parkJobs(crashed: boolean): Promise<number>
+}
+
+export type JobRequest = {
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: TriggerKind
+  input: TriggerInput
+}
+
+/** A job that has not ended. */
+export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
+
+/**
+ * Asynchronous runs. A job is on disk before its caller hears of it. It waits in line with those of its workflow, and
+ * workflows take turns, so that one with ten thousand jobs does not hold up one with a single job. While it runs, each
+ * block that ends is written to its journal first; when the process dies, or is stopped, the next one goes on from there.
+ * A job is done when its log entry is written: the same commit takes the job away.
+ *
+ * What the disk refuses stops a job where it is; it tries again a second later, for as long as it takes.
+ */
+export class Jobs {
+  readonly #options: JobsOptions
+  readonly #queue: JobQueue
+  /** Jobs that run, or whose end is being written. */
+  readonly #active = new Map<string, ActiveJob>()
+  /** Of jobs that go on later: those that were cancelled before they could. */
+  readonly #cancelled = new Set<string>()
+  #running = 0
+  #stopped = false
+  #pause: Timer | undefined
+  #idle: (() => void) | undefined
+
+  constructor(options: JobsOptions) {
+    this.#options = options
+    this.#queue = new JobQueue({
+      list: (perWorkflow) => options.store.listQueuedJobs(perWorkflow),
+      isActive: (executionId) => this.#active.has(executionId),
+    })
+  }
+
+  get queued(): number {
+    return this.#queue.size
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** Takes up what an earlier process left. */
+  async open(): Promise<void> {
+    const { store } = this.#options
+    const queued = await store.parkJobs(true)
+    for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+    this.#queue.leave(queued)
+    this.#pump()
+  }
+
+  /** Throws OVERLOADED when no job can be taken. */
+  assertAccepting(): void {
+    const { waitingMax } = this.#options
+    if (this.#stopped) {
+      throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    }
+    if (this.#queue.size < waitingMax) return
+    throw new AppError(
+      'OVERLOADED',
+      `${waitingMax} asynchronous runs are waiting, the most that MILLRACE_JOBS_WAITING_MAX allows. Try again later.`,
+      { retryAfterS: 10 },
+    )
+  }
+
+  /** Resolves when the job is on disk; rejects, and there is no job, when it could not be written. */
+  async accept(request: JobRequest): Promise<JobFacts> {
+    this.assertAccepting()
+    const { clock, concurrency, seal, write } = this.#options
+    const { workflowId, workspaceId, version, trigger, input } = request
+    const executionId = newExecutionId()
+    const createdAt = clock.now()
+    const startsNow = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
+    const startedAt = startsNow ? createdAt : null
+    const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
+    if (startsNow) this.#begin(job)
+    else this.#queue.announce(executionId)
+    try {
+      const sealed = seal(JSON.stringify(input), executionId)
+      await write({ kind: 'job', row: { ...job, version, trigger, input: sealed } })
+    } catch (error) {
+      if (startsNow) this.#end(executionId)
+      else this.#queue.withdraw(executionId)
+      throw error
+    }
+    if (startsNow) this.#start(job, () => walkJob(this.#turnOf(job), { ...job, version, trigger }, input, []))
+    else {
+      this.#queue.put(job)
+      this.#pump()
+    }
+    return job
+  }
+
+  async find(executionId: string): Promise<JobInFlight | undefined> {
+    const active = this.#active.get(executionId)
+    if (active) return { ...active.job, status: 'processing' }
+    const job = await this.#options.store.getJob(executionId)
+    return job && { ...job, status: job.startedAt === null ? 'queued' : 'processing' }
+  }
+
+  /** Asks a job to end, whether it runs or waits. False when there is none, or it is ending. */
+  async cancel(executionId: string): Promise<boolean> {
+    const { runner, store } = this.#options
+    const active = this.#active.get(executionId)
+    if (active) {
+      if (runner.cancel(executionId)) return true
+      // Between two stages: whoever leads it on sees the mark.
+      if (active.isCancelled || active.isWalked) return false
+      active.isCancelled = true
+      return true
+    }
+    const job = await store.getJob(executionId)
+    if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
+    this.#active.set(executionId, { job, isCancelled: true, isWalked: true })
+    // Out of the line first: a turn that came now would run what is being ended.
+    this.#queue.remove(executionId)
+    try {
+      await this.#options.record(failedJob(job, 'CANCELLED', this.#options.clock.now()))
+      return true
+    } catch (error) {
+      this.#queue.putFirst(job)
+      throw error
+    } finally {
+      this.#active.delete(executionId)
+    }
+  }
+
+  /** Starts no more jobs. Those that run are the runner's to stop. */
+  close(): void {
+    this.#stopped = true
+    this.#pause?.cancel()
+  }
+
+  /** After the runner has stopped: leaves everything in a state to go on from. */
+  async stop(): Promise<void> {
+    this.close()
+    if (this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    await this.#options.store.parkJobs(false)
+  }
+
+  #pump(): void {
+    while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
+      const job = this.#queue.take()
+      if (job) {
+        this.#begin(job)
+        this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
+        continue
+      }
+      if (!this.#queue.hasMore) return
+      this.#queue.refill().then(
+        () => this.#pump(),
+        () => this.#pauseFor(retryMs),
+      )
+      return
+    }
+  }
+
+  #begin(job: JobFacts): void {
+    this.#running += 1
+    const { executionId } = job
+    this.#active.set(executionId, { job, isCancelled: this.#cancelled.delete(executionId), isWalked: false })
+  }
+
+  #end(executionId: string): void {
+    this.#running -= 1
+    this.#active.delete(executionId)
+    if (this.#running === 0) this.#idle?.()
+  }
+
+  /** Never rejects: what goes wrong is tried again, or becomes the end of the job. */
+  #start(job: JobFacts, lead: () => Promise<TurnEnd>): void {
+    lead()
+      .catch((error: unknown) => failJob(this.#options, job.executionId, error))
+      .then((outcome) => {
+        if (outcome === 'later' && this.#active.get(job.executionId)?.isCancelled) this.#cancelled.add(job.executionId)
+        this.#end(job.executionId)
+        if (outcome === 'later' && !this.#stopped) {
+          this.#queue.putFirst(job)
+          this.#pauseFor(retryMs)
+        }
+        this.#pump()
+      })
+  }
+
+  #turnOf({ executionId }: JobFacts): Turn {
+    const active = this.#active.get(executionId)
+    if (!active) throw new Error(`The job ${executionId} was not begun`)
+    return { ...this.#options, active, isStopped: () => this.#stopped }
+  }
+
+  #pauseFor(ms: number): void {
+    if (this.#pause || this.#stopped) return
+    this.#pause = this.#options.clock.setTimer(ms, () => {
+      this.#pause = undefined
+      this.#pump()
+    })
+  }
+}
+
+const retryMs = 1_000

@@ -1,0 +1,72 @@
+import type { Span } from '../domain/log.ts'
+import type { BlockErrorData, Outputs } from './block.ts'
+
+/** How a block ended that does not run again when its run goes on after a crash. `span.output` holds its outputs. */
+export type KeptBlock = {
+  span: Span
+  /** The handle the run left by; null for none. */
+  port: string | null
+  /** Set when the block failed for good. */
+  error: BlockErrorData | null
+}
+
+/**
+ * What a run remembers of itself, so that it can go on after its process has died: each block that ended, by its place
+ * in the run, and the version of each sub-workflow. What is kept is on disk before the next block starts; so of all
+ * blocks only those in flight run twice.
+ */
+export class Journal {
+  readonly #write: (number: number, text: string) => Promise<void>
+  readonly #blocks = new Map<string, KeptBlock>()
+  readonly #versions = new Map<string, number>()
+  #lastNumber = 0
+
+  /** `steps`: what `write` was given before the crash, in the order of the numbers. */
+  constructor(steps: readonly string[], write: (number: number, text: string) => Promise<void>) {
+    this.#write = write
+    for (const text of steps) this.#read(JSON.parse(text) as Step)
+    this.#lastNumber = steps.length
+  }
+
+  /** The block that ended at a place before the crash. */
+  block(place: string): KeptBlock | undefined {
+    return this.#blocks.get(place)
+  }
+
+  /** Every block that ended before the crash, in the order in which they did. */
+  get blocks(): Iterable<KeptBlock> {
+    return this.#blocks.values()
+  }
+
+  /** Resolves when it is on disk; rejects when it could not be written. */
+  keepBlock(place: string, kept: KeptBlock): Promise<void> {
+    return this.#keep({ place, block: kept })
+  }
+
+  /** The version of the sub-workflow that was started at a place. */
+  version(place: string): number | undefined {
+    return this.#versions.get(place)
+  }
+
+  keepVersion(place: string, version: number): Promise<void> {
+    return this.#keep({ place, version })
+  }
+
+  #keep(step: Step): Promise<void> {
+    this.#lastNumber += 1
+    const number = this.#lastNumber
+    return Promise.try(() => this.#write(number, JSON.stringify(step)))
+  }
+
+  #read(step: Step): void {
+    if ('version' in step) this.#versions.set(step.place, step.version)
+    else this.#blocks.set(step.place, step.block)
+  }
+}
+
+type Step = { place: string; block: KeptBlock } | { place: string; version: number }
+
+/** The outputs of a kept block. */
+export function outputsOf({ span }: KeptBlock): Outputs {
+  return span.output as Outputs
+}
