@@ -56,7 +56,7 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     load: async () => (await import('./restore.ts')).restore,
   },
   doctor: {
-    summary: 'checks settings, data folder, database, disk and clock; says what to do',
+    summary: 'checks settings, data folder, disk, database, keys and clock; says what to do',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   health: {

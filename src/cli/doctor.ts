@@ -1,26 +1,16 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Config, sizeText } from '../config.ts'
+import type { Config } from '../config.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
 import { parseAllowList } from '../outbound/addresses.ts'
 import { takeLock } from '../store/lock.ts'
-import { inspectDatabase } from '../store/sqlite/inspect.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
+import { examineDatabase, examineDisk, examineKey } from './doctor-storage.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, database, disk and clock, and says what to do; exit 1 when something is broken',
+    'checks settings, data folder, disk, database, key file and clock, and says what to do; exit 1 when something is broken',
   details: 'It changes nothing, and may be called while the service runs.',
   settings: ['data'],
   json: true,
@@ -41,7 +31,7 @@ export const doctor: Command = {
 
 /** What one check found; `advice` says what to do. */
 export type Diagnosis = {
-  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'clock'
+  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string
@@ -53,8 +43,14 @@ function examine(config: Config, settings: LoadedSettings, now: number): Diagnos
   const folder = resolve(config.data)
   const found = [...examineSettings(config, settings), examineFolder(folder)]
   if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
-  const path = databasePath(folder)
-  return [...found, examineDisk(folder), examineLock(folder), examineDatabase(path), examineClock(now, writtenAt(path))]
+  return [
+    ...found,
+    examineDisk(folder, config),
+    examineLock(folder),
+    examineDatabase(folder),
+    examineKey(folder, config),
+    examineClock(now, writtenAt(databasePath(folder))),
+  ]
 }
 
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {
@@ -99,21 +95,6 @@ function examineFolder(folder: string): Diagnosis {
   return { check, state: 'ok', message: `${folder} can be written to.` }
 }
 
-/** Below the first the service will stop taking runs soon, below the second it is time to look. */
-const freeBytesMin = 100 * 1024 * 1024
-const freeBytesLow = 1024 * 1024 * 1024
-
-function examineDisk(folder: string): Diagnosis {
-  const { bavail, bsize } = statfsSync(folder)
-  const free = bavail * bsize
-  const message = `${(free / freeBytesLow).toFixed(1)} GB are free where the folder lies.`
-  const advice = 'Free space or move the folder to a larger disk; on a full disk callers get 503.'
-  if (free < freeBytesMin) return { check: 'disk', state: 'broken', message, advice }
-  return free < freeBytesLow
-    ? { check: 'disk', state: 'warning', message, advice }
-    : { check: 'disk', state: 'ok', message }
-}
-
 /** Takes the lock for a moment: the operating system knows whether somebody holds it, and nothing else does. */
 function examineLock(folder: string): Diagnosis {
   const check = 'service'
@@ -127,23 +108,6 @@ function examineLock(folder: string): Diagnosis {
     }
     const advice = 'Let the user that runs the service own the folder and everything in it.'
     return { check, state: 'broken', message: messageOf(error), advice }
-  }
-}
-
-function examineDatabase(path: string): Diagnosis {
-  const check = 'database'
-  if (!existsSync(path)) {
-    const advice = 'millrace serve or millrace init makes it.'
-    return { check, state: 'warning', message: `There is no database in the folder yet.`, advice }
-  }
-  const advice = 'Stop the service, keep a copy of the folder as it is, and go back to the latest backup.'
-  try {
-    const { problems, bytes, schemaVersion } = inspectDatabase(path)
-    if (problems.length > 0)
-      return { check, state: 'broken', message: `${path} is damaged: ${problems.join('; ')}.`, advice }
-    return { check, state: 'ok', message: `Every page is in order (${sizeText(bytes)}, schema ${schemaVersion}).` }
-  } catch (error) {
-    return { check, state: 'broken', message: `${path} cannot be read: ${messageOf(error)}.`, advice }
   }
 }
 

@@ -49,7 +49,10 @@ const parts = [filesName, keyFileName, databaseName] as const
 const draftPrefix = '.restore-'
 
 function refuseInstallation(data: string): void {
-  const there = [...parts, `${databaseName}-wal`].find((part) => existsSync(join(data, part)))
+  const isThere = (part: string) =>
+    // An empty database is none: a first start that was cut leaves one.
+    part === databaseName ? !!statSync(join(data, part), { throwIfNoEntry: false })?.size : existsSync(join(data, part))
+  const there = [...parts, `${databaseName}-wal`].find(isThere)
   if (there === undefined) return
   throw new CommandError(
     `${data} holds an installation already (${there}). Nothing was changed.`,

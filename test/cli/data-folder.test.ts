@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKeyShaped } from '../../src/accounts/keys.ts'
-import { takeLock } from '../../src/store/lock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { call, findKey, json, type Made } from './folder.ts'
 
@@ -103,52 +102,4 @@ test('commands on a folder without an installation say so and make none', async 
     expect(said).toContain('millrace init --data')
   }
   expect(existsSync(join(folder.path, 'none'))).toBe(false)
-})
-
-describe('doctor', () => {
-  type Diagnosis = { check: string; state: string; message: string; advice?: string }
-  const diagnose = async (folder: string) => {
-    const { code, out } = await call(folder, 'doctor', '--json')
-    const found = JSON.parse(out) as Diagnosis[]
-    return { code, found, of: (check: string) => found.find((one) => one.check === check) }
-  }
-
-  test('finds a new installation in order', async () => {
-    using folder = temporaryFolder()
-    await json<Made>(folder.path, 'init')
-    const { code, found } = await diagnose(folder.path)
-    expect(code).toBe(0)
-    expect(found.map(({ check }) => check)).toEqual(['settings', 'folder', 'disk', 'service', 'database', 'clock'])
-    expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
-  })
-
-  test('says which process serves from the folder', async () => {
-    using folder = temporaryFolder()
-    const lock = takeLock(folder.path)
-    expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
-    lock.release()
-    expect((await diagnose(folder.path)).of('service')?.message).toBe('No service runs on the folder.')
-  })
-
-  test('finds a damaged database, says what to do, and exits with 1', async () => {
-    using folder = temporaryFolder()
-    await json<Made>(folder.path, 'init')
-    const database = join(folder.path, 'millrace.db')
-    const bytes = readFileSync(database)
-    bytes.fill(0xff, 4096, bytes.length - 4096)
-    writeFileSync(database, bytes)
-    const { code, of } = await diagnose(folder.path)
-    expect(code).toBe(1)
-    expect(of('database')).toMatchObject({ state: 'broken', advice: expect.stringContaining('backup') })
-  })
-
-  test('tells a wrong address rule and an open folder', async () => {
-    using folder = temporaryFolder()
-    mkdirSync(join(folder.path, 'open'))
-    chmodSync(join(folder.path, 'open'), 0o755)
-    expect((await diagnose(join(folder.path, 'open'))).of('folder')).toMatchObject({ state: 'warning' })
-    const { code, out } = await call(folder.path, 'doctor', '--outbound-allow', '10.0.0.0/99')
-    expect(code).toBe(1)
-    expect(out).toMatch(/BROKEN {2}settings .*10\.0\.0\.0\/99/)
-  })
 })

@@ -23,13 +23,13 @@ export function failureOf(error: unknown, path: string): Failure | undefined {
   if (code === 'SQLITE_CORRUPT' || code.startsWith('SQLITE_CORRUPT_')) {
     return {
       kind: 'unusable',
-      message: `The database ${path} is damaged ${says}. Stop the service, run \`millrace doctor\` and restore a backup.`,
+      message: `The database ${path} is damaged ${says}. Stop the service and run \`millrace doctor\`: it says how to go back to a backup.`,
     }
   }
   if (code === 'SQLITE_NOTADB') {
     return {
       kind: 'unusable',
-      message: `${path} is not a database ${says}. Restore a backup, or choose another directory.`,
+      message: `${path} is not a database ${says}. Run \`millrace doctor\`: it says how to go back to a backup; or choose another directory.`,
     }
   }
   if (code === 'SQLITE_READONLY' || code.startsWith('SQLITE_READONLY_')) {

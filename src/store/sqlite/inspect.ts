@@ -29,7 +29,9 @@ export function inspectDatabase(path: string, { thorough = false }: { thorough?:
     const rows = database.prepare(`PRAGMA ${check}(${problemsMax})`).all() as Record<string, string>[]
     const schemaVersion = single<number>('PRAGMA user_version')
     return {
-      problems: rows.map((row) => row[check]!).filter((text) => text !== 'ok'),
+      problems: rows
+        .flatMap((row) => row[check]!.split('\n'))
+        .filter((line) => line !== 'ok' && !line.startsWith('***')),
       schemaVersion,
       tooNew: schemaVersion > migrations.length,
       foreign: single<number>('PRAGMA application_id') !== applicationId,
@@ -37,5 +39,22 @@ export function inspectDatabase(path: string, { thorough = false }: { thorough?:
     }
   } finally {
     database.close()
+  }
+}
+
+/**
+ * The first bytes of everything that is stored encrypted, each once: they name the key. Empty for a database that cannot be
+ * read, or has none of it: `inspectDatabase` says so.
+ */
+export function sealHeadsIn(path: string, length: number): Uint8Array[] {
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readonly: true, strict: true })
+    const rows = database.prepare('SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment').all(length)
+    return (rows as { head: Uint8Array }[]).map(({ head }) => head)
+  } catch {
+    return []
+  } finally {
+    database?.close()
   }
 }

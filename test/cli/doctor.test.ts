@@ -1,0 +1,194 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSecretBox, sealHeadBytes } from '../../src/accounts/secret-box.ts'
+import { takeLock } from '../../src/store/lock.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { millrace, temporaryFolder } from '../executable.ts'
+import { serve } from '../running-service.ts'
+import { call, json, type Made } from './folder.ts'
+
+type Diagnosis = { check: string; state: string; message: string; advice?: string }
+
+/** With a bound of the log that every disk has room for, unless a test says another. */
+async function diagnose(folder: string, ...words: string[]) {
+  const bound = words.includes('--log-retention-bytes') ? [] : ['--log-retention-bytes', '10MB']
+  const { code, out } = await call(folder, 'doctor', '--json', ...bound, ...words)
+  const found = JSON.parse(out) as Diagnosis[]
+  return { code, found, of: (check: string) => found.find((one) => one.check === check) }
+}
+
+/** Overwrites some bytes in the middle of the first page of a table. */
+function damage(folder: string, table: string): void {
+  const path = join(folder, 'millrace.db')
+  const database = new Database(path, { readwrite: true })
+  const page = database
+    .query<{ pageno: number }, [string]>('SELECT pageno FROM dbstat WHERE name = ?')
+    .get(table)!.pageno
+  const size = database.query<{ page_size: number }, []>('PRAGMA page_size').get()!.page_size
+  database.close()
+  const bytes = readFileSync(path)
+  const start = (page - 1) * size
+  bytes.fill(0x5a, start + 4, start + 40)
+  writeFileSync(path, bytes)
+}
+
+describe('doctor', () => {
+  test('finds a new installation in order', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const { code, found } = await diagnose(folder.path)
+    expect(code).toBe(0)
+    const checks = ['settings', 'folder', 'disk', 'service', 'database', 'key', 'clock']
+    expect(found.map(({ check }) => check)).toEqual(checks)
+    expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
+  })
+
+  test('says which process serves from the folder', async () => {
+    using folder = temporaryFolder()
+    const lock = takeLock(folder.path)
+    expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
+    lock.release()
+    expect((await diagnose(folder.path)).of('service')?.message).toBe('No service runs on the folder.')
+  })
+
+  test('tells a wrong address rule and an open folder', async () => {
+    using folder = temporaryFolder()
+    mkdirSync(join(folder.path, 'open'))
+    chmodSync(join(folder.path, 'open'), 0o755)
+    expect((await diagnose(join(folder.path, 'open'))).of('folder')).toMatchObject({ state: 'warning' })
+    const { code, out } = await call(folder.path, 'doctor', '--outbound-allow', '10.0.0.0/99')
+    expect(code).toBe(1)
+    expect(out).toMatch(/BROKEN {2}settings .*10\.0\.0\.0\/99/)
+  })
+
+  test('warns when the log may grow beyond the disk', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const { code, of } = await diagnose(folder.path, '--log-retention-bytes', '1000TB')
+    expect(code).toBe(0)
+    expect(of('disk')).toMatchObject({
+      state: 'warning',
+      advice: expect.stringContaining('MILLRACE_LOG_RETENTION_BYTES'),
+    })
+  })
+
+  test('takes an empty database for none', async () => {
+    using folder = temporaryFolder()
+    writeFileSync(join(folder.path, 'millrace.db'), '')
+    expect((await diagnose(folder.path)).of('database')).toMatchObject({
+      state: 'warning',
+      message: expect.stringContaining('no database'),
+    })
+  })
+})
+
+describe('a damaged database', () => {
+  test('is found, with the command that goes back to a backup', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    damage(folder.path, 'keys')
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject({
+      state: 'broken',
+      message: expect.stringContaining('is damaged'),
+      advice: expect.stringContaining(`millrace restore BACKUP --data ${folder.path}-restored`),
+    })
+  })
+
+  test.each([
+    ['its head', 0, 100],
+    ['its first page', 100, 4_000],
+    ['everything else', 4_096, Number.POSITIVE_INFINITY],
+  ])('is found whatever is damaged (%s)', async (_, from, to) => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const path = join(folder.path, 'millrace.db')
+    const bytes = readFileSync(path)
+    bytes.fill(0xff, from, Math.min(to, bytes.length))
+    writeFileSync(path, bytes)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject({ state: 'broken', advice: expect.stringContaining('millrace restore') })
+  })
+
+  test('is found while a service runs on it', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const healthy = await serve(folder.path)
+    expect((await diagnose(folder.path)).of('database')).toMatchObject({ state: 'ok' })
+    await healthy.kill('SIGTERM')
+    damage(folder.path, 'logs')
+    const service = await serve(folder.path)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('service')?.message).toContain(`process ${service.pid}`)
+    expect(of('database')).toMatchObject({ state: 'broken', message: expect.stringContaining('is damaged') })
+    await service.kill('SIGTERM')
+  })
+
+  test.each([
+    ['head', 0, 100],
+    ['schema', 100, 4_000],
+  ])('keeps the service from starting, which names the doctor (%s)', async (_, from, to) => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const path = join(folder.path, 'millrace.db')
+    const bytes = readFileSync(path)
+    bytes.fill(0x5a, from, to)
+    writeFileSync(path, bytes)
+    const { code, out, words } = await millrace(['serve', '--port', '0', '--data', folder.path])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(words).toContain(path)
+    expect(words).toContain('millrace doctor')
+    expect(words.split('\n').filter((line) => line !== '')).toHaveLength(1)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})
+
+describe('the key of stored secrets', () => {
+  /** An installation with one variable, encrypted with its key file. */
+  const withSecret = async (folder: string) => {
+    const { workspaceId } = await json<Made>(folder, 'init')
+    const store = await openSqliteStore({ directory: folder, sync: 'full', mode: 'direct' })
+    const sealHeads = () => store.sealHeads(sealHeadBytes)
+    const box = await openSecretBox({ directory: folder, secretKey: undefined, sealHeads })
+    const sealed = box.seal('secret', 'x')
+    await store.setVariable({ workspaceId, name: 'NAME', sealed, plain: false, at: 1 })
+    await store.close()
+    return join(folder, 'millrace.key')
+  }
+
+  test('is there and fits', async () => {
+    using folder = temporaryFolder()
+    const path = await withSecret(folder.path)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(0)
+    expect(of('key')).toEqual({ check: 'key', state: 'ok', message: expect.stringContaining(path) })
+  })
+
+  test.each([
+    ['missing', (path: string) => rmSync(path), 'is missing'],
+    ['another', (path: string) => writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`), 'another key'],
+    ['damaged', (path: string) => writeFileSync(path, 'nothing'), 'is damaged'],
+  ])('that is %s is found', async (_, change, message) => {
+    using folder = temporaryFolder()
+    change(await withSecret(folder.path))
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('key')).toMatchObject({
+      state: 'broken',
+      message: expect.stringContaining(message),
+      advice: expect.stringContaining('backup'),
+    })
+  })
+
+  test('that others may read is told', async () => {
+    using folder = temporaryFolder()
+    const path = await withSecret(folder.path)
+    chmodSync(path, 0o644)
+    expect((await diagnose(folder.path)).of('key')).toMatchObject({ state: 'warning', advice: `chmod 600 ${path}` })
+  })
+})
