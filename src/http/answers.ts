@@ -51,18 +51,24 @@ export const SavedWorkflow = t.Object(
 export type SavedWorkflow = Static<typeof SavedWorkflow>
 
 export const WorkflowList = listOf(
-  t.Object({
-    ...facts,
-    name: t.String(),
-    description: maybe(t.String()),
-    folder: maybe(t.String()),
-    isDeployed: t.Boolean(),
-    version: maybe(t.Integer()),
-    deployedAt: maybe(Time),
-  }),
+  t.Object(
+    {
+      ...facts,
+      name: t.String(),
+      description: maybe(t.String()),
+      folder: maybe(t.String()),
+      isDeployed: t.Boolean(),
+      version: maybe(t.Integer()),
+      deployedAt: maybe(Time),
+    },
+    { $id: 'WorkflowSummary' },
+  ),
 )
 
-export const DeployAnswer = t.Object({ version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer) })
+export const DeployAnswer = t.Object(
+  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer) },
+  { $id: 'Deployed' },
+)
 
 const deploymentFacts = {
   workflowId: t.String(),
@@ -73,8 +79,8 @@ const deploymentFacts = {
   createdBy: t.String({ description: 'The account that deployed it.' }),
   isActive: t.Boolean(),
 }
-export const DeploymentList = listOf(t.Object(deploymentFacts))
-export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Deployment' })
+export const DeploymentList = listOf(t.Object(deploymentFacts, { $id: 'VersionSummary' }))
+export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Version' })
 
 export const StatusAnswer = t.Object(
   {
@@ -114,7 +120,7 @@ export type JobAnswer = Static<typeof JobAnswer>
 
 export const CancelAnswer = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
 
-const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time })
+const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time }, { $id: 'RateLimit' })
 export const LimitsAnswer = t.Object(
   {
     workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
@@ -129,14 +135,17 @@ export const LimitsAnswer = t.Object(
 )
 export type LimitsAnswer = Static<typeof LimitsAnswer>
 
-const UsageState = t.Object({ isLimited: t.Boolean(), limit: t.Number(), remaining: t.Number(), resetAt: Time })
-export const UsageLimits = t.Object({
-  success: t.Literal(true),
-  rateLimit: t.Object({ sync: UsageState, async: UsageState, authType: t.Literal('api') }),
-  usage: t.Object({ currentPeriodCost: t.Number(), limit: t.Number(), plan: t.String() }),
-})
+const UsageState = t.Object({ isLimited: t.Boolean(), ...RateState.properties })
+export const UsageLimits = t.Object(
+  {
+    success: t.Literal(true),
+    rateLimit: t.Object({ sync: UsageState, async: UsageState, authType: t.Literal('api') }),
+    usage: t.Object({ currentPeriodCost: t.Number(), limit: t.Number(), plan: t.String() }),
+  },
+  { $id: 'UsageLimits' },
+)
 
-const Tokens = t.Object({ prompt: t.Number(), completion: t.Number(), total: t.Number() })
+const Tokens = t.Object({ prompt: t.Number(), completion: t.Number(), total: t.Number() }, { $id: 'Tokens' })
 const Cost = t.Object(
   {
     total: t.Number({ description: 'USD.' }),
@@ -148,6 +157,37 @@ const Cost = t.Object(
   },
   { $id: 'Cost' },
 )
+
+/** What one block did, or the run, an iteration, a sub-workflow. Values over 256 KB are kept as a preview. */
+const TraceSpan = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    type: t.String({ description: "The block's type; `workflow` for the root, `iteration` for one pass of a loop." }),
+    blockId: maybe(t.String()),
+    status: oneOf(['success', 'error', 'skipped', 'cancelled']),
+    startTime: Time,
+    endTime: Time,
+    duration: maybe(t.Number({ description: 'Milliseconds.' })),
+    input: t.Unknown(),
+    output: t.Unknown(),
+    error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
+    attempts: t.Optional(
+      t.Array(
+        t.Object({
+          number: t.Integer(),
+          startTime: Time,
+          duration: maybe(t.Number()),
+          status: t.Optional(t.Integer()),
+          error: t.Optional(t.String()),
+        }),
+      ),
+    ),
+    children: t.Array(t.Unsafe<unknown>({ $ref: '#/components/schemas/TraceSpan' })),
+  },
+  { $id: 'TraceSpan' },
+)
+
 const logFacts = {
   id: t.String(),
   workflowId: t.String(),
@@ -163,13 +203,16 @@ const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: 
 
 export const LogList = t.Object({
   data: t.Array(
-    t.Object({
-      ...logFacts,
-      cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
-      workflow: t.Optional(WorkflowFacts),
-      finalOutput: t.Optional(t.Unknown()),
-      traceSpans: t.Optional(t.Array(t.Unknown())),
-    }),
+    t.Object(
+      {
+        ...logFacts,
+        cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
+        workflow: t.Optional(WorkflowFacts),
+        finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
+        traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),
+      },
+      { $id: 'LogEntry' },
+    ),
   ),
   nextCursor: maybe(t.String({ description: 'Continues this query; opaque.' })),
   limits: LimitsAnswer,
@@ -182,7 +225,7 @@ export const LogDetail = t.Object(
       ...logFacts,
       cost: Cost,
       workflow: WorkflowFacts,
-      executionData: t.Object({ traceSpans: t.Array(t.Unknown()), finalOutput: t.Unknown() }),
+      executionData: t.Object({ traceSpans: t.Array(TraceSpan), finalOutput: t.Unknown() }),
       limits: LimitsAnswer,
     }),
     limits: LimitsAnswer,
@@ -215,10 +258,13 @@ export const ExecutionDetail = t.Object(
 export type ExecutionDetail = Static<typeof ExecutionDetail>
 
 export const WorkspaceList = listOf(
-  t.Object({ id: t.String(), name: t.String(), role: oneOf(['owner', 'editor', 'viewer']), createdAt: Time }),
+  t.Object(
+    { id: t.String(), name: t.String(), role: oneOf(['owner', 'editor', 'viewer']), createdAt: Time },
+    { $id: 'Workspace' },
+  ),
 )
-export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }))
-export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }))
+export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }, { $id: 'Folder' }))
+export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))
 export const HealthAnswer = t.Object({ status: t.Literal('ok'), version: t.String() })
 export const ReadyAnswer = t.Object({
   status: t.Literal('ok'),

@@ -1,43 +1,94 @@
-import { type Static, t } from 'elysia'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { ErrorAnswer } from './errors.ts'
+import { operation } from './operation.ts'
+
+const metadata = t.Object({
+  duration: t.Number({ description: 'Milliseconds.' }),
+  startTime: t.String({ format: 'date-time' }),
+  endTime: t.String({ format: 'date-time' }),
+})
+
+/** A run that succeeded, for its caller. */
+export const RunAnswer = t.Object(
+  {
+    success: t.Literal(true),
+    executionId: t.String(),
+    output: t.Unknown({ description: 'The output of the last block of the path.' }),
+    metadata,
+  },
+  { $id: 'RunResult' },
+)
+
+/** A run that failed, for its caller: an error with the facts of the run beside it. */
+export const RunFailureAnswer = t.Object(
+  {
+    success: t.Literal(false),
+    error: ErrorAnswer.properties.error,
+    code: t.Unsafe<'EXECUTION_FAILED' | 'EXECUTION_TIMEOUT'>({
+      type: 'string',
+      enum: ['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'],
+    }),
+    executionId: t.String(),
+    blockId: t.Union([t.String(), t.Null()], { description: 'The block that failed; null when it was no single one.' }),
+    blockName: t.Union([t.String(), t.Null()]),
+    output: t.Unknown(),
+    metadata,
+  },
+  { $id: 'RunFailure' },
+)
+export type RunFailureAnswer = Static<typeof RunFailureAnswer>
 
 /** The answer to an asynchronous execution. */
-export const Accepted = t.Object({
-  success: t.Literal(true),
-  async: t.Literal(true),
-  taskId: t.String(),
-  jobId: t.String(),
-  executionId: t.String({ description: 'All three ids are the same text.' }),
-  status: t.Literal('queued'),
-  createdAt: t.String(),
-  statusUrl: t.String({ description: 'Where to ask how it goes.' }),
-  links: t.Object({ status: t.String() }),
-})
-export type Accepted = Static<typeof Accepted>
+export const AcceptedAnswer = t.Object(
+  {
+    success: t.Literal(true),
+    async: t.Literal(true),
+    taskId: t.String(),
+    jobId: t.String(),
+    executionId: t.String({ description: 'All three ids are the same text.' }),
+    status: t.Literal('queued'),
+    createdAt: t.String({ format: 'date-time' }),
+    statusUrl: t.String({ description: 'Where to ask how it goes.' }),
+    links: t.Object({ status: t.String() }),
+  },
+  { $id: 'Accepted' },
+)
+export type AcceptedAnswer = Static<typeof AcceptedAnswer>
 
-const Result = t.Object({
-  success: t.Boolean(),
-  executionId: t.String(),
-  output: t.Unknown({ description: 'The output of the last block of the path.' }),
-  metadata: t.Object({
-    duration: t.Number({ description: 'Milliseconds.' }),
-    startTime: t.String(),
-    endTime: t.String(),
-  }),
-})
+const Input = t.Object(
+  {
+    stream: t.Optional(t.Boolean({ description: 'Must be false or absent: this version answers as a whole only.' })),
+    selectedOutputs: t.Optional(
+      t.Array(t.String(), { description: '`blockName.path` each; checked, and without effect on this answer.' }),
+    ),
+  },
+  {
+    additionalProperties: true,
+    description:
+      "The fields of the trigger's input format. `GET /api/workflows/{id}/openapi.json` has them for one workflow.",
+  },
+)
 
-/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
-function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
-  return { 'application/json': { schema: schema as Record<string, never> } }
-}
-
-/** What the OpenAPI document says of the execute endpoint. */
+/** The execute endpoint's part of the OpenAPI document; the route checks and answers without schemas. */
 export const executeDetail = {
-  summary: 'Execute a workflow',
-  description:
-    'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk. ' +
-    'With `X-Execution-Mode: async` it answers at once with the address to ask for the outcome; such a run goes on after ' +
-    'a crash of the service behind the last block that ended, so a block that was in flight runs again.',
+  ...operation({
+    name: 'executeWorkflow',
+    summary: 'Execute a workflow',
+    description:
+      'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk. ' +
+      'An empty body is `{}`; JSON that is no object becomes the member `input`. A workflow whose run reaches a response ' +
+      "block answers with that block's status, headers and body instead of the result below.\n\n" +
+      'With `X-Execution-Mode: async` it answers as soon as the run is on disk, with the address to ask for the outcome; ' +
+      'such a run goes on after a crash of the service behind the last block that ended, so a block that was in flight ' +
+      'runs again.',
+    tag: 'Executions',
+    access: 'external',
+    errors: [
+      ...(['INVALID_JSON', 'INVALID_INPUT', 'USAGE_LIMIT_EXCEEDED', 'WORKFLOW_NOT_DEPLOYED', 'FORBIDDEN'] as const),
+      'NOT_FOUND',
+      ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
+    ],
+  }),
   parameters: [
     {
       name: 'X-Execution-Mode',
@@ -47,30 +98,15 @@ export const executeDetail = {
       schema: { type: 'string' as const, enum: ['async', 'sync'] },
     },
   ],
-  tags: ['Executions'],
-  security: [{ apiKey: [] as string[] }],
-  requestBody: { content: { 'application/json': { schema: { type: 'object' as const, additionalProperties: true } } } },
+  requestBody: { content: json(Input) },
   responses: {
-    200: {
-      description: "The run's result, or what the workflow's response block answers.",
-      content: json(Result),
-    },
-    202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(Accepted) },
-    ...Object.fromEntries(
-      (
-        [
-          [400, 'The body is no JSON or does not fit the input format.'],
-          [401, 'No API key, or one that is not valid.'],
-          [402, "The account's usage limit is reached."],
-          [403, 'The workflow is not deployed, or the key is that of a viewer.'],
-          [404, 'No such workflow, or it has no API trigger.'],
-          [413, 'The body is too large.'],
-          [429, 'Too many executions in this minute.'],
-          [500, 'The run failed.'],
-          [503, 'No free place for a run, or the storage is unavailable.'],
-          [504, 'The run took too long.'],
-        ] as const
-      ).map(([status, description]) => [status, { description, content: json(ErrorAnswer) }]),
-    ),
+    200: { description: 'The run succeeded.', content: json(RunAnswer) },
+    202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedAnswer) },
+    default: { description: "What the workflow's response block says: its status, headers and body." },
   },
+}
+
+/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
+function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
+  return { 'application/json': { schema: schema as Record<string, never> } }
 }

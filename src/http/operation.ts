@@ -3,6 +3,8 @@ import type { DocumentDecoration } from 'elysia'
 import type { ErrorCode } from '../domain/errors.ts'
 
 export type OperationTexts = {
+  /** What generated clients call it, `listWorkflows` say; also where `route-examples.ts` has its examples. */
+  name: string
   summary: string
   description?: string
   tag: Tag
@@ -28,9 +30,10 @@ export const errorsMember = 'x-errors'
 
 /** A route's part of the OpenAPI document. */
 export function operation(texts: OperationTexts): DocumentDecoration {
-  const { summary, description, tag, errors = [], access = 'key' } = texts
+  const { name, summary, description, tag, errors = [], access = 'key' } = texts
   const codes = new Set<ErrorCode>([...commonErrors[access], ...errors])
   return {
+    operationId: name,
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
@@ -39,17 +42,18 @@ export function operation(texts: OperationTexts): DocumentDecoration {
   } as DocumentDecoration
 }
 
+const everyone: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'INTERNAL']
+const key: readonly ErrorCode[] = [
+  ...everyone,
+  'API_KEY_REQUIRED',
+  'INVALID_API_KEY',
+  'OVERLOADED',
+  'STORAGE_UNAVAILABLE',
+]
 const commonErrors: Record<NonNullable<OperationTexts['access']>, readonly ErrorCode[]> = {
-  key: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'OVERLOADED', 'STORAGE_UNAVAILABLE', 'INTERNAL'],
-  external: [
-    'API_KEY_REQUIRED',
-    'INVALID_API_KEY',
-    'RATE_LIMIT_EXCEEDED',
-    'OVERLOADED',
-    'STORAGE_UNAVAILABLE',
-    'INTERNAL',
-  ],
-  everyone: [],
+  everyone,
+  key,
+  external: [...key, 'RATE_LIMIT_EXCEEDED'],
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isObject } from '../domain/input.ts'
 import type { FieldType, InputField, WorkflowDocument } from '../domain/workflow.ts'
 import { ErrorAnswer } from './errors.ts'
-import { repairSchema } from './openapi.ts'
+import { plainSchema } from './plain-schema.ts'
 
 type Json = Record<string, unknown>
 
@@ -26,7 +26,7 @@ export function workflowOpenApi(id: string, document: WorkflowDocument, version:
             200: { description: 'The result of the run, or what its response block answers.' },
             default: {
               description: 'What went wrong.',
-              content: { 'application/json': { schema: repairSchema(ErrorAnswer, {}) } },
+              content: { 'application/json': { schema: plainSchema(ErrorAnswer, {}) } },
             },
           },
         },

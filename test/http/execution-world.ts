@@ -5,6 +5,7 @@ import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
+import { DeclaredAnswers } from './declared-answers.ts'
 
 export type CallOptions = {
   method?: string
@@ -22,6 +23,7 @@ export class ExecutionWorld {
   readonly apiKey: string
   readonly workspaceId: string
   #names = 0
+  #declared: Promise<DeclaredAnswers> | undefined
 
   static async open(flags: Record<string, string> = {}): Promise<ExecutionWorld> {
     const folder = temporaryFolder()
@@ -68,6 +70,13 @@ export class ExecutionWorld {
     const answer = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
     const json: unknown = isJson ? JSON.parse(answer) : undefined
+    this.#declared ??= declaredBy(this.url)
+    const declared = await this.#declared
+    declared.assert(method ?? (sent === undefined ? 'GET' : 'POST'), path, {
+      status: response.status,
+      headers: response.headers,
+      json,
+    })
     return { status: response.status, headers: response.headers, text: answer, json }
   }
 
@@ -84,3 +93,7 @@ export const echo = document({
   blocks: [start(), block('f', 'function', { code: 'return <api.input>' })],
   edges: ['start > f'],
 })
+
+async function declaredBy(url: string): Promise<DeclaredAnswers> {
+  return new DeclaredAnswers(await (await fetch(`${url}/swagger/json`)).json())
+}

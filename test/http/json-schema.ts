@@ -2,6 +2,7 @@ import type { Parsed } from './world.ts'
 
 /** Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. */
 export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path = '$'): string[] {
+  if (schema === true) return []
   if (typeof schema.$ref === 'string') {
     const steps = schema.$ref.slice(2).split('/')
     return findBreaches(

@@ -15,6 +15,7 @@ import { defaultPlans, type PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
 import { type Answerer, Listener } from '../../src/http/listener.ts'
+import { describeApi } from '../../src/http/routes/swagger.ts'
 import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
 import type { RunInFlight, Services } from '../../src/http/services.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -23,6 +24,7 @@ import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
+import { DeclaredAnswers } from './declared-answers.ts'
 
 export type WorldOptions = {
   access?: AccessLogging
@@ -60,6 +62,7 @@ export class HttpWorld {
   readonly workspaceId = newId()
   readonly userId = newId()
   readonly #sequence = new LogSequence(Date.now)
+  #declared: Promise<DeclaredAnswers> | undefined
   owner = ''
   stranger = ''
   url = ''
@@ -150,7 +153,16 @@ export class HttpWorld {
     })
     const text = await response.text()
     const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json') && text !== ''
-    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    }
+    this.#declared ??= describeApi(this.app, 'test').then((openApi) => new DeclaredAnswers(openApi))
+    const declared = await this.#declared
+    declared.assert(method, path, answer)
+    return answer
   }
 
   get(path: string, options?: CallOptions): Promise<Answer> {
@@ -229,7 +241,7 @@ export class HttpWorld {
       cost: null,
       rawOutput: null,
       finalOutput: '{"answer":42}',
-      traceSpans: '[{"id":"s1","name":"Run","type":"workflow","children":[]}]',
+      traceSpans: JSON.stringify([spanOf(at)]),
       ...more,
     }
   }
@@ -278,4 +290,11 @@ export function sampleDocument(): WorkflowDocument {
     },
     edges: [{ source: 'start', target: 'end' }],
   }
+}
+
+/** The trace of a run in which nothing happened. */
+function spanOf(at: number) {
+  const [startTime, endTime] = [at, at + 12].map((each) => new Date(each).toISOString())
+  const facts = { id: 's1', name: 'Run', type: 'workflow', blockId: null, status: 'success' }
+  return { ...facts, startTime, endTime, duration: 12, input: {}, output: { answer: 42 }, children: [] }
 }

@@ -28,6 +28,7 @@ export function accountRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: UsageLimits }),
         detail: operation({
+          name: 'getUsageLimits',
           summary: 'Get the limits of your account',
           description: 'Executions left in the current minute, and what was spent this month.',
           tag: 'Account',
@@ -48,7 +49,11 @@ export function accountRoutes(services: Services, door: Door) {
       },
       {
         response: answers({ 200: WorkspaceList }),
-        detail: operation({ summary: 'List the workspaces that this key can see', tag: 'Account' }),
+        detail: operation({
+          name: 'listWorkspaces',
+          summary: 'List the workspaces that this key can see',
+          tag: 'Account',
+        }),
       },
     )
     .get(
@@ -69,6 +74,7 @@ export function accountRoutes(services: Services, door: Door) {
         ),
         response: answers({ 200: FolderList }),
         detail: operation({
+          name: 'listFolders',
           summary: 'List the folders of a workspace',
           description: 'Folders exist through the workflows in them. The ids are those of the filter `folderIds`.',
           tag: 'Account',

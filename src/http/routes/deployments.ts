@@ -46,6 +46,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 200: DeployAnswer }),
         detail: operation({
+          name: 'deployWorkflow',
           summary: 'Deploy a workflow',
           description: 'Copies the draft to a new version and makes it the active one, unless a finding prevents it.',
           tag: 'Deployments',
@@ -67,6 +68,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 204: t.Void({ description: 'No version is active any more.' }) }),
         detail: operation({
+          name: 'undeployWorkflow',
           summary: 'Undeploy a workflow',
           description: 'Leaves no version active; the versions stay.',
           tag: 'Deployments',
@@ -90,6 +92,7 @@ export function deploymentRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: StatusAnswer }),
         detail: operation({
+          name: 'getWorkflowStatus',
           summary: 'Get the deployment status of a workflow',
           description:
             '`needsRedeployment`: the draft would run differently from the active version. Positions and sample values ' +
@@ -109,7 +112,12 @@ export function deploymentRoutes(services: Services, door: Door) {
       },
       {
         response: answers({ 200: DeploymentList }),
-        detail: operation({ summary: 'List the versions of a workflow', tag: 'Deployments', errors: ['NOT_FOUND'] }),
+        detail: operation({
+          name: 'listVersions',
+          summary: 'List the versions of a workflow',
+          tag: 'Deployments',
+          errors: ['NOT_FOUND'],
+        }),
       },
     )
     .get(
@@ -121,7 +129,12 @@ export function deploymentRoutes(services: Services, door: Door) {
       },
       {
         response: answers({ 200: DeploymentAnswer }),
-        detail: operation({ summary: 'Get a version of a workflow', tag: 'Deployments', errors: ['NOT_FOUND'] }),
+        detail: operation({
+          name: 'getVersion',
+          summary: 'Get a version of a workflow',
+          tag: 'Deployments',
+          errors: ['NOT_FOUND'],
+        }),
       },
     )
     .patch(
@@ -139,6 +152,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         body: documented(Texts),
         response: answers({ 200: DeploymentAnswer }),
         detail: operation({
+          name: 'describeVersion',
           summary: 'Name or describe a version',
           description: 'A member that is left out stays as it is; null removes it.',
           tag: 'Deployments',
@@ -165,6 +179,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 200: DeployAnswer }),
         detail: operation({
+          name: 'activateVersion',
           summary: 'Make a version the active one',
           tag: 'Deployments',
           errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
@@ -188,6 +203,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 200: SavedWorkflow }),
         detail: operation({
+          name: 'revertToVersion',
           summary: 'Load a version back into the draft',
           description: 'What is active goes on running. Name, folder and webhooks of the workflow stay as they are.',
           tag: 'Deployments',

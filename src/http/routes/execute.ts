@@ -15,7 +15,7 @@ import { assertMay, authenticate } from '../auth.ts'
 import { readBody, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
-import { type Accepted, executeDetail } from '../execute-operation.ts'
+import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
@@ -170,7 +170,7 @@ async function accept({ services, workflowId, headers }: Call, deployment: Deplo
   headers['x-execution-id'] = executionId
   headers['location'] = statusUrl
   headers['content-type'] = 'application/json'
-  const answer: Accepted = {
+  const answer: AcceptedAnswer = {
     success: true,
     async: true,
     taskId: executionId,

@@ -23,6 +23,7 @@ export function executionRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: JobAnswer }),
         detail: operation({
+          name: 'getExecution',
           summary: 'Get a run',
           description:
             'An asynchronous run that waits has the status `queued`, a run in flight `processing`; one that has ended has ' +
@@ -50,6 +51,7 @@ export function executionRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 200: CancelAnswer }),
         detail: operation({
+          name: 'cancelExecution',
           summary: 'Cancel a run',
           description:
             'Its blocks are told to stop, and it ends with the failure `CANCELLED`. An asynchronous run that waits never starts.',
@@ -69,6 +71,7 @@ export function executionRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: JobAnswer }),
         detail: operation({
+          name: 'getJob',
           summary: 'Get a run by its id alone',
           tag: 'Executions',
           errors: ['NOT_FOUND'],

@@ -27,6 +27,7 @@ export function healthRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: HealthAnswer }),
         detail: operation({
+          name: 'checkHealth',
           summary: 'Is the service well?',
           tag: 'Operations',
           access: 'everyone',
@@ -43,6 +44,7 @@ export function healthRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: HealthAnswer }),
         detail: operation({
+          name: 'checkLive',
           summary: 'Does the process answer?',
           description: 'Restart it when it does not.',
           tag: 'Operations',
@@ -60,6 +62,7 @@ export function healthRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: ReadyAnswer }),
         detail: operation({
+          name: 'checkReady',
           summary: 'Can the service take work?',
           description:
             'Send it no requests while it cannot: the disk is full or failing, or log entries do not reach it.',

@@ -41,6 +41,7 @@ export function logRoutes(services: Services, door: Door) {
         query: documented(LogQueryParameters),
         response: answers({ 200: LogList }),
         detail: operation({
+          name: 'queryLogs',
           summary: 'Query log entries',
           description:
             'Entries are in the order in which they were recorded. To follow new ones, use `order=asc` and come back ' +
@@ -63,7 +64,13 @@ export function logRoutes(services: Services, door: Door) {
       },
       {
         response: answers({ 200: LogDetail }),
-        detail: operation({ summary: 'Get a log entry', tag: 'Logs', access: 'external', errors: ['NOT_FOUND'] }),
+        detail: operation({
+          name: 'getLogEntry',
+          summary: 'Get a log entry',
+          tag: 'Logs',
+          access: 'external',
+          errors: ['NOT_FOUND'],
+        }),
       },
     )
     .get(
@@ -75,6 +82,7 @@ export function logRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: ExecutionDetail }),
         detail: operation({
+          name: 'getExecutionDetails',
           summary: 'Get execution details',
           description: '`workflowState` is the deployment that ran, not the draft.',
           tag: 'Logs',
@@ -92,6 +100,7 @@ export function logRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: ExecutionDetail }),
         detail: operation({
+          name: 'getExecutionDetailsShort',
           summary: 'Get execution details (short path)',
           description: 'The same answer as the longer path.',
           tag: 'Logs',
@@ -150,23 +159,50 @@ function invalidCursor(): AppError {
 const optional = <Schema extends TSchema>(schema: Schema) => t.Optional(schema)
 const names = (values: readonly string[]) => t.String({ description: `Separated by commas: ${values.join(', ')}.` })
 const LogQueryParameters = t.Object({
-  workspaceId: t.String(),
+  workspaceId: t.String({ description: 'The workspace whose entries are shown.' }),
   workflowIds: optional(t.String({ description: 'Separated by commas.' })),
   folderIds: optional(t.String({ description: 'Separated by commas; folders below them count.' })),
   triggers: optional(names(triggerKinds)),
-  level: optional(t.Unsafe<'info' | 'error'>({ type: 'string', enum: ['info', 'error'] })),
+  level: optional(
+    t.Unsafe<'info' | 'error'>({
+      type: 'string',
+      enum: ['info', 'error'],
+      description: '`error`: runs that failed, were cancelled or lost their caller; `info`: all others.',
+    }),
+  ),
   startDate: optional(t.String({ description: 'RFC 3339; entries that started then or later.' })),
   endDate: optional(t.String({ description: 'RFC 3339; entries that started then or earlier.' })),
-  executionId: optional(t.String()),
-  minDurationMs: optional(t.Number({ minimum: 0 })),
-  maxDurationMs: optional(t.Number({ minimum: 0 })),
-  minCost: optional(t.Number({ minimum: 0, description: 'USD.' })),
-  maxCost: optional(t.Number({ minimum: 0, description: 'USD.' })),
-  model: optional(t.String()),
-  limit: optional(t.Integer({ minimum: 1, maximum: logsPageMax, default: logsPageDefault })),
+  executionId: optional(t.String({ description: 'The entry of one run.' })),
+  minDurationMs: optional(t.Number({ minimum: 0, description: 'At least so long, in milliseconds.' })),
+  maxDurationMs: optional(t.Number({ minimum: 0, description: 'At most so long, in milliseconds.' })),
+  minCost: optional(t.Number({ minimum: 0, description: 'At least so much, in USD.' })),
+  maxCost: optional(t.Number({ minimum: 0, description: 'At most so much, in USD.' })),
+  model: optional(t.String({ description: 'Runs that used this model: a key of `cost.models`.' })),
+  limit: optional(
+    t.Integer({
+      minimum: 1,
+      maximum: logsPageMax,
+      default: logsPageDefault,
+      description: 'Entries on a page at most.',
+    }),
+  ),
   cursor: optional(t.String({ description: '`nextCursor` of the page before.' })),
-  order: optional(t.Unsafe<'desc' | 'asc'>({ type: 'string', enum: ['desc', 'asc'], default: 'desc' })),
-  details: optional(t.Unsafe<'basic' | 'full'>({ type: 'string', enum: ['basic', 'full'], default: 'basic' })),
-  includeTraceSpans: optional(t.Boolean({ default: false })),
-  includeFinalOutput: optional(t.Boolean({ default: false })),
+  order: optional(
+    t.Unsafe<'desc' | 'asc'>({
+      type: 'string',
+      enum: ['desc', 'asc'],
+      default: 'desc',
+      description: 'By when entries were recorded.',
+    }),
+  ),
+  details: optional(
+    t.Unsafe<'basic' | 'full'>({
+      type: 'string',
+      enum: ['basic', 'full'],
+      default: 'basic',
+      description: '`full` adds `workflow` and the whole `cost`.',
+    }),
+  ),
+  includeTraceSpans: optional(t.Boolean({ default: false, description: 'Adds `traceSpans`. Also 1 and 0.' })),
+  includeFinalOutput: optional(t.Boolean({ default: false, description: 'Adds `finalOutput`. Also 1 and 0.' })),
 })

@@ -18,6 +18,7 @@ export function metricsRoutes({ metrics }: Services, door: Door) {
     {
       response: { 200: documented(t.String()) },
       detail: operation({
+        name: 'readMetrics',
         summary: 'Read the metrics',
         description: "What the service counts and measures, in Prometheus' text format. README.md explains the names.",
         tag: 'Operations',

@@ -24,6 +24,7 @@ export function sampleRoutes(door: Door) {
       query: documented(t.Object({ tag: t.Optional(t.String({ description: 'work, time or learning.' })) })),
       response: answers({ 200: QuoteList }),
       detail: operation({
+        name: 'getQuotes',
         summary: 'Get a few quotes',
         description: 'Something to try requests with. An unknown tag gives an empty list.',
         tag: 'Operations',

@@ -40,7 +40,11 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
  * internet, its document needs repair.
  */
 export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
-  const { swagger } = await import('@elysiajs/swagger')
+  const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([
+    import('@elysiajs/swagger'),
+    import('../route-examples.ts'),
+    import('../error-examples.ts'),
+  ])
   const path = '/inner'
   const inner = new Elysia().use(
     // Without the option it leaves out every path with a dot.
@@ -51,8 +55,14 @@ export async function describeApi(api: AnyElysia, version: string): Promise<Open
       documentation: { info: infoOf(version) },
     }),
   )
-  const answer = await inner.use(api).handle(new Request(`http://localhost${path}/json`))
-  return repairOpenApi((await answer.json()) as OpenApi)
+  // `use` makes the app that it is given believe that it runs on the server of the other one, which has none: handlers
+  // would know no address of a caller any more, and could not lift the timeout of a connection.
+  const { getServer, getGlobalRoutes } = api as unknown as Record<string, unknown>
+  inner.use(api)
+  Object.assign(api, { getServer, getGlobalRoutes })
+  const answer = await inner.handle(new Request(`http://localhost${path}/json`))
+  const examples = { operations: routeExamples, errors: errorExamples }
+  return repairOpenApi((await answer.json()) as OpenApi, examples)
 }
 
 function infoOf(version: string) {

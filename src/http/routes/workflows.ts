@@ -37,6 +37,7 @@ export function workflowRoutes(services: Services, door: Door) {
         query: documented(WorkspaceQuery),
         response: answers({ 200: WorkflowList }),
         detail: operation({
+          name: 'listWorkflows',
           summary: 'List workflows',
           description: 'The workflows of a workspace, without their blocks.',
           tag: 'Workflows',
@@ -68,6 +69,7 @@ export function workflowRoutes(services: Services, door: Door) {
         query: documented(WorkspaceQuery),
         response: answers({ 201: SavedWorkflow }),
         detail: operation({
+          name: 'createWorkflow',
           summary: 'Create a workflow',
           description:
             'Takes a workflow document, and the workspace as its member `workspaceId` or as a parameter. Only a wrong ' +
@@ -85,7 +87,7 @@ export function workflowRoutes(services: Services, door: Door) {
       },
       {
         response: answers({ 200: WorkflowAnswer }),
-        detail: operation({ summary: 'Get a workflow', tag: 'Workflows', errors: ['NOT_FOUND'] }),
+        detail: operation({ name: 'getWorkflow', summary: 'Get a workflow', tag: 'Workflows', errors: ['NOT_FOUND'] }),
       },
     )
     .get(
@@ -99,6 +101,7 @@ export function workflowRoutes(services: Services, door: Door) {
       {
         response: answers({ 200: t.Record(t.String(), t.Unknown()) }),
         detail: operation({
+          name: 'describeWorkflowEndpoint',
           summary: "Describe a workflow's endpoint",
           description:
             'An OpenAPI document with the input format of the active version (of the draft when nothing is deployed) as ' +
@@ -124,6 +127,7 @@ export function workflowRoutes(services: Services, door: Door) {
         body: documented(SentDocument),
         response: answers({ 200: SavedWorkflow }),
         detail: operation({
+          name: 'replaceWorkflow',
           summary: 'Replace a workflow',
           description: 'Replaces the whole document. What is deployed goes on running until the next deployment.',
           tag: 'Workflows',
@@ -145,6 +149,7 @@ export function workflowRoutes(services: Services, door: Door) {
         parse: 'none',
         response: answers({ 204: t.Void({ description: 'Deleted. Its log entries stay until retention.' }) }),
         detail: operation({
+          name: 'deleteWorkflow',
           summary: 'Delete a workflow',
           description: 'Its log entries stay until their retention ends; its name becomes free.',
           tag: 'Workflows',

@@ -1,0 +1,14 @@
+/** What a part of a path means, for the OpenAPI document. Undefined when it is not known. */
+export function parameterText(path: string, name: string): string | undefined {
+  return rules.find(([pattern, known]) => known === name && pattern.test(path))?.[2]
+}
+
+/** The first one that fits holds. */
+const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = [
+  [/^\/api\/workflows\/\{id\}/, 'id', "The workflow's id."],
+  [/^\/api\/v1\/logs\/\{id\}/, 'id', "The entry's id, as the list gives it."],
+  [/^\/api\/jobs\/\{id\}/, 'id', "The run's id: `taskId`, `jobId` and `executionId` are one."],
+  [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
+  [/./, 'executionId', "The run's id: `X-Execution-Id` of the answer that started it."],
+  [/./, 'version', 'The number of a version: 1, 2, …'],
+]

@@ -1,0 +1,213 @@
+// Long because it is one story told over every route: a workflow that asks for the weather.
+import { foldersOf } from '../domain/folders.ts'
+import type { OperationExamples } from './openapi.ts'
+
+const workspaceId = '5a3b1d2c-7e6f-4a8b-9c0d-1e2f3a4b5c6d'
+const workflowId = 'weather'
+const executionId = '0197b8f2-4c1a-7d3e-9f60-2b7a5c8d1e90'
+const logId = 'log_00a1jx3k9f2'
+const startedAt = '2025-06-01T12:00:00.000Z'
+const endedAt = '2025-06-01T12:00:00.212Z'
+const savedAt = '2025-06-01T09:30:00.000Z'
+const deployedAt = '2025-06-01T10:00:00.000Z'
+
+const trigger = {
+  id: 'start',
+  type: 'api_trigger',
+  name: 'Start',
+  position: { x: 0, y: 0 },
+  params: { inputFormat: [{ name: 'city', type: 'string', required: true, description: 'Where?', value: 'Porto' }] },
+}
+const ask = {
+  id: 'ask',
+  type: 'api',
+  name: 'Ask',
+  position: { x: 300, y: 0 },
+  params: {
+    url: 'https://weather.example.com/v1/now',
+    method: 'GET',
+    params: [{ key: 'city', value: '<start.city>' }],
+    headers: [{ key: 'Authorization', value: 'Bearer {{WEATHER_TOKEN}}' }],
+  },
+}
+const state = {
+  blocks: { start: trigger, ask },
+  edges: [{ id: 'e1', source: 'start', target: 'ask' }],
+}
+const document = { name: 'Weather', description: 'Says how warm it is.', folder: 'samples/http', ...state }
+const finding = {
+  level: 'warning',
+  code: 'UNREACHABLE',
+  path: 'blocks.note',
+  blockId: 'note',
+  blockName: 'Note',
+  message: 'No trigger leads to this block, so it never runs.',
+}
+const saved = { id: workflowId, workspaceId, createdAt: savedAt, updatedAt: savedAt, ...document, findings: [] }
+const { findings: _findings, ...workflow } = saved
+const version = {
+  workflowId,
+  version: 2,
+  name: 'With a token',
+  description: null,
+  createdAt: deployedAt,
+  createdBy: '9b2c3d4e-5f60-4718-8293-a4b5c6d7e8f9',
+  isActive: true,
+}
+
+const metadata = { duration: 212, startTime: startedAt, endTime: endedAt }
+const output = { data: { city: 'Porto', celsius: 21.5 }, status: 200, headers: {}, error: null }
+const run = { success: true, executionId, output, metadata }
+const accepted = {
+  ...{ success: true, async: true, taskId: executionId, jobId: executionId, executionId, status: 'queued' },
+  createdAt: startedAt,
+  statusUrl: `/api/jobs/${executionId}`,
+  links: { status: `/api/jobs/${executionId}` },
+}
+const job = {
+  success: true,
+  taskId: executionId,
+  executionId,
+  status: 'completed',
+  metadata: { createdAt: startedAt, startedAt, completedAt: endedAt, duration: 212 },
+  output,
+}
+
+const rate = { limit: 60, remaining: 59, resetAt: '2025-06-01T12:01:00.000Z' }
+const limits = {
+  workflowExecutionRateLimit: { sync: rate, async: { ...rate, limit: 500, remaining: 500 } },
+  usage: { currentPeriodCost: 1.25, limit: 40, plan: 'team', isExceeded: false },
+}
+const cost = { total: 0, tokens: { prompt: 0, completion: 0, total: 0 }, models: {} }
+const entry = {
+  id: logId,
+  workflowId,
+  executionId,
+  level: 'info',
+  trigger: 'api',
+  startedAt,
+  endedAt,
+  totalDurationMs: 212,
+  files: null,
+  cost: { total: 0 },
+}
+const spanTimes = { startTime: startedAt, endTime: endedAt, duration: 212 }
+const traceSpans = [
+  {
+    ...{ id: 's1', name: 'Weather', type: 'workflow', blockId: null, status: 'success', ...spanTimes },
+    input: { city: 'Porto' },
+    output,
+    children: [
+      {
+        ...{ id: 's2', name: 'Ask', type: 'api', blockId: 'ask', status: 'success', ...spanTimes },
+        input: { url: 'https://weather.example.com/v1/now', method: 'GET' },
+        output,
+        attempts: [{ number: 1, startTime: startedAt, duration: 208, status: 200 }],
+        children: [],
+      },
+    ],
+  },
+]
+const executionDetail = {
+  executionId,
+  workflowId,
+  workflowState: { ...state, loops: {}, parallels: {} },
+  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, cost },
+  limits,
+}
+
+/** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
+export const routeExamples: Readonly<Record<string, OperationExamples>> = {
+  executeWorkflow: { request: { city: 'Porto' }, answers: { 200: run, 202: accepted } },
+  getExecution: { answers: { 200: job } },
+  getJob: { answers: { 200: job } },
+  cancelExecution: { answers: { 200: { success: true, status: 'cancelled' } } },
+
+  queryLogs: { answers: { 200: { data: [entry], nextCursor: 'eyJ2IjoxfQ', limits } } },
+  getLogEntry: {
+    answers: {
+      200: {
+        data: {
+          ...entry,
+          cost,
+          workflow: { id: workflowId, name: document.name, description: document.description },
+          executionData: { traceSpans, finalOutput: output },
+          limits,
+        },
+        limits,
+      },
+    },
+  },
+  getExecutionDetails: { answers: { 200: executionDetail } },
+  getExecutionDetailsShort: { answers: { 200: executionDetail } },
+
+  listWorkflows: {
+    answers: {
+      200: {
+        data: [
+          {
+            ...{ id: workflowId, workspaceId, createdAt: savedAt, updatedAt: savedAt, name: document.name },
+            ...{ description: document.description, folder: document.folder },
+            ...{ isDeployed: true, version: 2, deployedAt },
+          },
+        ],
+      },
+    },
+  },
+  createWorkflow: { request: { ...document, workspaceId }, answers: { 201: saved } },
+  getWorkflow: { answers: { 200: workflow } },
+  replaceWorkflow: { request: document, answers: { 200: saved } },
+  describeWorkflowEndpoint: {
+    answers: {
+      200: {
+        openapi: '3.1.0',
+        info: { title: 'Weather', version: '2' },
+        paths: { [`/api/workflows/${workflowId}/execute`]: {} },
+      },
+    },
+  },
+
+  deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding] } } },
+  getWorkflowStatus: { answers: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
+  listVersions: { answers: { 200: { data: [version] } } },
+  getVersion: { answers: { 200: { ...version, document } } },
+  describeVersion: { request: { name: 'With a token' }, answers: { 200: { ...version, document } } },
+  activateVersion: { answers: { 200: { version: 2, deployedAt, warnings: [] } } },
+  revertToVersion: { answers: { 200: saved } },
+
+  getUsageLimits: {
+    answers: {
+      200: {
+        success: true,
+        rateLimit: {
+          sync: { isLimited: false, ...rate },
+          async: { isLimited: false, ...rate, limit: 500, remaining: 500 },
+          authType: 'api',
+        },
+        usage: { currentPeriodCost: 1.25, limit: 40, plan: 'team' },
+      },
+    },
+  },
+  listWorkspaces: {
+    answers: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
+  },
+  listFolders: {
+    answers: {
+      200: {
+        data: foldersOf([document.folder]),
+      },
+    },
+  },
+
+  getQuotes: { answers: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
+  checkHealth: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkLive: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkReady: { answers: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
+  readMetrics: {
+    answers: {
+      200:
+        '# HELP millrace_runs_in_flight Runs that have started and whose entry is not written.\n' +
+        '# TYPE millrace_runs_in_flight gauge\nmillrace_runs_in_flight 3\n',
+    },
+  },
+}

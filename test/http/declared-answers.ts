@@ -1,0 +1,57 @@
+import { findBreaches } from './json-schema.ts'
+import type { Parsed } from './world.ts'
+
+export type SeenAnswer = { status: number; json: unknown; headers: Headers }
+
+/**
+ * Compares every answer that a test sees with the OpenAPI document: its status must be declared, its body must fit the
+ * schema, its headers must be there. So whatever the tests know of the service, its users are told.
+ */
+export class DeclaredAnswers {
+  readonly #openApi: Parsed
+  readonly #paths: { pattern: RegExp; path: string }[]
+
+  constructor(openApi: Parsed) {
+    this.#openApi = openApi
+    this.#paths = Object.keys(openApi.paths).map((path) => {
+      const source = path.split('/').map((step) => (step.startsWith('{') ? '[^/]+' : RegExp.escape(step)))
+      return { pattern: new RegExp(`^${source.join('/')}/?$`), path }
+    })
+  }
+
+  /** Throws when the document does not tell of this answer. Paths and methods that have no operation pass. */
+  assert(method: string, address: string, answer: SeenAnswer): void {
+    const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
+    if (!operation) return
+    // A workflow's response block may say what it likes.
+    if (operation.responses.default && answer.headers.has('x-execution-id')) return
+    const complaints = this.#complaints(operation, answer, method !== 'HEAD')
+    if (complaints.length > 0)
+      throw new Error(`${method} ${address} answered ${answer.status}: ${complaints.join('; ')}`)
+  }
+
+  #complaints(operation: Parsed, { status, json, headers }: SeenAnswer, hasBody: boolean): string[] {
+    const declared = operation.responses[status]
+    if (!declared) return [`declared are only ${Object.keys(operation.responses).join(', ')}`]
+    const isExecution = operation.responses.default !== undefined
+    const missing = Object.keys(declared.headers).filter((name) => {
+      return !headers.has(name) && name !== 'X-Execution-Id' && !(isExecution && name.startsWith('X-RateLimit'))
+    })
+    const schema = declared.content?.['application/json']?.schema
+    const isJson = headers.get('content-type')?.startsWith('application/json') ?? false
+    const misfits = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi) : []
+    return [...missing.map((name) => `the header ${name} is missing`), ...misfits]
+  }
+
+  #operationAt(method: string, path: string): Parsed | undefined {
+    const known =
+      this.#paths.find((each) => each.path === path) ?? this.#paths.find(({ pattern }) => pattern.test(path))
+    const operation = known && this.#openApi.paths[known.path][method]
+    // Routes that a test adds describe nothing.
+    return operation?.summary === undefined ? undefined : operation
+  }
+}
+
+function pathIn(address: string): string {
+  return address.replace(/[?#].*$/s, '')
+}

@@ -1,0 +1,27 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+
+/** What a published linter has to say about an OpenAPI document, warnings and all; its examples are checked, too. */
+export async function findOpenApiFaults(openApi: unknown): Promise<string[]> {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-schema-examples': 'error',
+      'no-invalid-parameter-examples': 'error',
+      'no-unresolved-refs': 'error',
+      'no-unused-components': 'error',
+      'no-ambiguous-paths': 'error',
+      'operation-description': 'off',
+      'operation-singular-tag': 'error',
+      'operation-tag-defined': 'error',
+      'parameter-description': 'error',
+      'tag-description': 'error',
+      'operation-parameters-unique': 'error',
+      'no-enum-type-mismatch': 'error',
+      // A matter of the operator's, not of the interface's.
+      'info-license': 'off',
+    },
+  })
+  const problems = await lintFromString({ source: JSON.stringify(openApi), absoluteRef: '/openapi.json', config })
+  return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
+}
