@@ -191,6 +191,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   metrics.watch({
     runsInFlight: () => runner.inFlight,
     runsMax: limits.runsMax,
+    jobs: () => jobs,
     writer: () => writer,
     outbound: () => outbound.load(),
     sandbox: () => sandbox.load(),

@@ -6,6 +6,7 @@ import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metr
 export class RunMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Labelled<Histogram>
+  readonly #waits: Histogram
   readonly #triggers = new Map<TriggerKind, TriggerMetrics>()
 
   constructor(metrics: Metrics) {
@@ -16,15 +17,22 @@ export class RunMetrics {
       ['trigger'],
       durationBoundsS,
     )
+    this.#waits = metrics.histogram(
+      'millrace_job_wait_seconds',
+      'Time from accepting an asynchronous run until it started, of those that ended.',
+      durationBoundsS,
+    )
     this.#of('api')
   }
 
   /** Called once for each run, whether or not its log entry can be written. */
-  ended({ trigger, failure, durationMs }: Pick<RunRecord, 'trigger' | 'failure' | 'durationMs'>): void {
+  ended(record: EndedRun): void {
+    const { trigger, failure, durationMs, createdAt, startedAt } = record
     const { success, failures, durations } = this.#triggers.get(trigger) ?? this.#of(trigger)
     if (failure === null) success.value++
     else failures[failure.code].value++
     durations.observe(durationMs / 1000)
+    if (createdAt !== null) this.#waits.observe((startedAt - createdAt) / 1000)
   }
 
   #of(trigger: TriggerKind): TriggerMetrics {
@@ -45,4 +53,5 @@ export class RunMetrics {
   }
 }
 
+type EndedRun = Pick<RunRecord, 'trigger' | 'failure' | 'durationMs' | 'createdAt' | 'startedAt'>
 type TriggerMetrics = { success: Counter; failures: Record<RunFailureCode, Counter>; durations: Histogram }

@@ -4,6 +4,8 @@ import type { Metrics } from './metrics.ts'
 export type Watched = {
   runsInFlight(): number
   runsMax: number
+  /** Asynchronous runs that have not ended. */
+  jobs(): { queued: number; running: number }
   writer(): { healthy: boolean; rowsWaiting: number }
   outbound(): { running: number; waiting: number }
   sandbox(): { workers: number; waiting: number }
@@ -21,9 +23,19 @@ export type StoreSizes = {
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {
-  const { runsInFlight, runsMax, writer, outbound, sandbox } = watched
+  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox } = watched
   metrics.gauge('millrace_runs_in_flight', 'Runs that have started and whose entry is not written.', runsInFlight)
   metrics.gauge('millrace_runs_in_flight_max', 'Synchronous runs at once, at most.', () => runsMax)
+  metrics.reading(
+    { name: 'millrace_jobs', help: 'Asynchronous runs that have not ended.', type: 'gauge', labels: ['status'] },
+    () => {
+      const { queued, running } = jobs()
+      return [
+        { labels: ['queued'], value: queued },
+        { labels: ['processing'], value: running },
+      ]
+    },
+  )
   metrics.gauge(
     'millrace_log_entries_waiting',
     'Runs that ended and whose log entries are not on disk.',

@@ -80,8 +80,8 @@ describe('the metrics', () => {
     expect(grown('millrace_runs_total', { trigger: 'api', outcome: 'success' })).toBe(1)
     expect(grown('millrace_runs_total', { trigger: 'api', outcome: 'failed' })).toBe(1)
     expect(grown('millrace_run_duration_seconds_count', { trigger: 'api' })).toBe(2)
-    expect(grown('millrace_commit_entries_sum')).toBe(2)
-    expect(grown('millrace_commit_duration_seconds_count')).toBe(grown('millrace_commit_entries_count'))
+    expect(grown('millrace_commit_rows_sum')).toBe(2)
+    expect(grown('millrace_commit_duration_seconds_count')).toBe(grown('millrace_commit_rows_count'))
     expect(grown('millrace_commit_duration_seconds_sum')).toBeGreaterThan(0)
   })
 
@@ -116,6 +116,36 @@ describe('the metrics', () => {
       })
       expect(grown('millrace_outbound_requests_total', { outcome: '2xx' })).toBe(1)
       expect(grown('millrace_outbound_request_duration_seconds_count')).toBe(1)
+    } finally {
+      await peer.stop(true)
+    }
+  })
+
+  test('show asynchronous runs while they go on, and how long they waited', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Response>()
+    const waiting = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: waiting })
+    try {
+      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: peer.url.href, method: 'GET' })]
+      const id = await world.deploy(document({ name: 'Later', blocks, edges: ['start > call'] }))
+      const grown = await growth(async () => {
+        const { status, json } = await world.execute(id, {}, { headers: { 'x-execution-mode': 'async' } })
+        expect(status).toBe(202)
+        await asked.promise
+        expect(valueIn(await scrape(), 'millrace_jobs', { status: 'processing' })).toBe(1)
+        answer.resolve(new Response('{}'))
+        const { statusUrl } = json as { statusUrl: string }
+        const isDone = async () => ((await world.call(statusUrl)).json as { status: string }).status === 'completed'
+        while (!(await isDone())) await Bun.sleep(5)
+        while (valueIn(await scrape(), 'millrace_jobs', { status: 'processing' }) !== 0) await Bun.sleep(5)
+      })
+      expect(grown('millrace_runs_total', { trigger: 'api', outcome: 'success' })).toBe(1)
+      expect(grown('millrace_job_wait_seconds_count')).toBe(1)
+      expect(valueIn(await scrape(), 'millrace_jobs', { status: 'queued' })).toBe(0)
     } finally {
       await peer.stop(true)
     }
