@@ -10,7 +10,7 @@ export type Watched = {
   outbound(): { running: number; waiting: number }
   sandbox(): { workers: number; waiting: number }
   /** Since the start; the time of the last round is undefined before the first. */
-  retention(): { entries: number; bytesFreed: number; lastRoundAt: number | undefined }
+  retention(): { entries: number; bytesFreed: number; heldMsMax: number; lastRoundAt: number | undefined }
   store(): Promise<StoreSizes>
 }
 
@@ -85,6 +85,11 @@ export function addRetentionCounts(metrics: Metrics, read: Watched['retention'])
     metrics.reading({ name, help, type: 'counter', labels: [] }, () => [{ labels: [], value: of(read()) }])
   count('millrace_retention_entries_total', 'Old log entries deleted.', ({ entries }) => entries)
   count('millrace_retention_bytes_total', 'Bytes given back to the disk.', ({ bytesFreed }) => bytesFreed)
+  metrics.gauge(
+    'millrace_retention_step_seconds_max',
+    'The longest time since the start that deleting old log entries kept other writes waiting.',
+    () => read().heldMsMax / 1000,
+  )
   metrics.gauge(
     'millrace_retention_last_round_timestamp_seconds',
     'When old log entries were last looked for, in Unix time.',

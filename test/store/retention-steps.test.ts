@@ -4,6 +4,7 @@ import { sequenceAt } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
+import { endJob, getJobOutput } from '../../src/store/sqlite/jobs.ts'
 import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { packChunks } from '../../src/store/sqlite/pack.ts'
@@ -46,9 +47,13 @@ function world(path: string) {
     record(entries: readonly { workspace: number; chars: number }[]): LogRow[] {
       const rows = entries.map(({ workspace, chars }) => {
         sequence = Math.max(sequence + 1, sequenceAt(nowMs))
-        return logRow(homes[workspace]!, sequence, { traceSpans: JSON.stringify([noise(chars)]) })
+        const createdAt = chars % 3 === 0 ? nowMs : null
+        return logRow(homes[workspace]!, sequence, { createdAt, traceSpans: JSON.stringify([noise(chars)]) })
       })
-      connection.write(() => appendLogs(connection, rows))
+      connection.write(() => {
+        appendLogs(connection, rows)
+        for (const { executionId } of rows.filter(isJob)) endJob(connection, executionId, new Uint8Array(9))
+      })
       return rows
     },
     pack: () => connection.write(() => packChunks(connection)),
@@ -56,6 +61,9 @@ function world(path: string) {
       connection.write(() => retainLogs(connection, { before, bytesMax, workMs: 0 }, () => 0)),
   }
 }
+
+/** An asynchronous run; each has left an output of its own. */
+const isJob = ({ createdAt }: LogRow) => createdAt !== null
 
 /** Until nothing is left to do; at least one chunk, or some pages, a step. */
 function sweep({ step }: ReturnType<typeof world>, before: number, bytesMax?: number): number {
@@ -113,6 +121,7 @@ describe('by time', () => {
           for (const row of rows.slice(0, rows.length - left.length)) {
             expect(getLog(connection, row.sequence)).toBeUndefined()
             expect(getExecution(connection, row.executionId)).toBeUndefined()
+            expect(getJobOutput(connection, row.executionId)).toBeUndefined()
           }
           rows = left
         }
@@ -131,9 +140,10 @@ describe('by time', () => {
         sweepNow()
         here.pack()
         expect(listed(connection)).toEqual(rows.map(({ sequence }) => sequence))
-        for (const { models: _, ...row } of rows) {
+        for (const { models: _, rawOutput: __, ...row } of rows) {
           expect(getLog(connection, row.sequence)).toMatchObject(row)
           expect(getExecution(connection, row.executionId)).toMatchObject(row)
+          expect(getJobOutput(connection, row.executionId) !== undefined).toBe(row.createdAt !== null)
         }
         expect(lastSequence(connection)).toBe(recorded)
         expect(connection.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])

@@ -28,7 +28,9 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     if (oldest) {
       const workspaces = workspacesOf(sql, oldest)
       for (const workspace of workspaces) {
-        entries += sql.run(deleteEntries, workspace, oldest.first_sequence, oldest.last_sequence)
+        const range = [workspace, oldest.first_sequence, oldest.last_sequence] as const
+        for (const statement of beforeEntries) sql.run(statement, ...range)
+        entries += sql.run(deleteEntries, ...range)
       }
       sql.run(deleteChunk, oldest.first_sequence)
       goneTo = oldest.last_sequence
@@ -69,6 +71,14 @@ const pagesPerRange = 1.5
 const pagesPerMove = 1.5
 const pagesPerCommit = 16
 
+/**
+ * What goes with entries, in the same transaction, by their workspace and range. What lies outside the database can be noted
+ * here in a table of its own, to be deleted after the commit and until it is gone: a note and its entry are never there both.
+ */
+const beforeEntries: readonly string[] = [
+  `DELETE FROM job_outputs WHERE execution_id IN (
+     SELECT execution_id FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ? AND created_at NOT NULL)`,
+]
 const deleteEntries = 'DELETE FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?'
 const deleteChunk = 'DELETE FROM log_chunks WHERE first_sequence = ?'
 const writeDeletedTo =
