@@ -1,72 +1,97 @@
-import { isObject } from '../domain/input.ts'
+import { coerce, isObject, put } from '../domain/input.ts'
 import type { FieldType, InputField, WorkflowDocument } from '../domain/workflow.ts'
-import { ErrorAnswer } from './errors.ts'
-import { plainSchema } from './plain-schema.ts'
-
-type Json = Record<string, unknown>
+import { errorExamples } from './error-examples.ts'
+import { executeDetail } from './execute-operation.ts'
+import { type OpenApi, repairOpenApi } from './openapi.ts'
+import type { Json } from './plain-schema.ts'
 
 /** One workflow's endpoint as an OpenAPI document: its input format is the schema of the body. */
-export function workflowOpenApi(id: string, document: WorkflowDocument, version: number | null, baseUrl: string): Json {
+export function workflowOpenApi(
+  id: string,
+  document: WorkflowDocument,
+  version: number | null,
+  baseUrl: string,
+): OpenApi {
   const { name, description = '' } = document
-  return {
-    openapi: '3.1.0',
-    info: { title: name, version: String(version ?? 'draft'), description },
-    servers: [{ url: baseUrl }],
-    security: [{ apiKey: [] }],
-    paths: {
-      [`/api/workflows/${id}/execute`]: {
-        post: {
-          operationId: 'execute',
-          summary: `Run ${name}`,
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: inputSchema(inputFormatOf(document)) } },
-          },
-          responses: {
-            200: { description: 'The result of the run, or what its response block answers.' },
-            default: {
-              description: 'What went wrong.',
-              content: { 'application/json': { schema: plainSchema(ErrorAnswer, {}) } },
-            },
-          },
-        },
-      },
+  const format = inputFormatOf(document)
+  const operation = {
+    ...executeDetail,
+    summary: `Run ${name}`,
+    requestBody: {
+      required: format.some(({ required }) => required),
+      content: { 'application/json': { schema: inputSchema(format), ...exampleOf(format) } },
     },
-    components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+    responses: answersOf(document),
   }
+  const openApi = repairOpenApi(
+    {
+      openapi: '3.1.0',
+      info: { title: name, version: String(version ?? 'draft'), description },
+      paths: { [`/api/workflows/${id}/execute`]: { post: operation } },
+    },
+    { operations: {}, errors: errorExamples },
+  )
+  return { ...openApi, servers: [{ url: baseUrl }] }
 }
 
 /** The declared fields of a workflow's API trigger; none when it has no such trigger. */
 export function inputFormatOf({ blocks }: WorkflowDocument): InputField[] {
-  const trigger = Object.values(blocks).find(({ type }) => type === 'api_trigger')
+  const trigger = Object.values(blocks).find(({ type, enabled }) => type === 'api_trigger' && enabled !== false)
   const format = trigger?.params?.['inputFormat']
   if (!Array.isArray(format)) return []
   return format.filter((field): field is InputField => isObject(field) && typeof field['name'] === 'string')
 }
 
+/** A response block answers what it likes; without one only the result of the run comes. */
+function answersOf({ blocks }: WorkflowDocument): Json {
+  const { default: fromBlock, ...others } = executeDetail.responses
+  const hasOwnAnswer = Object.values(blocks).some(({ type, enabled }) => type === 'response' && enabled !== false)
+  if (!hasOwnAnswer) return others
+  const description = 'What the response block says, or the result of a run that reaches none.'
+  return { ...others, 200: { description, content: { 'application/json': { schema: {} } } }, default: fromBlock }
+}
+
+/** Undeclared members are taken, too: the run reads them from `<api.input>`. */
 function inputSchema(format: readonly InputField[]): Json {
   const required = format.filter((field) => field.required).map(({ name }) => name)
+  const properties: Json = {}
+  for (const field of format) put(properties, field.name, fieldSchema(field))
+  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
+}
+
+function fieldSchema(field: InputField): Json {
+  const sample = sampleOf(field)
   return {
-    type: 'object',
-    properties: Object.fromEntries(format.map((field) => [field.name, fieldSchema(field)])),
-    ...(required.length > 0 ? { required } : {}),
+    ...fieldSchemas[field.type],
+    ...(field.description ? { description: field.description } : {}),
+    ...(sample === undefined ? {} : { examples: [sample] }),
   }
 }
 
-function fieldSchema({ type, description, value }: InputField): Json {
-  return {
-    ...fieldSchemas[type],
-    ...(description ? { description } : {}),
-    ...(value === undefined || value === null || value === '' ? {} : { examples: [value] }),
+/** A whole body made of the samples; none when one is missing that has to be there. */
+function exampleOf(format: readonly InputField[]): Json {
+  const example: Json = {}
+  for (const field of format) {
+    const sample = sampleOf(field)
+    if (sample !== undefined) put(example, field.name, sample)
+    else if (field.required) return {}
   }
+  return Object.keys(example).length === 0 ? {} : { example }
 }
 
+/** The sample value as the field's type. The editor keeps all of them as text; files are chosen there. */
+function sampleOf({ type, value }: InputField): unknown {
+  if (value === undefined || value === null || value === '' || type === 'files') return undefined
+  return coerce(value, type)
+}
+
+/** What is best sent; the endpoint also reads what can be made of it without loss, a number as text say. */
 const fieldSchemas: Record<FieldType, Json> = {
   string: { type: 'string' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   object: { type: 'object' },
-  array: { type: 'array' },
+  array: { type: 'array', items: {} },
   files: {
     type: 'array',
     items: {
@@ -74,9 +99,9 @@ const fieldSchemas: Record<FieldType, Json> = {
       required: ['type', 'data', 'name'],
       properties: {
         type: { type: 'string', enum: ['file', 'url'] },
-        data: { type: 'string', description: 'A base64 data URI, or an address.' },
-        name: { type: 'string' },
-        mime: { type: 'string' },
+        data: { type: 'string', description: 'For `file` a base64 data URI, for `url` an address.' },
+        name: { type: 'string', description: 'The file name.' },
+        mime: { type: 'string', description: "The media type; else the data URI's holds." },
       },
     },
   },
