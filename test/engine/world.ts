@@ -1,5 +1,5 @@
 import { registry } from '../../src/blocks/registry.ts'
-import { systemClock } from '../../src/domain/clock.ts'
+import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import { inputOf, readInput } from '../../src/domain/input.ts'
 import { defaultLimits, type Limits } from '../../src/domain/limits.ts'
 import type { Span } from '../../src/domain/log.ts'
@@ -19,6 +19,9 @@ export type WorldOptions = {
   environment?: Record<string, string>
   fetch?: OutboundFetch
   trigger?: TriggerKind
+  clock?: Clock
+  /** Told of each look-up of a workflow that is called. */
+  onDeployment?(workflowId: string, version: number | undefined): void
   /** Holds up the writing of entries. */
   record?(): Promise<void>
 }
@@ -37,7 +40,7 @@ export class World {
     this.limits = { ...defaultLimits, ...options.limits }
     this.runner = new Runner({
       powers: {
-        clock: systemClock,
+        clock: options.clock ?? systemClock,
         random: Math.random,
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
@@ -47,7 +50,10 @@ export class World {
         this.recorded = true
         await options.record?.()
       },
-      deploymentOf: async (workflowId) => this.#deployment(workflowId),
+      deploymentOf: async (workflowId, version) => {
+        options.onDeployment?.(workflowId, version)
+        return this.#deployment(workflowId)
+      },
       environmentOf: () => ({ values: new Map(Object.entries(options.environment ?? {})), redactor: undefined }),
     })
   }

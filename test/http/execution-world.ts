@@ -18,7 +18,7 @@ export type CallOptions = {
 
 /** The whole service on a folder of its own, with an owner's key, and with bounds small enough to be met. */
 export class ExecutionWorld {
-  readonly #folder: Disposable
+  readonly #folder: Disposable & { path: string }
   readonly #app: App
   readonly apiKey: string
   readonly workspaceId: string
@@ -33,11 +33,16 @@ export class ExecutionWorld {
     return new ExecutionWorld(folder, app, made?.apiKey ?? '', made?.workspaceId ?? '')
   }
 
-  private constructor(folder: Disposable, app: App, apiKey: string, workspaceId: string) {
+  private constructor(folder: Disposable & { path: string }, app: App, apiKey: string, workspaceId: string) {
     this.#folder = folder
     this.#app = app
     this.apiKey = apiKey
     this.workspaceId = workspaceId
+  }
+
+  /** Where everything lies on the disk. */
+  get folder(): string {
+    return this.#folder.path
   }
 
   get url(): string {

@@ -1,0 +1,14 @@
+import { crashJobs } from '../test/job-crash.ts'
+
+/** `bun scripts/job-crash.ts [jobs] [kills]`: asynchronous runs while the service is killed with -9 again and again. */
+const [jobs = 1_000, kills = 10] = process.argv.slice(2).map(Number)
+const report = await crashJobs({
+  jobs,
+  kills,
+  random: Math.random,
+  progress: (kill, ended) => console.error(`kill ${kill}: ${ended} runs have ended so far`),
+})
+const { wentBack, ...rest } = report
+console.log(JSON.stringify({ ...rest, wentBack: wentBack.length }))
+const allCompleted = report.statuses['completed'] === report.jobs
+process.exit(allCompleted && wentBack.length === 0 && report.otherKeys === 0 ? 0 : 1)

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { registry } from '../../src/blocks/registry.ts'
+import { noEnvironment } from '../../src/domain/environment.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { LogSequence } from '../../src/domain/ids.ts'
+import { defaultLimits } from '../../src/domain/limits.ts'
+import { Deployments } from '../../src/engine/deployments.ts'
+import { Jobs } from '../../src/engine/jobs.ts'
+import { LogWriter } from '../../src/events/writer.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ManualClock } from '../clock.ts'
+import { temporaryFolder } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { type Installed, install } from '../store/installed.ts'
+import { World } from './world.ts'
+
+const utf8 = new TextDecoder()
+
+/** Jobs over a real store whose disk fails when it is told to. */
+class JobWorld {
+  readonly clock = new ManualClock()
+  readonly world = new World({ clock: this.clock })
+  readonly bugs: unknown[] = []
+  readonly store: Store
+  readonly home: Installed
+  readonly jobs: Jobs
+  readonly #folder: Disposable
+  /** Kinds of writes that fail. */
+  failing = new Set<string>()
+  /** What they fail with. */
+  failure: unknown = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
+
+  static async open(): Promise<JobWorld> {
+    const folder = temporaryFolder()
+    const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    return new JobWorld(folder, store, await install(store))
+  }
+
+  private constructor(folder: Disposable, store: Store, home: Installed) {
+    this.#folder = folder
+    this.store = store
+    this.home = home
+    const writer = new LogWriter({
+      store,
+      clock: this.clock,
+      sequence: new LogSequence(() => this.clock.now()),
+      rowsWaitingMax: 100,
+      onHealth: () => undefined,
+    })
+    const deployments = new Deployments({
+      registry,
+      limits: defaultLimits,
+      plansMax: 10,
+      getActive: (id) => store.getActive(id),
+      getVersion: (id, version) => store.getVersion(id, version),
+    })
+    const { runner } = this.world
+    this.jobs = new Jobs({
+      store,
+      write: async (write) => {
+        this.#check(write.kind)
+        await writer.write(write)
+      },
+      record: async (record) => {
+        this.#check('log')
+        await writer.append(record)
+      },
+      seal: (text) => new TextEncoder().encode(text),
+      open: (sealed) => utf8.decode(sealed),
+      runner: {
+        executeJob: async (request) => {
+          const end = await runner.executeJob(request)
+          if (!end.suspension) {
+            this.#check('log')
+            await writer.append(end.record)
+          }
+          return end
+        },
+        cancel: (id) => runner.cancel(id),
+      },
+      environmentOf: () => noEnvironment,
+      deploymentOf: (id, version) => deployments.loadVersion(id, version),
+      clock: this.clock,
+      concurrency: 2,
+      waitingMax: 10,
+      timeoutMs: 60_000,
+      onBug: (_, error) => this.bugs.push(error),
+    })
+  }
+
+  async accept(value: string): Promise<string> {
+    const { workflowId, workspaceId } = this.home
+    const draft = document({
+      blocks: [block('start', 'api_trigger'), block('f', 'function', { code: 'return <api.input.value>' })],
+      edges: ['start > f'],
+    })
+    const { version } = await this.store.deploy(workflowId, draft, 1, this.home.userId)
+    const input = { input: { value }, fields: {} }
+    const { executionId } = await this.jobs.accept({ workflowId, workspaceId, version, trigger: 'api', input })
+    return executionId
+  }
+
+  /** The log entry of a job, when it has come. */
+  async entry(executionId: string) {
+    for (;;) {
+      const entry = await this.store.getExecution(executionId)
+      if (entry) return entry
+      await Bun.sleep(1)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.jobs.stop()
+    await this.world.stop()
+    await this.store.close()
+    this.#folder[Symbol.dispose]()
+  }
+
+  #check(kind: string): void {
+    if (this.failing.has(kind)) throw this.failure
+  }
+}
+
+let it: JobWorld
+beforeEach(async () => {
+  it = await JobWorld.open()
+})
+afterEach(() => it.close())
+
+describe('when the disk fails', () => {
+  test('a job that cannot be written is refused, and there is none', async () => {
+    it.failing.add('job')
+    const refused = await it.accept('a').then(
+      () => undefined,
+      (error: AppError) => error,
+    )
+    expect(refused?.code).toBe('STORAGE_UNAVAILABLE')
+    expect(it.jobs.running + it.jobs.queued).toBe(0)
+  })
+
+  for (const kind of ['job-step', 'log']) {
+    test(`under a ${kind}, the job waits and goes on when the disk is back`, async () => {
+      it.failing.add(kind)
+      const id = await it.accept('a')
+      while (it.jobs.running > 0) await Bun.sleep(1)
+      expect(await it.jobs.find(id)).toMatchObject({ executionId: id })
+      expect(it.bugs).toEqual([])
+      it.failing.clear()
+      it.clock.advance(1_000)
+      expect(JSON.parse((await it.entry(id)).finalOutput)).toMatchObject({ result: 'a' })
+      expect(await it.jobs.find(id)).toBeUndefined()
+    })
+  }
+})
+
+test('a job under which something breaks for another reason ends as failed, and is told of', async () => {
+  it.failing.add('job-step')
+  it.failure = new TypeError('a bug')
+  const id = await it.accept('a')
+  expect((await it.entry(id)).level).toBe('error')
+  expect(it.bugs).toEqual([it.failure])
+})

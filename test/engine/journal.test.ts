@@ -1,0 +1,141 @@
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
+import { Journal } from '../../src/engine/journal.ts'
+import { block, document } from '../make.ts'
+import { spansOf, World } from './world.ts'
+
+const trigger = block('start', 'api_trigger')
+const inside = (parentId: string) => ({ parentId })
+
+/** Every request, in the order in which they came. */
+const requests: string[] = []
+/** Answers at once with what was asked for; the last part of the path fails when it says so. */
+const fetch: OutboundFetch = async ({ url, headers }) => {
+  const { pathname } = new URL(url)
+  const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1] ?? ''
+  requests.push(`${pathname} ${key}`)
+  const status = pathname.endsWith('fails') ? 400 : 200
+  const body = new TextEncoder().encode(JSON.stringify({ path: pathname }))
+  return { ok: true, answer: { status, headers: { 'content-type': 'application/json' }, body, url } }
+}
+
+const api = (id: string, path: string, more = {}) =>
+  block(id, 'api', { url: `http://example.org/${path}`, retries: 0, ...more })
+
+const called = document({
+  name: 'Called',
+  blocks: [trigger, api('inner', 'called/<api.n>'), api('inner2', 'called2/<api.n>')],
+  edges: ['start > inner', 'inner > inner2'],
+})
+
+/** Everything that a run is made of: a loop that counts by a variable, a parallel, failures that are gone on from, a call. */
+const whole = document({
+  variables: { i: { type: 'number', value: 0 } },
+  blocks: [
+    trigger,
+    api('first', 'first'),
+    block('loop', 'loop'),
+    { ...api('each', 'each/<loop.index>'), ...inside('loop') },
+    { ...block('count', 'variables', { assign: [{ name: 'i', value: '<loop.index>' }] }), ...inside('loop') },
+    block('par', 'parallel'),
+    { ...api('branch', 'branch/<parallel.index>'), ...inside('par') },
+    { ...api('bad', 'branch/<parallel.index>/fails'), ...inside('par') },
+    api('lost', 'lost/fails'),
+    api('mended', 'mended'),
+    block('call', 'workflow', { workflowId: 'called', input: { n: 7 } }),
+    api('last', 'last', { method: 'POST', body: { from: '<call.output.data.path>', i: '<variable.i>' } }),
+  ],
+  edges: [
+    'start > first',
+    'first > loop',
+    'loop:loop-start-source > each',
+    'each > count',
+    'loop:loop-end-source > par',
+    'par:parallel-start-source > branch',
+    'branch > bad',
+    'par:parallel-end-source > lost',
+    'lost:error > mended',
+    'mended > call',
+    'call > last',
+  ],
+  loops: { loop: { loopType: 'while', condition: '<variable.i> < 2' } },
+  parallels: { par: { parallelType: 'count', count: 3, onError: 'continue' } },
+})
+
+const world = new World({ fetch, deployed: { called } })
+afterAll(() => world.stop())
+
+/** Runs until `dies` says that the disk takes no further step, again and again, until the run has ended. */
+async function runWith(deaths: readonly number[]) {
+  const steps: string[] = []
+  const left = [...deaths]
+  for (;;) {
+    const most = left.shift() ?? Number.POSITIVE_INFINITY
+    let written = 0
+    const journal = new Journal([...steps], async (number, text) => {
+      if (written >= most) throw new Error('The process died')
+      written += 1
+      expect(number).toBe(steps.length + 1)
+      steps.push(text)
+    })
+    const end = await world.run(whole, {}, { executionId: 'run-1', journal, startedAt: Date.now() })
+    if (!end.suspension) return end
+  }
+}
+
+test('a run that was cut anywhere, any number of times, ends like one that was not', async () => {
+  requests.length = 0
+  const { record } = await runWith([])
+  const reference = requests.toSorted()
+  expect(record.failure).toBeNull()
+  expect(new Set(reference).size).toBe(reference.length)
+  const shape = (root: typeof record.root) =>
+    [...spansOf(root)].map(([name, spans]) => [name, spans.map(({ status, output }) => ({ status, output }))])
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(8), { maxLength: 6 }), async (deaths) => {
+      requests.length = 0
+      const again = await runWith(deaths)
+      expect(again.record.output).toEqual(record.output)
+      expect(again.record.failure).toBeNull()
+      expect(new Map(shape(again.record.root) as never)).toEqual(new Map(shape(record.root) as never))
+      const ids = [...spansOf(again.record.root).values()].flat().map(({ id }) => id)
+      expect(new Set(ids).size).toBe(ids.length)
+      // What is sent again is what was in flight: at most the branches of the parallel a death, with the same key.
+      expect(new Set(requests)).toEqual(new Set(reference))
+      expect(requests.length - reference.length).toBeLessThanOrEqual(3 * deaths.length)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a sub-workflow goes on with the version it began with', async () => {
+  const asked: (number | undefined)[] = []
+  const steps: string[] = []
+  const versions = new World({ fetch, deployed: { called }, onDeployment: (_, version) => asked.push(version) })
+  const calling = document({
+    blocks: [trigger, block('call', 'workflow', { workflowId: 'called', input: { n: 1 } })],
+    edges: ['start > call'],
+  })
+  const writing = (most: number) =>
+    new Journal([...steps], async (_number, text) => {
+      if (steps.length >= most) throw new Error('The process died')
+      steps.push(text)
+    })
+  const facts = { executionId: 'run-2', startedAt: Date.now() }
+  const first = await versions.run(calling, {}, { ...facts, journal: writing(2) })
+  expect(first.suspension).toBeDefined()
+  const second = await versions.run(calling, {}, { ...facts, journal: writing(9) })
+  expect(second.record.failure).toBeNull()
+  expect(asked).toEqual([undefined, 1])
+  await versions.stop()
+})
+
+test('the timeout of a run that goes on counts from its first start', async () => {
+  const journal = new Journal([], async () => undefined)
+  const waiting = document({ blocks: [trigger, block('w', 'wait', { ms: 60_000 })], edges: ['start > w'] })
+  const { record } = await world.run(waiting, {}, { journal, startedAt: Date.now() - 5_000, timeoutMs: 4_000 })
+  expect(record.failure?.code).toBe('EXECUTION_TIMEOUT')
+  expect(record.failure?.message).toContain('MILLRACE_ASYNC_TIMEOUT_MS')
+  expect(record.durationMs).toBeGreaterThanOrEqual(5_000)
+})
