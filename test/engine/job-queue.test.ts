@@ -1,0 +1,90 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JobFacts } from '../../src/domain/job.ts'
+import { JobQueue } from '../../src/engine/job-queue.ts'
+
+/** What the disk would hold: jobs in the order of acceptance. */
+class Disk {
+  readonly jobs: JobFacts[] = []
+  readonly active = new Set<string>()
+
+  list = async (perWorkflow: number): Promise<JobFacts[]> => {
+    const byWorkflow = Map.groupBy(this.jobs, ({ workflowId }) => workflowId)
+    return [...byWorkflow.values()].flatMap((lane) => lane.slice(0, perWorkflow))
+  }
+}
+
+const jobOf = (n: number, workflow: number): JobFacts => ({
+  executionId: `job ${n}`,
+  workflowId: `workflow ${workflow}`,
+  workspaceId: 'w',
+  createdAt: n,
+  startedAt: null,
+})
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ put: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.constant('take' as const) },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
+)
+
+test('every job has exactly one turn, in the order of its workflow, however few fit into memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 120 }),
+      fc.integer({ min: 1, max: 8 }),
+      async (steps, rememberedMax) => {
+        const disk = new Disk()
+        const queue = new JobQueue({ list: disk.list, isActive: (id) => disk.active.has(id), rememberedMax })
+        const taken: JobFacts[] = []
+        const cancelled = new Set<string>()
+        let made = 0
+        const take = async () => {
+          let job = queue.take()
+          while (!job && queue.hasMore) {
+            await queue.refill()
+            job = queue.take()
+          }
+          if (!job) return false
+          // It has started: its row is still there, but not waiting any more.
+          disk.jobs.splice(disk.jobs.indexOf(job), 1)
+          taken.push(job)
+          return true
+        }
+        for (const each of steps) {
+          if (each === 'take') await take()
+          else if ('put' in each) {
+            const job = jobOf(made++, each.put)
+            queue.announce(job.executionId)
+            disk.jobs.push(job)
+            queue.put(job)
+          } else if (disk.jobs.length > 0) {
+            const [job] = disk.jobs.splice(each.cancel % disk.jobs.length, 1)
+            cancelled.add(job!.executionId)
+            queue.remove(job!.executionId)
+          }
+          expect(queue.size).toBe(disk.jobs.length)
+        }
+        while (await take());
+        const numbers = taken.map(({ createdAt }) => createdAt)
+        expect(new Set(numbers).size).toBe(numbers.length)
+        expect(numbers.length + cancelled.size).toBe(made)
+        for (const lane of Map.groupBy(taken, ({ workflowId }) => workflowId).values()) {
+          const order = lane.map(({ createdAt }) => createdAt)
+          expect(order).toEqual(order.toSorted((a, b) => a - b))
+        }
+        expect(queue.size).toBe(0)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('workflows take turns, and jobs that were cut go first', () => {
+  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  for (const [n, workflow] of [0, 0, 0, 1, 1, 2].entries()) queue.put(jobOf(n, workflow))
+  queue.putFirst(jobOf(9, 0))
+  const order: number[] = []
+  for (let job = queue.take(); job; job = queue.take()) order.push(job.createdAt)
+  expect(order).toEqual([9, 0, 3, 5, 1, 4, 2])
+})
