@@ -1,6 +1,7 @@
 import sample from '../../samples/first.json'
 import type { App } from '../app.ts'
 import { readDocument } from '../domain/document.ts'
+import { newId } from '../domain/ids.ts'
 import { localAddress } from '../domain/local-address.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import { createInstallation, type NewInstallation } from './installation.ts'
@@ -14,20 +15,11 @@ export type FirstStart = NewInstallation & {
 /** Makes the installation and deploys the sample workflow. Undefined, and nothing changed, when there is one already. */
 export async function firstStart({ store, address }: Pick<App, 'store' | 'address'>): Promise<FirstStart | undefined> {
   if (await store.isInitialised()) return undefined
-  const now = Date.now()
-  const made = await createInstallation(store, now)
-  if (!made) return undefined
   // The public address may lead through a proxy that is not there yet, and is none that the address rules let through.
   const local = localAddress(address.hostname, address.port)
-  const { id } = await store.createWorkflow({
-    id: null,
-    workspaceId: made.workspaceId,
-    document: sampleDocument(local),
-    at: now,
-  })
-  const { document } = (await store.getWorkflow(id))!
-  await store.deploy(id, document, now, made.userId)
-  return { ...made, workflowId: id, curl: curlOf(local, id, made.apiKey) }
+  const id = newId()
+  const made = await createInstallation(store, Date.now(), { id, document: sampleDocument(local) })
+  return made && { ...made, workflowId: id, curl: curlOf(local, id, made.apiKey) }
 }
 
 /** The sample, calling the service at the address that it really has. */

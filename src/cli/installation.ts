@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { generateKey } from '../accounts/keys.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/ids.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { NewKey, Store, UserRow } from '../store/store.ts'
@@ -10,8 +11,12 @@ import { CommandError } from './command.ts'
 /** What the first start made. The key and the token are known to nobody else, and never again. */
 export type NewInstallation = { userId: string; workspaceId: string; apiKey: string; signInToken: string }
 
-/** Makes owner, workspace and key. Undefined, and nothing changed, when there is an installation already. */
-export async function createInstallation(store: Store, now: number): Promise<NewInstallation | undefined> {
+/** Makes owner, workspace and key, and deploys a sample, all in one step. Undefined, and nothing changed, when there is an installation already. */
+export async function createInstallation(
+  store: Store,
+  now: number,
+  sample?: { id: string; document: WorkflowDocument },
+): Promise<NewInstallation | undefined> {
   const userId = newId()
   const workspaceId = newId()
   const key = firstKey(userId, now)
@@ -24,6 +29,7 @@ export async function createInstallation(store: Store, now: number): Promise<New
     key: key.row,
     signInTokenHash: new Bun.CryptoHasher('sha256').update(signInToken).digest(),
     at: now,
+    ...(sample && { sample }),
   })
   return made ? { userId, workspaceId, apiKey: key.text, signInToken } : undefined
 }

@@ -178,6 +178,8 @@ export type NewAccount = {
 export type NewInstallation = Omit<NewAccount, 'plan'> & {
   /** SHA-256 of the one-time sign-in token; null when none is printed. */
   signInTokenHash: Uint8Array | null
+  /** A workflow that is deployed at once. */
+  sample?: { id: string; document: WorkflowDocument }
 }
 
 /** An account's own plan, null for the installation's, and numbers that go before those of the plan. */

@@ -1,6 +1,7 @@
 // Long because it is one list: everything that a store promises, whichever it is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
@@ -38,6 +39,23 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.createInstallation({ ...first, key, signInTokenHash: null, at: 2 })).toBe(false)
         expect(await store.findKey(key.hash)).toBeUndefined()
         expect(await store.getWorkspace('other')).toBeUndefined()
+      })
+
+      test('comes with its sample deployed, or not at all', async () => {
+        using other = temporaryFolder()
+        const empty = await open(other.path)
+        try {
+          const first = { userId: 'u', email: 'u@example.org', workspaceId: 'w', workspaceName: 'W', at: 2 }
+          const rest = { ...first, key: newKey({ userId: 'u' }), signInTokenHash: null }
+          const unnamed = { id: 'sample', document: { name: null } as unknown as WorkflowDocument }
+          expect(await rejectionOf(empty.createInstallation({ ...rest, sample: unnamed }))).toBeDefined()
+          expect(await empty.isInitialised()).toBe(false)
+          const sample = { id: 'sample', document: document({ name: 'Sample', blocks: [] }) }
+          expect(await empty.createInstallation({ ...rest, sample })).toBe(true)
+          expect(await empty.getActive('sample')).toMatchObject({ workspaceId: 'w', deployment: { version: 1 } })
+        } finally {
+          await empty.close()
+        }
       })
 
       test('has its owner as a member of its workspace', async () => {

@@ -1,6 +1,8 @@
 import type { NewInstallation } from '../store.ts'
 import type { Sql } from './connection.ts'
+import { deploy } from './deployments.ts'
 import { createUser } from './users.ts'
+import { createWorkflow } from './workflows.ts'
 
 export function createInstallation(sql: Sql, first: NewInstallation): boolean {
   if (isInitialised(sql)) return false
@@ -12,6 +14,10 @@ export function createInstallation(sql: Sql, first: NewInstallation): boolean {
       first.userId,
       first.at,
     )
+  }
+  if (first.sample) {
+    const { id, document } = createWorkflow(sql, { ...first.sample, workspaceId: first.workspaceId, at: first.at })
+    deploy(sql, id, document, first.at, first.userId)
   }
   return true
 }
