@@ -2,6 +2,7 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { coerce } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
+import { findMisfits } from '../domain/shape.ts'
 import { type CodeSlot, compileCode } from '../language/code.ts'
 import { compileExpression } from '../language/expression.ts'
 import { NotNative } from '../language/native.ts'
@@ -221,16 +222,9 @@ function reportMisfits(node: GraphNode, members: readonly Member[], { report, fa
   }
 }
 
+/** Each a clause for people: `[0].key must be text, not 5`. */
 function misfits(schema: TSchema, value: unknown): string[] {
-  return [...TypeCompiler.Compile(schema).Errors(value)].slice(0, 3).map((error) => {
-    const place = error.path === '' ? '' : ` at ${error.path.slice(1).replaceAll('/', '.')}`
-    return `${expectationOf(error.schema) ?? error.message.toLowerCase()}${place}`
-  })
-}
-
-function expectationOf(schema: TSchema): string | undefined {
-  const options = (schema.anyOf as TSchema[] | undefined)?.map((option) => option.const as unknown)
-  return options?.every((option) => option !== undefined) ? `expected one of ${options.join(', ')}` : undefined
+  return findMisfits(schema, value).map(({ message }) => message.replace(/^The value/, 'it').replace(/\.$/, ''))
 }
 
 function reader(schema: TObject, members: readonly Member[]): Parameters {

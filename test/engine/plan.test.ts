@@ -226,3 +226,12 @@ function loopOf(loop: Record<string, unknown>): Draft {
     loops: { l: loop as never },
   }
 }
+
+test('every fault of a list of fields is reported, with its place', () => {
+  const types = ['date', 'time', 'string', 'colour', 'shape', 'size']
+  const inputFormat = types.map((type, index) => ({ name: `f${index}`, type }))
+  const draft = document({ blocks: [block('start', 'api_trigger', { inputFormat })] })
+  const { findings } = compilePlan(draft, registry, defaultLimits)
+  const places = findings.map(({ message }) => /\[(\d)\]\.type/.exec(message)?.[1])
+  expect(places.filter((place) => place !== undefined)).toEqual(['0', '1', '3', '4', '5'])
+})
