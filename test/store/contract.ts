@@ -9,6 +9,7 @@ import { accountContract } from './account-contract.ts'
 import { appendLogs } from './append-logs.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
+import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
 import { rejectionOf } from './rejection.ts'
 
@@ -223,6 +224,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
+    jobContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {
