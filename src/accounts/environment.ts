@@ -7,6 +7,7 @@ import {
   variableValueProblem,
 } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
+import { createRedactor, type Secret } from '../domain/redaction.ts'
 import type { Store, VariableRow } from '../store/store.ts'
 import type { SecretBox } from './secret-box.ts'
 
@@ -108,11 +109,14 @@ export class Environments {
   #open(workspaceId: string, rows: readonly VariableRow[]): Environment {
     if (rows.length === 0) return noEnvironment
     const values = new Map<string, string>()
-    for (const { name, sealed } of rows) {
+    const secrets: Secret[] = []
+    for (const { name, sealed, plain } of rows) {
       // Not a TextDecoder: it would drop a byte order mark.
-      values.set(name, Buffer.from(this.#box.open(sealed, variableContext(workspaceId, name))).toString())
+      const value = Buffer.from(this.#box.open(sealed, variableContext(workspaceId, name))).toString()
+      values.set(name, value)
+      if (!plain) secrets.push({ name, value })
     }
-    return { values, redactor: undefined }
+    return { values, redactor: createRedactor(secrets) }
   }
 
   #remember(workspaceId: string, entry: Entry): void {

@@ -1,5 +1,184 @@
+import { Steps } from './encoded-text.ts'
+import { formsOf, type SecretForm, secretCharsMin } from './secret-forms.ts'
+import { type Sought, TextSearch } from './text-search.ts'
+
 /** Writes secrets as `{{NAME}}`. Made once for an environment, used for every run. */
 export type Redactor = {
   /** JSON text without the secrets: valid JSON again, and the very same text when it holds none. */
   redact(jsonText: string): string
+}
+
+export type Secret = { name: string; value: string }
+
+/**
+ * A redactor of these values in all their forms (`formsOf`). Undefined when none is long enough to be one. In strings,
+ * keys included, a secret is replaced; a number that holds one becomes a string.
+ *
+ * A text that holds no secret costs one jump through it: the parts of each form that no encoding changes are looked for
+ * all at once. Only strings in which one was found are decoded and read closely. Measured with 20 secrets on 1.1 kB of
+ * JSON: 1.0 µs without a hit and 2.7 µs with one; `indexOf` for each part took 7 µs, one regular expression 2.5 µs.
+ */
+export function createRedactor(secrets: readonly Secret[]): Redactor | undefined {
+  const names = new Map<string, string>()
+  for (const { name, value } of secrets) {
+    if (value.length >= secretCharsMin && !names.has(value)) names.set(value, name)
+  }
+  if (names.size === 0) return undefined
+  return new FormRedactor([...names].flatMap(([value, name]) => formsOf(value).map((form) => ({ name, form }))))
+}
+
+type NamedForm = { name: string; form: SecretForm }
+
+class FormRedactor implements Redactor {
+  /** One for long anchors and one for short ones, which would take the long ones' speed away. */
+  readonly #searches: readonly TextSearch<NamedForm>[]
+  /** Forms with nothing in them that is the same in every encoding: of secrets that are all signs or other alphabets. */
+  readonly #unanchored: readonly NamedForm[]
+
+  constructor(forms: readonly NamedForm[]) {
+    const sought = forms.flatMap((each): Sought<NamedForm>[] =>
+      each.form.anchor === undefined ? [] : [{ text: each.form.anchor, value: each }],
+    )
+    const groups = [
+      sought.filter(({ text }) => text.length >= longAnchorChars),
+      sought.filter(({ text }) => text.length < longAnchorChars),
+    ]
+    this.#searches = groups.filter((group) => group.length > 0).map((group) => new TextSearch(group))
+    this.#unanchored = forms.filter(({ form }) => form.anchor === undefined)
+  }
+
+  redact(jsonText: string): string {
+    let hits: Hits | undefined
+    const add = (at: number, form: NamedForm) => {
+      hits ??= new Hits()
+      hits.add(at, form)
+    }
+    for (const search of this.#searches) search.each(jsonText, add)
+    if (hits === undefined && this.#unanchored.length === 0) return jsonText
+    hits?.sort()
+    return this.#replace(jsonText, hits ?? new Hits())
+  }
+
+  /** Goes from string to string, as far as there are hits, and reads closely what may hold a secret. */
+  #replace(text: string, hits: Hits): string {
+    let replaced = ''
+    let copied = 0
+    const replace = ({ start, end }: Place, value: string, forms: ReadonlySet<NamedForm>) => {
+      const redacted = redactString(value, forms)
+      if (redacted === value) return
+      replaced += text.slice(copied, start) + JSON.stringify(redacted)
+      copied = end
+    }
+    for (let at = 0; hits.left > 0 || this.#unanchored.length > 0; ) {
+      const place = nextString(text, at)
+      const until = place?.start ?? text.length
+      while (hits.left > 0 && hits.next < until) {
+        const number = numberAround(text, hits.next)
+        const forms = hits.take(number?.end ?? hits.next + 1)
+        if (number) replace(number, text.slice(number.start, number.end), forms)
+      }
+      if (!place) break
+      const forms = hits.take(place.end, this.#unanchored)
+      if (forms.size > 0) replace(place, JSON.parse(text.slice(place.start, place.end)) as string, forms)
+      at = place.end
+    }
+    return copied === 0 ? text : replaced + text.slice(copied)
+  }
+}
+
+const longAnchorChars = 5
+
+/** Places in a text where forms may be, taken one after the other once they are in order. */
+class Hits {
+  #places: number[] = []
+  #forms: NamedForm[] = []
+  #isSorted = true
+  #taken = 0
+  readonly #lastOf = new Map<NamedForm, number>()
+
+  get left(): number {
+    return this.#places.length - this.#taken
+  }
+
+  /** The place of the first that is left. */
+  get next(): number {
+    return this.#places[this.#taken] as number
+  }
+
+  add(at: number, form: NamedForm): void {
+    // Of a row of hits that overlap one tells enough: an anchor holds no quote, so all of them are in one string.
+    const last = this.#lastOf.get(form)
+    this.#lastOf.set(form, at)
+    if (last !== undefined && at < last + (form.form.anchor as string).length) return
+    if (at < (this.#places.at(-1) ?? 0)) this.#isSorted = false
+    this.#places.push(at)
+    this.#forms.push(form)
+  }
+
+  sort(): void {
+    if (this.#isSorted) return
+    const order = this.#places.map((_, index) => index).sort((a, b) => this.#places[a]! - this.#places[b]!)
+    this.#places = order.map((index) => this.#places[index]!)
+    this.#forms = order.map((index) => this.#forms[index]!)
+  }
+
+  /** The forms of the hits before `end`, and `more`. */
+  take(end: number, more: readonly NamedForm[] = []): Set<NamedForm> {
+    const forms = new Set(more)
+    for (; this.left > 0 && this.next < end; this.#taken += 1) forms.add(this.#forms[this.#taken] as NamedForm)
+    return forms
+  }
+}
+
+type Place = { start: number; end: number }
+
+/** The string literal that begins at or after `from`, its quotes included. */
+function nextString(text: string, from: number): Place | undefined {
+  const start = text.indexOf('"', from)
+  if (start === -1) return undefined
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? undefined : { start, end: end + 1 }
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text[before] === '\\') before -= 1
+  return (at - before) % 2 === 0
+}
+
+function numberAround(text: string, at: number): Place | undefined {
+  let start = at
+  let end = at
+  while (isNumeric(text[start - 1])) start -= 1
+  while (isNumeric(text[end])) end += 1
+  return end > at ? { start, end } : undefined
+}
+
+function isNumeric(character: string | undefined): boolean {
+  return character !== undefined && '0123456789+-.eE'.includes(character)
+}
+
+type Found = Place & { name: string }
+
+function redactString(value: string, forms: ReadonlySet<NamedForm>): string {
+  const found: Found[] = []
+  const steps = new Steps(value.length, forms.size)
+  for (const { name, form } of forms) {
+    for (const { start, end } of form.find(value, steps)) found.push({ start, end, name })
+    // What cannot be searched in time may not be written down.
+    if (steps.areUsedUp) return `{{${name}}}`
+  }
+  // The longest first where several begin together: the others are a part of it.
+  found.sort((a, b) => a.start - b.start || b.end - a.end)
+  let redacted = ''
+  let covered = 0
+  for (const { start, end, name } of found) {
+    if (end <= covered) continue
+    // Of secrets that overlap nothing may be left of either.
+    if (start > covered) redacted += value.slice(covered, start)
+    redacted += `{{${name}}}`
+    covered = end
+  }
+  return redacted + value.slice(covered)
 }

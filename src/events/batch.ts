@@ -1,6 +1,7 @@
-import { noCost } from '../domain/cost.ts'
+import { type Cost, noCost } from '../domain/cost.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
+import type { Redactor } from '../domain/redaction.ts'
 
 /** Makes the row of a run that ended. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
@@ -8,12 +9,17 @@ export type Fold = (record: RunRecord, sequence: number) => LogRow
 /**
  * A fold that writes JSON by hand: this runs once per finished run, on the thread that answers requests. Pure but for the
  * texts it remembers. What is the same object in several places (a block's output and the run's) is written once.
+ *
+ * Secrets are taken out of every text that a user can have a hand in, before anything is cut: of half a secret nobody can
+ * tell that it is one. Member names, ids, types and numbers of our own are left as they are, whatever a secret says.
  */
 export function createFold(): Fold {
   const iso = createIsoTime()
   return (record, sequence) => {
-    const { failure } = record
-    const texts = new Texts(record.output)
+    const { failure, secrets } = record
+    const texts = new Texts(record.output, secrets)
+    const cost = secrets && record.cost !== noCost ? withoutSecrets(record.cost, secrets) : record.cost
+    const finalOutput = failure === null ? texts.finalOutput() : failureText(failure, secrets)
     return {
       sequence,
       executionId: record.executionId,
@@ -27,10 +33,10 @@ export function createFold(): Fold {
       endedAt: record.endedAt,
       durationMs: record.durationMs,
       costTotal: record.cost.total,
-      models: record.cost === noCost ? noModels : Object.keys(record.cost.models),
-      cost: isFree(record) ? null : JSON.stringify(record.cost),
-      rawOutput: null,
-      finalOutput: failure === null ? texts.finalOutput() : failureText(failure),
+      models: cost === noCost ? noModels : Object.keys(cost.models),
+      cost: isFree(cost) ? null : JSON.stringify(cost),
+      rawOutput: record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
+      finalOutput,
       traceSpans: `[${spanText(record.root, texts, iso)}]`,
     }
   }
@@ -46,27 +52,47 @@ const previewChars = 1_024
 
 const noModels: readonly string[] = []
 
-function isFree({ cost }: RunRecord): boolean {
+function isFree(cost: Cost): boolean {
   return cost.total === 0 && cost.tokens.total === 0 && Object.keys(cost.models).length === 0
 }
 
-function failureText({ message, code, blockId, blockName }: RunFailure): string {
-  let text = `{"error":${JSON.stringify(message)},"code":"${code}"`
+/** The name of a model is what a block's parameter says. */
+function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
+  const models = Object.entries(cost.models).map(([name, model]) => {
+    return [JSON.parse(secrets.redact(JSON.stringify(name))) as string, model] as const
+  })
+  return { ...cost, models: Object.fromEntries(models) }
+}
+
+/** What the caller of an asynchronous run gets; null when that is what the log says. */
+function rawOutput({ failure, output }: RunRecord, logged: string): string | null {
+  const raw = failure === null ? bounded(jsonText(output), finalOutputBytesMax) : failureText(failure, undefined)
+  return raw === logged ? null : raw
+}
+
+function failureText({ message, code, blockId, blockName }: RunFailure, secrets: Redactor | undefined): string {
+  let text = `{"error":${stringText(message, secrets)},"code":"${code}"`
   if (blockId !== null) text += `,"blockId":${JSON.stringify(blockId)}`
-  if (blockName !== null) text += `,"blockName":${JSON.stringify(blockName)}`
+  if (blockName !== null) text += `,"blockName":${stringText(blockName, secrets)}`
   return `${text}}`
+}
+
+function stringText(value: string, secrets: Redactor | undefined): string {
+  const text = JSON.stringify(value)
+  return secrets === undefined ? text : secrets.redact(text)
 }
 
 function spanText(span: Span, texts: Texts, iso: IsoTime): string {
   let text =
-    `{"id":${JSON.stringify(span.id)},"name":${JSON.stringify(span.name)},"type":${JSON.stringify(span.type)},` +
+    `{"id":${JSON.stringify(span.id)},"name":${texts.string(span.name)},"type":${JSON.stringify(span.type)},` +
     `"blockId":${JSON.stringify(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
     `"endTime":"${iso(span.endTime)}","duration":${numberText(span.durationMs)},` +
     `"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
   if (span.error !== null) {
-    text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${JSON.stringify(span.error.message)}}`
+    text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${texts.string(span.error.message)}}`
   }
-  if (span.attempts !== null) text += `,"attempts":[${span.attempts.map((each) => attemptText(each, iso)).join(',')}]`
+  if (span.attempts !== null)
+    text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, iso)).join(',')}]`
   text += ',"children":['
   let separator = ''
   for (const child of span.children) {
@@ -76,10 +102,14 @@ function spanText(span: Span, texts: Texts, iso: IsoTime): string {
   return `${text}]}`
 }
 
-function attemptText({ number, startTime, durationMs, status, error }: SpanAttempt, iso: IsoTime): string {
+function attemptText(
+  { number, startTime, durationMs, status, error }: SpanAttempt,
+  texts: Texts,
+  iso: IsoTime,
+): string {
   let text = `{"number":${number},"startTime":"${iso(startTime)}","duration":${numberText(durationMs)}`
   if (status !== undefined) text += `,"status":${status}`
-  if (error !== undefined) text += `,"error":${JSON.stringify(error)}`
+  if (error !== undefined) text += `,"error":${texts.string(error)}`
   return `${text}}`
 }
 
@@ -88,17 +118,23 @@ function numberText(value: number): string {
   return Number.isFinite(value) ? `${value}` : 'null'
 }
 
-/** The texts of one run's values. */
+/** The texts of one run's values, without its secrets. */
 class Texts {
+  readonly #secrets: Redactor | undefined
   readonly #output: unknown
   readonly #outputText: string
   #latest: unknown
   #latestText = ''
   #charsLeft = traceCharsMax
 
-  constructor(output: unknown) {
+  constructor(output: unknown, secrets: Redactor | undefined) {
+    this.#secrets = secrets
     this.#output = output
-    this.#outputText = jsonText(output)
+    this.#outputText = this.#written(output)
+  }
+
+  string(value: string): string {
+    return stringText(value, this.#secrets)
   }
 
   finalOutput(): string {
@@ -112,12 +148,17 @@ class Texts {
   }
 
   #textOf(value: unknown): string {
-    if (typeof value !== 'object' || value === null) return jsonText(value)
+    if (typeof value !== 'object' || value === null) return this.#written(value)
     if (value === this.#output) return this.#outputText
     if (value === this.#latest) return this.#latestText
     this.#latest = value
-    this.#latestText = jsonText(value)
+    this.#latestText = this.#written(value)
     return this.#latestText
+  }
+
+  #written(value: unknown): string {
+    const text = jsonText(value)
+    return this.#secrets === undefined ? text : this.#secrets.redact(text)
   }
 }
 

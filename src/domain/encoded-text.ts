@@ -1,0 +1,181 @@
+/**
+ * A text read one character at a time, whatever encodings lie over it: backslash escapes of JSON in JSON in JSON, and
+ * percent-encoding as often as `percentDepth` says (then a plus sign is a space, too). `at` is where it is read next.
+ */
+export class EncodedText {
+  at = 0
+  readonly #text: string
+  readonly #steps: Steps
+  /** What stands in front of the two digits of an encoded byte; empty when nothing is encoded. */
+  readonly #percent: string
+  /** Whether what was read last was backslashes. */
+  #isEscaped = false
+
+  constructor(text: string, percentDepth: number, steps: Steps) {
+    this.#text = text
+    this.#steps = steps
+    this.#percent = percentDepth === 0 ? '' : `%${'25'.repeat(percentDepth - 1)}`
+  }
+
+  /** Moves behind the characters that are those of `wanted` from `index` on, and the same in every encoding; how many. */
+  takeSame(wanted: string, index: number): number {
+    const text = this.#text
+    const start = this.at
+    let at = start
+    for (let each = index; each < wanted.length; each += 1, at += 1) {
+      const code = wanted.charCodeAt(each)
+      if (code !== text.charCodeAt(at) || code === backslash || code === percentSign) break
+    }
+    if (at > start) this.#isEscaped = false
+    this.#steps.left -= at - start + 1
+    this.at = at
+    return at - start
+  }
+
+  /** Moves behind `wanted` (a code point other than a backslash) when it comes next, in whatever form. */
+  take(wanted: number): boolean {
+    const start = this.at
+    const isEscaped = this.#isEscaped
+    this.#isEscaped = false
+    const code = this.#next()
+    if (code === wanted) return true
+    if (code === plus && wanted === space && this.#percent !== '') return true
+    if (code === backslash || isEscaped) {
+      const letter = code === backslash ? this.#behindBackslashes() : code
+      if (letter === wanted && wanted !== none) return true
+      if (letter === escapeLetters.get(wanted)) return true
+      if (letter === letterU && this.#unicodeEscape() === wanted) return true
+    }
+    this.at = start
+    return false
+  }
+
+  /** Moves behind the backslashes that come next; their number. */
+  takeBackslashes(): number {
+    let count = 0
+    let behind = this.at
+    while (count < backslashesMax && this.#next() === backslash) {
+      count += 1
+      behind = this.at
+    }
+    this.at = behind
+    this.#isEscaped = count > 0
+    return count
+  }
+
+  /** Moves behind a digit of base64, in either alphabet. */
+  takeDigit(wanted: number): boolean {
+    const start = this.at
+    let code = this.#next()
+    if (code === backslash && wanted === slash) code = this.#behindBackslashes()
+    if (code === wanted || (wanted === plus && code === minus) || (wanted === slash && code === underscore)) return true
+    this.at = start
+    return false
+  }
+
+  #behindBackslashes(): number {
+    let code = this.#next()
+    for (let count = 1; code === backslash && count < backslashesMax; count += 1) code = this.#next()
+    return code
+  }
+
+  /** The code point of `uXXXX`, its `u` read already; of two of them for one beyond the first 65,536. */
+  #unicodeEscape(): number {
+    const high = this.#hexDigits(4)
+    if (high < 0xd800 || high > 0xdbff) return high
+    if (this.#next() !== backslash || this.#behindBackslashes() !== letterU) return none
+    const low = this.#hexDigits(4)
+    return low < 0xdc00 || low > 0xdfff ? none : 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00)
+  }
+
+  #hexDigits(count: number): number {
+    let value = 0
+    for (let left = count; left > 0; left -= 1) {
+      const digit = hexDigit(this.#next())
+      if (digit === none) return none
+      value = value * 16 + digit
+    }
+    return value
+  }
+
+  /** The next code point below all percent-encoding; -1 at the end. */
+  #next(): number {
+    this.#steps.left -= 1
+    const code = this.#text.codePointAt(this.at) ?? none
+    if (code === percentSign && this.#percent !== '') {
+      const decoded = this.#percentEncoded()
+      if (decoded !== none) return decoded
+    }
+    this.at += code > 0xffff ? 2 : 1
+    return code
+  }
+
+  /** The character whose UTF-8 bytes come next as `%XX`, or -1 (and nothing is read). */
+  #percentEncoded(): number {
+    const start = this.at
+    const first = this.#percentByte()
+    const more = first < 0x80 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : -1
+    let code = more === 0 ? first : first & (0x3f >> more)
+    for (let left = more; left > 0; left -= 1) {
+      const byte = this.#percentByte()
+      code = byte >= 0x80 && byte < 0xc0 && code !== none ? code * 64 + (byte & 0x3f) : none
+    }
+    if (first === none || more === -1 || code === none) {
+      this.at = start
+      return none
+    }
+    return code
+  }
+
+  #percentByte(): number {
+    if (!this.#text.startsWith(this.#percent, this.at)) return none
+    const at = this.at + this.#percent.length
+    const high = hexDigit(this.#text.charCodeAt(at))
+    const low = hexDigit(this.#text.charCodeAt(at + 1))
+    if (high === none || low === none) return none
+    this.at = at + 2
+    return high * 16 + low
+  }
+}
+
+/**
+ * Characters that may be read while one text is searched. An ordinary text takes a few a character; without a bound one
+ * of nothing but backslashes, and a secret made for it, would hold up every request for a minute.
+ */
+export class Steps {
+  left: number
+
+  constructor(chars: number, forms: number) {
+    this.left = stepsMin + (stepsPerCharMax + forms) * chars
+  }
+
+  get areUsedUp(): boolean {
+    return this.left <= 0
+  }
+}
+
+const stepsMin = 100_000
+const stepsPerCharMax = 16
+
+const none = -1
+const backslash = 0x5c
+const percentSign = 0x25
+const plus = 0x2b
+const minus = 0x2d
+const slash = 0x2f
+const underscore = 0x5f
+const space = 0x20
+const letterU = 0x75
+
+/** Six levels of JSON in JSON. */
+const backslashesMax = 64
+
+const escapeLetters: ReadonlyMap<number, number> = new Map(
+  Array.from('\b\f\n\r\t', (character, index) => [character.charCodeAt(0), 'bfnrt'.charCodeAt(index)]),
+)
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const lower = code | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : none
+}

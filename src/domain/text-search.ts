@@ -1,0 +1,60 @@
+/** A text that is looked for, and what it stands for. */
+export type Sought<Value> = { text: string; value: Value }
+
+/**
+ * Looks for many short texts at once (Wu and Manber's algorithm over pairs of characters): most of a text is jumped over
+ * in steps of almost the length of the shortest one sought, however many there are.
+ */
+export class TextSearch<Value> {
+  /** Characters that are compared first: the length of the shortest. */
+  readonly #length: number
+  /** By the hash of the last two characters of a window: how far it may move. */
+  readonly #shifts = new Uint8Array(hashes)
+  readonly #candidates = new Map<number, Sought<Value>[]>()
+
+  constructor(sought: readonly Sought<Value>[]) {
+    this.#length = Math.min(...sought.map(({ text }) => text.length), shiftMax)
+    if (this.#length < 2) throw new Error('A text of fewer than two characters cannot be sought')
+    this.#shifts.fill(this.#length - 1)
+    for (const one of sought) this.#add(one)
+  }
+
+  /** Tells of every place where one of them begins, in order. */
+  each(text: string, found: (at: number, value: Value) => void): void {
+    const shifts = this.#shifts
+    const length = this.#length
+    for (let at = length - 1; at < text.length; ) {
+      const hash = hashOf(text.charCodeAt(at - 1), text.charCodeAt(at))
+      const shift = shifts[hash] as number
+      if (shift > 0) {
+        at += shift
+        continue
+      }
+      const start = at - length + 1
+      for (const one of this.#candidates.get(hash) as Sought<Value>[]) {
+        if (text.startsWith(one.text, start)) found(start, one.value)
+      }
+      at += 1
+    }
+  }
+
+  #add(one: Sought<Value>): void {
+    const { text } = one
+    for (let index = 1; index < this.#length; index += 1) {
+      const hash = hashOf(text.charCodeAt(index - 1), text.charCodeAt(index))
+      const shift = this.#length - 1 - index
+      this.#shifts[hash] = Math.min(this.#shifts[hash] as number, shift)
+      if (shift > 0) continue
+      const candidates = this.#candidates.get(hash)
+      if (candidates) candidates.push(one)
+      else this.#candidates.set(hash, [one])
+    }
+  }
+}
+
+const hashes = 4_096
+const shiftMax = 255
+
+function hashOf(first: number, second: number): number {
+  return ((first << 5) ^ second) & (hashes - 1)
+}
