@@ -15,7 +15,6 @@ async function world(folder: { path: string }) {
   const calls: string[] = []
   const writer = {
     isIdle: true,
-    maintain: () => void calls.push('maintain'),
     distrust: () => void calls.push('distrust'),
   }
   let nowMs = 0
@@ -117,16 +116,5 @@ test('a row that the database refuses is the fault of that row', async () => {
   expect(() => commit(1, { workflowId: 'nothing' })).toThrow('There is no workflow nothing')
   expect(commit()).toBe(true)
   expect(calls).toEqual([])
-  inline.close()
-})
-
-test('the thread moves the WAL into the database when that has grown', async () => {
-  using folder = temporaryFolder()
-  const { commit, inline, calls } = await world(folder)
-  let commits = 0
-  while (commit(1, { finalOutput: JSON.stringify('x'.repeat(500_000)) })) commits += 1
-  expect(calls).toEqual(['maintain'])
-  expect(commits).toBeGreaterThan(10)
-  expect(commit()).toBe(true)
   inline.close()
 })

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { storageError } from './failures.ts'
 
 /**
@@ -21,4 +21,22 @@ export function copyDatabase(from: string, to: string): void {
   } catch (error) {
     throw storageError(error, from) ?? error
   }
+  moveWal(from)
 }
+
+/** A WAL that grew meanwhile is moved into the database from here, where no caller of the service waits for it. */
+function moveWal(path: string): void {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < walBytesMax) return
+  try {
+    const database = new Database(path, { readwrite: true, create: false })
+    try {
+      database.query('PRAGMA wal_checkpoint(PASSIVE)').get()
+    } finally {
+      database.close()
+    }
+  } catch {
+    // The copy is made; the service moves its WAL itself.
+  }
+}
+
+const walBytesMax = 16_777_216

@@ -1,6 +1,6 @@
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
-import { Checkpoints, walBytesOf } from './checkpoints.ts'
+import { walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
@@ -20,7 +20,6 @@ import { abandon, drop, tryCommit } from './trial.ts'
  */
 export class Executor {
   readonly #options: OpenOptions
-  readonly #checkpoints: Checkpoints | undefined
   readonly #monotonic: () => number
   #connection: Connection | undefined
   #suspect = false
@@ -30,7 +29,6 @@ export class Executor {
   constructor(options: OpenOptions, monotonic: () => number = () => performance.now()) {
     this.#options = options
     this.#monotonic = monotonic
-    this.#checkpoints = options.manualCheckpoints ? new Checkpoints() : undefined
     this.#connection = openConnection(options)
   }
 
@@ -50,34 +48,37 @@ export class Executor {
     }
   }
 
-  /** One step of retention. */
-  retain(bounds: RetentionBounds): RetentionStep {
+  /** One step of retention; `walBytes` is what it added to the WAL, an estimate. */
+  retain(bounds: RetentionBounds): RetentionStep & { walBytes: number } {
     const startedAt = this.#monotonic()
-    const { walBytes, ...swept } = this.#guarded((connection) => {
+    const swept = this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
       return connection.write(() => retainLogs(connection, bounds, this.#monotonic))
     })
-    this.#checkpoints?.countBytes(walBytes)
     return { ...swept, heldMs: this.#monotonic() - startedAt }
   }
 
-  /** For the moment after an answer: `maintain` when the WAL has grown. */
-  maintainIfDue(): void {
-    if (this.#checkpoints?.isDue()) this.maintain()
+  /** Puts together what was written in small pieces since the last time. */
+  pack(): void {
+    if (this.#suspect) return
+    this.#guarded((connection) => connection.write(() => packChunks(connection)))
   }
 
-  /** Packs what was written since the last time, and moves the WAL into the database, as far as no reader needs it. */
-  maintain(): void {
-    this.#checkpoints?.reset()
-    if (this.#suspect) return
-    try {
-      this.#guarded((connection) => {
-        connection.write(() => packChunks(connection))
-        connection.get('PRAGMA wal_checkpoint(PASSIVE)')
-      })
-    } catch {
-      // The executor is suspect now: the next write mends it, or tells its caller why it cannot.
-    }
+  /**
+   * Moves the WAL into the database, as far as no reader needs it. Answers how much it had to leave, in bytes; undefined
+   * when nothing could be moved: the disk is full, or broken and not mended yet.
+   */
+  checkpoint(): number | undefined {
+    if (this.#suspect) return undefined
+    return this.#guarded((connection) => {
+      try {
+        const moved = connection.get<{ log: number; checkpointed: number }>('PRAGMA wal_checkpoint(PASSIVE)')!
+        return (moved.log - moved.checkpointed) * frameBytes
+      } catch (error) {
+        if (failureOf(error, this.#options.path)?.kind === 'full') return undefined
+        throw error
+      }
+    })
   }
 
   /** For an error of the disk, met by a write here or by another handle on the same file. */
@@ -101,9 +102,7 @@ export class Executor {
     return this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
       this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
-      const result = connection.write(() => operation.run(connection, ...args))
-      this.#checkpoints?.count(writes)
-      return result
+      return connection.write(() => operation.run(connection, ...args))
     })
   }
 
@@ -136,5 +135,7 @@ export class Executor {
   }
 }
 
+/** A page in the WAL. */
+const frameBytes = 4_096 + 24
 const trialBytesMin = 65_536
 const trialBytesMax = 16_777_216

@@ -1,6 +1,5 @@
 import type { Write } from '../../domain/write.ts'
 import { append } from './append.ts'
-import { Checkpoints } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
@@ -10,7 +9,7 @@ import { abandon, drop } from './trial.ts'
 export type InlineOptions = {
   database: OpenOptions
   /** The thread that does everything this one does not. */
-  writer: Pick<Thread, 'isIdle' | 'maintain' | 'distrust'>
+  writer: Pick<Thread, 'isIdle' | 'distrust'>
   /** A clock in milliseconds. */
   monotonic: () => number
 }
@@ -25,7 +24,6 @@ export class Inline {
   readonly #database: OpenOptions
   readonly #writer: InlineOptions['writer']
   readonly #monotonic: () => number
-  readonly #checkpoints = new Checkpoints()
   #connection: Connection | undefined
   #pausedUntil = 0
   #typicalMs = 0.3
@@ -44,17 +42,11 @@ export class Inline {
       return false
     }
     if (!this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return false
-    if (this.#checkpoints.isDue()) {
-      this.#checkpoints.reset()
-      this.#writer.maintain()
-      return false
-    }
     const startedAt = this.#monotonic()
     try {
       this.#connection ??= openConnection({ ...this.#database, busyTimeoutMs: 0 })
       const connection = this.#connection
       connection.write(() => append(connection, writes))
-      this.#checkpoints.count(writes)
       this.#learn(this.#monotonic() - startedAt)
       return true
     } catch (error) {

@@ -10,7 +10,7 @@ export type Request =
   | string
   | { open: OpenOptions }
   | { copy: { from: string; to: string } }
-  | { id: number; control: 'probe' | 'maintain' | 'distrust' | 'close' }
+  | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Executor } from './executor.ts'
 import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
@@ -59,14 +60,30 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       if (error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE') inline.distrust()
       throw error
     })
+  const checkpoints = new Checkpoints({
+    writer,
+    helper: () => Thread.start(options),
+    onFailure() {
+      inline.distrust()
+      writer.distrust()
+    },
+  })
+  const counted = <Result>(writing: Promise<Result>): Promise<Result> => {
+    return heard(writing).finally(() => checkpoints.count())
+  }
   const call: Call = (name, args) =>
-    operations[name].writes ? heard(writer.call(name, args)) : reader.get().then((thread) => thread.call(name, args))
+    operations[name].writes ? counted(writer.call(name, args)) : reader.get().then((thread) => thread.call(name, args))
   return {
     ...storeOf(call, {
-      retain: (bounds) => heard(writer.retain(bounds)),
+      retain: async (bounds) => {
+        const { walBytes, ...step } = await heard(writer.retain(bounds))
+        checkpoints.countBytes(walBytes)
+        return step
+      },
       probe: () => writer.probe(),
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
+        await checkpoints.stop()
         inline.close()
         const thread = await reader.made()?.catch(() => undefined)
         await thread?.close()
@@ -88,8 +105,8 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
     append: async (writes) => {
-      if (inlineCommits && inline.append(writes)) return
-      await heard(writer.append(writes))
+      if (!(inlineCommits && inline.append(writes))) await heard(writer.append(writes))
+      checkpoints.count(writes)
     },
   }
 }

@@ -68,9 +68,9 @@ export class Thread {
     return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<void>
   }
 
-  retain(bounds: RetentionBounds): Promise<RetentionStep> {
+  retain(bounds: RetentionBounds): Promise<RetentionStep & { walBytes: number }> {
     const id = ++this.#lastId
-    return this.#ask(id, { id, retain: bounds }) as Promise<RetentionStep>
+    return this.#ask(id, { id, retain: bounds }) as Promise<RetentionStep & { walBytes: number }>
   }
 
   async probe(): Promise<boolean> {
@@ -79,14 +79,23 @@ export class Thread {
     return (await this.#ask(id, { id, control: 'probe' })) as boolean
   }
 
-  /** Moves the WAL into the database. */
-  maintain(): void {
-    this.#tell('maintain')
+  /** Puts together what was written in small pieces. */
+  pack(): Promise<void> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, control: 'pack' }) as Promise<void>
+  }
+
+  /** Moves the WAL into the database, as far as no reader needs it. Answers how much is left, as `Executor.checkpoint`. */
+  checkpoint(): Promise<number | undefined> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, control: 'checkpoint' }) as Promise<number | undefined>
   }
 
   /** Makes the next write prove the disk first. */
   distrust(): void {
-    this.#tell('distrust')
+    const id = ++this.#lastId
+    // Nobody waits for the outcome: it shows in the writes that follow.
+    this.#ask(id, { id, control: 'distrust' }).catch(() => {})
   }
 
   /** After the calls that are under way. */
@@ -99,12 +108,6 @@ export class Thread {
       this.#dead = 'it was closed'
       this.#worker.terminate()
     }
-  }
-
-  /** Nobody waits for the outcome: it shows in the writes that follow. */
-  #tell(control: 'maintain' | 'distrust'): void {
-    const id = ++this.#lastId
-    this.#ask(id, { id, control }).catch(() => {})
   }
 
   #ask(id: number, request: Request): Promise<unknown> {

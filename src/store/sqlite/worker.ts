@@ -15,11 +15,9 @@ function serve(port: Port): void {
       if (typeof data === 'string') {
         executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
         port.postMessage(id)
-        executor!.maintainIfDue()
         return
       }
       port.postMessage({ id, value: answer(data) })
-      if ('operation' in data || 'retain' in data) executor!.maintainIfDue()
     } catch (error) {
       port.postMessage({ id, error: plainErrorOf(error) })
     }

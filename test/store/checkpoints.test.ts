@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { logWrite } from '../../src/domain/write.ts'
+import { Checkpoints } from '../../src/store/sqlite/checkpoints.ts'
+import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { Thread } from '../../src/store/sqlite/thread.ts'
+import { temporaryFolder } from '../executable.ts'
+import { type Installed, install, logRow } from './installed.ts'
+
+/** Two threads on a real database, and a list of what they were asked for. */
+describe('checkpoints', () => {
+  let folder: ReturnType<typeof temporaryFolder>
+  let home: Installed
+  let writer: Thread
+  let checkpoints: Checkpoints
+  let asked: string[]
+  let sequence = 0
+
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    home = await install(store)
+    await store.close()
+    const options = { path: databasePath(folder.path), sync: 'normal', manualCheckpoints: true } as const
+    writer = await Thread.start(options)
+    asked = []
+    checkpoints = new Checkpoints({
+      writer: {
+        pack: () => {
+          asked.push('pack')
+          return writer.pack()
+        },
+        checkpoint: async () => {
+          const left = await writer.checkpoint()
+          asked.push(`writer left ${sizeOf(left)}`)
+          return left
+        },
+      },
+      helper: async () => {
+        const helper = await Thread.start(options)
+        return {
+          checkpoint: async () => {
+            const left = await helper.checkpoint()
+            asked.push(`helper left ${sizeOf(left)}`)
+            return left
+          },
+          close: () => helper.close(),
+        }
+      },
+      onFailure: () => asked.push('failure'),
+    })
+  })
+  afterEach(async () => {
+    await checkpoints.stop()
+    await writer.close()
+    folder[Symbol.dispose]()
+  })
+
+  const sizeOf = (left: number | undefined) => (left === 0 ? 'nothing' : 'some')
+  const megabyte = 1_048_576
+  /** Half a megabyte a commit, of which compression takes a quarter. */
+  const write = async (megabytes: number) => {
+    for (let n = 0; n < megabytes * 2; n += 1) {
+      sequence += 1
+      const output = crypto
+        .getRandomValues(new Uint8Array(megabyte / 2))
+        .toBase64()
+        .slice(0, megabyte / 2)
+      const writes = [logWrite(logRow(home, sequence, { finalOutput: JSON.stringify(output) }))]
+      await writer.append(writes)
+      checkpoints.count(writes)
+    }
+  }
+  const sizes = () => {
+    const path = databasePath(folder.path)
+    return { database: statSync(path).size / megabyte, wal: statSync(`${path}-wal`).size / megabyte }
+  }
+
+  test('come after some megabytes, from the thread that writes, and the WAL starts again', async () => {
+    await write(7)
+    expect(asked).toEqual([])
+    expect(sizes().database).toBeLessThan(1)
+    await write(25)
+    await checkpoints.stop()
+    expect(asked.slice(0, 2)).toEqual(['pack', 'writer left nothing'])
+    expect(asked).not.toContain('helper left nothing')
+    expect(sizes().database).toBeGreaterThan(15)
+    expect(sizes().wal).toBeLessThan(20)
+  })
+
+  test('leave to another thread what a reader kept from being moved, and the writer has little to do', async () => {
+    const reader = openConnection({ path: databasePath(folder.path), sync: 'normal' })
+    await write(1)
+    reader.run('BEGIN')
+    expect(reader.all('SELECT * FROM logs')).toHaveLength(2)
+    await write(60)
+    expect(asked).toContain('writer left some')
+    expect(asked.filter((each) => each === 'helper left some')).toHaveLength(1)
+    expect(sizes().wal).toBeGreaterThan(40)
+    expect(sizes().database).toBeLessThan(3)
+    asked = []
+
+    reader.run('COMMIT')
+    reader.close()
+    await write(60)
+    await checkpoints.stop()
+    // More than once when much was written in the meantime.
+    expect(asked.slice(0, 2)).toEqual(['pack', 'helper left nothing'])
+    expect(asked.find((each) => each.startsWith('writer'))).toBe('writer left nothing')
+    expect(sizes().database).toBeGreaterThan(80)
+  }, 20_000)
+})
