@@ -126,6 +126,7 @@ export class Door {
   lost(thrown: unknown): Response {
     const requestId = crypto.randomUUID()
     const error = toAppError(thrown)
+    this.#services.metrics.requests.failed(error.code)
     this.#services.logger.error('request failed', { requestId, cause: thrown })
     return errorResponse(error, { 'x-request-id': requestId })
   }

@@ -49,8 +49,8 @@ function repairOperation(operation: Json, place: Place): Json {
   const { [errorsMember]: errors, parameters, requestBody, responses, ...rest } = operation
   const { request, answers = {} } = place.examples.operations[String(operation['operationId'])] ?? {}
   const codes = new Set((errors ?? []) as ErrorCode[])
-  // Of every path with something in it that can be escaped.
-  if (place.path.includes('{')) codes.add('INVALID_PARAMETERS')
+  // Of every path with something in it that can be escaped; to the execute endpoint that is one more unknown workflow.
+  if (place.path.includes('{') && !isExecution(place)) codes.add('INVALID_PARAMETERS')
   const listed = mapValues(objectOf(responses), (response, status) =>
     repairResponse(response, status, answers[Number(status)], place),
   )
@@ -155,16 +155,22 @@ const headers = {
   'X-RateLimit-Reset': { description: 'When the window ends.', schema: { type: 'string', format: 'date-time' } },
 } as const
 
-function headersOf({ path }: Place, status: string): Json {
-  const isExecution = path.endsWith('/execute')
+function headersOf(place: Place, status: string): Json {
+  const ofRun = isExecution(place)
+  const showsWindow = ofRun || place.path.startsWith('/api/v1/')
   const carries: Record<keyof typeof headers, boolean> = {
     'X-Request-Id': true,
-    'X-Execution-Id': isExecution,
+    'X-Execution-Id': ofRun,
     'Retry-After': status === '429' || status === '503',
-    'X-RateLimit-Limit': isExecution || path.startsWith('/api/v1/'),
-    'X-RateLimit-Remaining': isExecution || path.startsWith('/api/v1/'),
-    'X-RateLimit-Reset': isExecution || path.startsWith('/api/v1/'),
+    'X-RateLimit-Limit': showsWindow,
+    'X-RateLimit-Remaining': showsWindow,
+    'X-RateLimit-Reset': showsWindow,
   }
   const names = Object.entries(carries).flatMap(([name, isCarried]) => (isCarried ? [name] : []))
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** The endpoint that answers with its own checks, before and beside those of all other routes. */
+function isExecution({ path }: Place): boolean {
+  return path.endsWith('/execute')
 }

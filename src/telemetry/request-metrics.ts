@@ -40,6 +40,11 @@ export class RequestMetrics {
     if (named === method) this.#routes.set(key, made)
     return made
   }
+
+  /** A request that failed before it was known to be one of a route. */
+  failed(code: AppError['code']): void {
+    this.#errors.of(code).add()
+  }
 }
 
 /** One route's numbers. */

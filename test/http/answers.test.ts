@@ -7,6 +7,7 @@ import { statusOf } from '../../src/http/errors.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { RequestMetrics } from '../../src/telemetry/request-metrics.ts'
 import { ManualClock } from '../clock.ts'
+import { readScrape, valueIn } from '../telemetry/scrape.ts'
 import { HttpWorld } from './world.ts'
 
 let world: HttpWorld
@@ -88,6 +89,14 @@ describe('whatever is thrown', () => {
       path: '/throw/bug',
       cause: { name: 'Error', message: 'the password is hunter2', cause: { name: 'TypeError', message: 'inner' } },
     })
+  })
+
+  test('what even the framework trips over is counted', async () => {
+    const failures = async () =>
+      valueIn(readScrape(await world.metrics.text()), 'millrace_errors_total', { code: 'INTERNAL' }) ?? 0
+    const before = await failures()
+    expect((await world.get('/throw/nothing')).status).toBe(500)
+    expect(await failures()).toBe(before + 1)
   })
 
   test('an outage says when to come back', async () => {
