@@ -77,7 +77,9 @@ test('old entries go while runs go on, kill -9 in the middle costs nothing, and 
   while (oldLeft(data) > 0) await Bun.sleep(20)
   const seen = new Set<string>()
   for await (const executionId of allExecutions(service.url, apiKey, workspaceId)) seen.add(executionId)
-  expect(seen).toEqual(acknowledged)
+  expect([...acknowledged].filter((executionId) => !seen.has(executionId))).toEqual([])
+  // And those whose answers the kill cut off.
+  expect(seen.size - acknowledged.size).toBeLessThanOrEqual(callers.length)
   expect(await service.kill('SIGTERM')).toBe(0)
   expect(read<{ integrity_check: string }>(data, 'PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' })
   const { chunks } = read<{ chunks: number }>(
