@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { billingPeriodOf } from '../../src/domain/cost.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { NewAccount, Store } from '../../src/store/store.ts'
-import { type Installed, newKey } from './installed.ts'
+import { type Installed, logRow, newKey } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
 /** A second account, as the port takes it. */
@@ -146,6 +147,21 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       await use(at)
       expect([at, await lastUse()]).toEqual([at, noted])
     }
+  })
+
+  test('what an account spent holds every run that was handed over before it was asked for', async () => {
+    const { store, home } = world()
+    const at = Date.UTC(2025, 5, 20)
+    for (let round = 0; round < 20; round += 1) {
+      const rows = Array.from({ length: 1 + (round % 10) }, (_, n) =>
+        logRow(home, round * 10 + n + 1, { costTotal: 1, endedAt: at }),
+      )
+      const before = await store.getUsage(home.userId, billingPeriodOf(at))
+      const writing = store.appendLogs(rows)
+      expect(await store.getUsage(home.userId, billingPeriodOf(at))).toBe(before + rows.length)
+      await writing
+    }
+    expect(await store.getUsage(home.userId, billingPeriodOf(Date.UTC(2025, 6, 1)))).toBe(0)
   })
 
   test('rate windows are replaced by kind and account, and forgotten when they have ended', async () => {

@@ -33,7 +33,11 @@ export function newKey(more: { userId: string; key?: GeneratedKey; workspaceId?:
 }
 
 /** A row of the installation's workflow. */
-export function logRow({ workspaceId, workflowId }: Installed, sequence: number, more: Partial<LogRow> = {}): LogRow {
+export function logRow(
+  { workspaceId, workflowId }: Pick<Installed, 'workspaceId' | 'workflowId'>,
+  sequence: number,
+  more: Partial<LogRow> = {},
+): LogRow {
   return {
     sequence,
     executionId: newExecutionId(),
