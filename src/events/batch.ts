@@ -1,4 +1,5 @@
 import { type Cost, noCost } from '../domain/cost.ts'
+import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
@@ -197,24 +198,5 @@ function lenientText(value: unknown): string {
   } catch (error) {
     const preview = `This value cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`
     return JSON.stringify({ truncated: true, size: 0, preview })
-  }
-}
-
-type IsoTime = (epochMs: number) => string
-
-/** `Date.prototype.toISOString`, faster for times of one second, as those of a run mostly are. */
-function createIsoTime(): IsoTime {
-  let second = Number.NaN
-  let prefix = ''
-  return (epochMs) => {
-    const whole = Math.floor(epochMs / 1000)
-    if (whole !== second) {
-      const date = new Date(whole * 1000)
-      if (Number.isNaN(date.getTime())) return ''
-      second = whole
-      prefix = date.toISOString().slice(0, -4)
-    }
-    const ms = Math.floor(epochMs - whole * 1000)
-    return `${prefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
   }
 }

@@ -1,4 +1,4 @@
-import type { LogQuery } from '../store/store.ts'
+import type { LogQuery } from '../store/log-query.ts'
 
 /** Where a page ended: the sequence of its last entry. */
 export type Position = number

@@ -147,6 +147,13 @@ export class Door {
     }
   }
 
+  /** For an answer that could not be sent to its end: its caller finds the connection broken, the log says why. */
+  broke(request: Request, cause: unknown): void {
+    const { requestId } = this.#visitOf(request)
+    const { method } = request
+    this.#services.logger.error('answer broke off', { requestId, method, path: pathOf(request), cause })
+  }
+
   /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
   #report(request: Request, requestId: string, error: AppError): void {
     if (error.code !== 'INTERNAL') return

@@ -18,10 +18,6 @@ export function writeObject(members: Record<string, unknown>): JsonText {
   return new JsonText(`{${parts.join(',')}}`)
 }
 
-export function writeList(items: readonly JsonText[]): JsonText {
-  return new JsonText(`[${items.map(({ text }) => text).join(',')}]`)
-}
-
 /**
  * Answers with JSON that is written already. What leaves the handler is the text; its type is the one that the text
  * stands for, because that is what the caller gets and what the typed client should see. A text and not a `Response`:
@@ -30,4 +26,12 @@ export function writeList(items: readonly JsonText[]): JsonText {
 export function answerWith<Answer>(set: AnswerSet, { text }: JsonText): Answer {
   set.headers['content-type'] = 'application/json'
   return text as unknown as Answer
+}
+
+/**
+ * Answers with JSON that is written while it is sent. Elysia makes a `Response` of its own out of this one, with the
+ * headers in `set` and the same stream as its body, so back-pressure and the caller's leaving reach the stream.
+ */
+export function streamWith<Answer>(stream: ReadableStream<Uint8Array>): Answer {
+  return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Answer
 }

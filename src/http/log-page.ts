@@ -1,90 +1,100 @@
-import { liesIn } from '../domain/folders.ts'
-import { isObject } from '../domain/input.ts'
-import type { LogListRow, Store } from '../store/store.ts'
-import type { Position } from './cursor.ts'
-import type { LogFilter, LogRequest } from './log-query.ts'
+import type { LogPage, LogQuery } from '../store/log-query.ts'
+import type { Store } from '../store/store.ts'
+import { writeCursor } from './cursor.ts'
+import { type LogRequest, scopeOf } from './log-query.ts'
 
-/** Entries of one page, and where the next one starts: null when there is no need to ask again. */
-export type LogPage = { rows: LogListRow[]; next: Position | null }
+/** What a page of entries is answered with: at once, or, when its long texts are long, piece by piece. */
+export type PageAnswer = { text: string } | { stream: ReadableStream<Uint8Array> }
 
-type LogStore = Pick<Store, 'queryLogs' | 'getLog' | 'listWorkflows'>
-
-/** Rows that one request looks at when it filters: beyond them it answers with what it has, and a cursor. */
-export const rowsScannedMax = 10_000
-/** The same when each row has to be read whole (the filter `model`). */
-export const detailsScannedMax = 500
-const batchRows = 1000
+export type PageOptions = {
+  store: Pick<Store, 'queryLogs'>
+  request: LogRequest
+  after: number | undefined
+  /** The limits object, as JSON. */
+  limits: string
+  /** Told when a part of a page that has begun could not be read. */
+  onFailure(cause: unknown): void
+}
 
 /**
- * Reads one page. Newest first, `next` is null on the last page; oldest first, it is there whenever the page has
- * entries, so that a poller can come back with it.
+ * Answers with a page. The first part is read before anything is sent, so that what fails at once has a status of its
+ * own. The parts that follow are read when the caller has taken those before; a caller that leaves ends the reading. One
+ * that fails breaks the connection: half a page must not look like a whole one.
  */
-export async function readPage(store: LogStore, request: LogRequest, after: Position | undefined): Promise<LogPage> {
-  const { workspaceId, order, limit } = request
-  const admits = await compileFilter(store, request)
-  // One row beyond the page tells whether there is another page.
-  const wanted = limit + 1
-  const scanMax = request.filter.model === undefined ? rowsScannedMax : detailsScannedMax
-  const rows: LogListRow[] = []
-  let position = after
-  let scanned = 0
-  for (;;) {
-    const batchMax = admits === undefined ? wanted : Math.min(batchRows, scanMax - scanned)
-    const batch = await store.queryLogs({
-      workspaceId,
-      order,
-      limit: batchMax,
-      ...(position === undefined ? {} : { after: position }),
-    })
-    for (const row of batch) {
-      if (admits === undefined || (await admits(row))) rows.push(row)
-      if (rows.length === wanted) return { rows: rows.slice(0, limit), next: rows[limit - 1]?.sequence ?? null }
-      position = row.sequence
-      scanned += 1
-    }
-    if (batch.length < batchMax) return { rows, next: order === 'asc' && rows.length > 0 ? (position ?? null) : null }
-    if (scanned >= scanMax) return { rows, next: position ?? null }
+export async function answerPage(options: PageOptions): Promise<PageAnswer> {
+  const { store, request, after } = options
+  const first = await store.queryLogs(queryOf(request, after, request.limit))
+  const parts = new PageParts(options, first)
+  return first.end === 'size' ? { stream: streamOf(parts, options.onFailure) } : { text: parts.begin() + parts.end() }
+}
+
+/** The parts of one page, in their order. */
+class PageParts {
+  readonly #options: PageOptions
+  #latest: LogPage
+  #count: number
+
+  constructor(options: PageOptions, first: LogPage) {
+    this.#options = options
+    this.#latest = first
+    this.#count = first.count
+  }
+
+  begin(): string {
+    return `{"data":[${this.#latest.entries}`
+  }
+
+  /** Undefined when there is none left. */
+  async next(): Promise<string | undefined> {
+    const { store, request } = this.#options
+    const { end, position } = this.#latest
+    if (end !== 'size' || position === null) return undefined
+    this.#latest = await store.queryLogs(queryOf(request, position, request.limit - this.#count))
+    this.#count += this.#latest.count
+    return this.#latest.count === 0 ? '' : `,${this.#latest.entries}`
+  }
+
+  end(): string {
+    return `],"nextCursor":${JSON.stringify(this.#nextCursor())},"limits":${this.#options.limits}}`
+  }
+
+  /**
+   * Newest first, null on the last page. Oldest first, there whenever the page has entries, so that a poller can come
+   * back with it, and null on an empty page that reached the end: the poller keeps the cursor that it has.
+   */
+  #nextCursor(): string | null {
+    const { request } = this.#options
+    const { end, position } = this.#latest
+    const isOver = end === 'last' && (request.order === 'desc' || this.#count === 0)
+    return isOver || position === null ? null : writeCursor(position, scopeOf(request))
   }
 }
 
-type Admits = (row: LogListRow) => boolean | Promise<boolean>
-
-/** Undefined when there is nothing to filter by. */
-async function compileFilter(store: LogStore, { workspaceId, filter }: LogRequest): Promise<Admits | undefined> {
-  const workflows = await workflowsOf(store, workspaceId, filter)
-  const { triggers, level, startDate, endDate, executionId, minDurationMs, maxDurationMs, minCost, maxCost, model } =
-    filter
-  const tests: (Admits | undefined)[] = [
-    workflows && ((row) => workflows.has(row.workflowId)),
-    triggers && ((row) => triggers.includes(row.trigger)),
-    level && ((row) => row.level === level),
-    startDate === undefined ? undefined : (row) => row.startedAt >= startDate,
-    endDate === undefined ? undefined : (row) => row.startedAt <= endDate,
-    executionId === undefined ? undefined : (row) => row.executionId === executionId,
-    minDurationMs === undefined ? undefined : (row) => row.durationMs >= minDurationMs,
-    maxDurationMs === undefined ? undefined : (row) => row.durationMs <= maxDurationMs,
-    minCost === undefined ? undefined : (row) => row.costTotal >= minCost,
-    maxCost === undefined ? undefined : (row) => row.costTotal <= maxCost,
-    model === undefined ? undefined : (row) => usedModel(store, row, model),
-  ]
-  const active = tests.filter((test) => test !== undefined)
-  if (active.length === 0) return undefined
-  return async (row) => {
-    for (const test of active) if (!(await test(row))) return false
-    return true
-  }
+function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let hasBegun = false
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const part = hasBegun ? await parts.next() : parts.begin()
+          hasBegun = true
+          controller.enqueue(encoder.encode(part ?? parts.end()))
+          if (part === undefined) controller.close()
+        } catch (error) {
+          onFailure(error)
+          // Bun closes the connection without the end of the body, and prints the error: it gets none that says anything.
+          controller.error(new Error('A page of log entries could not be read to its end'))
+        }
+      },
+    },
+    // Nothing is read before it is wanted.
+    { highWaterMark: 0 },
+  )
 }
 
-/** The workflows that `workflowIds` and `folderIds` leave; undefined when neither is given. */
-async function workflowsOf(store: LogStore, workspaceId: string, { workflowIds, folderIds }: LogFilter) {
-  if (folderIds === undefined) return workflowIds && new Set(workflowIds)
-  const wanted = new Set(folderIds)
-  const rows = await store.listWorkflows(workspaceId)
-  const inside = rows.filter(({ document }) => document.folder !== undefined && liesIn(document.folder, wanted))
-  return new Set(inside.map(({ id }) => id).filter((id) => workflowIds?.includes(id) ?? true))
-}
-
-async function usedModel(store: LogStore, { sequence }: LogListRow, model: string): Promise<boolean> {
-  const cost: unknown = JSON.parse((await store.getLog(sequence))?.cost ?? 'null')
-  return isObject(cost) && isObject(cost['models']) && Object.hasOwn(cost['models'], model)
+function queryOf({ workspaceId, filter, order, ...request }: LogRequest, after: number | undefined, limit: number) {
+  const { details, includeFinalOutput: finalOutput, includeTraceSpans: traceSpans } = request
+  const show = { details: details === 'full', finalOutput, traceSpans }
+  return { workspaceId, filter, order, after, limit, show } satisfies LogQuery
 }

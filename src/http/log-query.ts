@@ -1,23 +1,9 @@
 import { triggerKinds } from '../domain/workflow.ts'
+import type { LogFilter } from '../store/log-query.ts'
 import type { CursorScope } from './cursor.ts'
 import { Parameters } from './parameters.ts'
 
-/** What `GET /api/v1/logs` is asked for. Absent filters admit everything. Times are epoch milliseconds, inclusive. */
-export type LogFilter = {
-  workflowIds: string[] | undefined
-  folderIds: string[] | undefined
-  triggers: string[] | undefined
-  level: 'info' | 'error' | undefined
-  startDate: number | undefined
-  endDate: number | undefined
-  executionId: string | undefined
-  minDurationMs: number | undefined
-  maxDurationMs: number | undefined
-  minCost: number | undefined
-  maxCost: number | undefined
-  model: string | undefined
-}
-
+/** What `GET /api/v1/logs` is asked for. */
 export type LogRequest = {
   workspaceId: string
   filter: LogFilter

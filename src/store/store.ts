@@ -1,7 +1,9 @@
 import type { Job, JobFacts } from '../domain/job.ts'
+import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
-import type { TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
+import type { LogPage, LogQuery } from './log-query.ts'
 
 /**
  * The port to everything durable. Every call is asynchronous and is one transaction; no callback crosses it.
@@ -95,7 +97,8 @@ export interface Store {
   append(writes: readonly Write[]): Promise<void>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
-  queryLogs(query: LogQuery): Promise<LogListRow[]>
+  /** A page of a workspace's entries, or the first part of one. */
+  queryLogs(query: LogQuery): Promise<LogPage>
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
 
@@ -258,35 +261,15 @@ export type ActiveRow = {
   deployment: { version: number; document: WorkflowDocument } | null
 }
 
-/** A page of one workspace: entries beyond `after` in `order`, at most `limit`. */
-export type LogQuery = {
-  workspaceId: string
-  limit: number
-  order: 'asc' | 'desc'
-  /** The sequence of the last entry seen; undefined starts at the end that `order` names. */
-  after?: number
-}
-
-export type LogListRow = {
-  sequence: number
-  executionId: string
-  workflowId: string
+/** A log entry as it was recorded. */
+export type LogDetailRow = EntryFacts & {
   workspaceId: string
   version: number
-  level: 'info' | 'error'
-  trigger: TriggerKind
   /** When an asynchronous run was accepted; null for others. */
   createdAt: number | null
-  startedAt: number
-  endedAt: number
-  durationMs: number
-  costTotal: number
-}
-
-export type LogDetailRow = LogListRow & {
   /** JSON text of the whole `Cost`; null when the run cost nothing. */
   cost: string | null
   finalOutput: string
   traceSpans: string
-  workflow: { id: string; name: string; description: string | null }
+  workflow: EntryWorkflow
 }

@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { install } from '../store/installed.ts'
+import { entriesOf, logQuery } from '../store/log-model.ts'
 import { rejectionOf } from '../store/rejection.ts'
 import { runRecord } from './run-record.ts'
 
@@ -39,8 +40,7 @@ async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: numbe
     health,
     writer,
     append: (more = {}) => writer.append(runRecord({ workflowId, workspaceId, ...more })),
-    recorded: async () =>
-      (await store.queryLogs({ workspaceId, limit: 1_000, order: 'asc' })).map(({ executionId }) => executionId),
+    recorded: async () => entriesOf(await store.queryLogs(logQuery(workspaceId))).map(({ executionId }) => executionId),
     async [Symbol.asyncDispose]() {
       gate.open()
       await writer.stop()

@@ -7,6 +7,7 @@ import type { PlanName } from '../../src/domain/plan.ts'
 import type { SharedRole } from '../../src/store/store.ts'
 import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
+import { appendLogs } from '../store/append-logs.ts'
 import { logRow } from '../store/installed.ts'
 import { newKey } from './accounts.ts'
 import { sampleDocument } from './world.ts'
@@ -158,7 +159,7 @@ describe('executions', () => {
 
 describe('usage', () => {
   const spend = (app: App, home: Home, costTotal: number, endedAt: number, sequence: number) =>
-    app.store.appendLogs([logRow(home, sequence, { costTotal, endedAt, executionId: newExecutionId() })])
+    appendLogs(app.store, [logRow(home, sequence, { costTotal, endedAt, executionId: newExecutionId() })])
 
   test('of a month that was spent before the start stops the very first execution', async () => {
     const path = newFolder()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIdOf } from '../../src/domain/ids.ts'
-import { rowsScannedMax } from '../../src/http/log-page.ts'
+import { rowsReadMax } from '../../src/store/sqlite/log-search.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 
@@ -34,7 +34,7 @@ describe('filters', () => {
     await add('a', 'plain', { ...day(1), durationMs: 10, costTotal: 0 })
     executionId = (await add('b', 'sales', { ...day(2), level: 'error', durationMs: 20, costTotal: 1 })).executionId
     const cost = '{"total":2,"tokens":{"prompt":0,"completion":0,"total":0},"models":{"gpt":{}}}'
-    await add('c', 'eu', { ...day(3), trigger: 'webhook', durationMs: 30, costTotal: 2, cost })
+    await add('c', 'eu', { ...day(3), trigger: 'webhook', durationMs: 30, costTotal: 2, cost, models: ['gpt'] })
   })
   const cases: [string, string][] = [
     ['', 'abc'],
@@ -82,7 +82,7 @@ describe('filters', () => {
     try {
       const id = await many.deployed()
       await many.log(id, { level: 'error' })
-      const rows = Array.from({ length: rowsScannedMax }, () => many.logRow(id))
+      const rows = Array.from({ length: rowsReadMax }, () => many.logRow(id))
       await appendLogs(many.store, rows)
       const first = await many.logs('&level=error')
       expect(first.json.data).toEqual([])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { billingPeriodOf } from '../../src/domain/cost.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { NewAccount, Store } from '../../src/store/store.ts'
+import { appendLogs } from './append-logs.ts'
 import { type Installed, logRow, newKey } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
@@ -157,7 +158,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
         logRow(home, round * 10 + n + 1, { costTotal: 1, endedAt: at }),
       )
       const before = await store.getUsage(home.userId, billingPeriodOf(at))
-      const writing = store.appendLogs(rows)
+      const writing = appendLogs(store, rows)
       expect(await store.getUsage(home.userId, billingPeriodOf(at))).toBe(before + rows.length)
       await writing
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Store } from '../../src/store/store.ts'
+import { entriesOf, logQuery } from './log-model.ts'
 
 export type AppendingProcess = {
   pid: number
@@ -84,11 +85,11 @@ export async function recordedIn(store: Store): Promise<Set<string>> {
   const [key] = await store.listKeys()
   const recorded = new Set<string>()
   for (const workspaceId of Object.keys(key?.roles ?? {})) {
-    for (let after = 0; ; ) {
-      const page = await store.queryLogs({ workspaceId, limit: 1_000, order: 'asc', after })
-      for (const { executionId } of page) recorded.add(executionId)
-      if (page.length === 0) break
-      after = page.at(-1)!.sequence
+    for (let after: number | undefined; ; ) {
+      const page = await store.queryLogs(logQuery(workspaceId, { after }))
+      for (const { executionId } of entriesOf(page)) recorded.add(executionId)
+      if (page.end === 'last') break
+      after = page.position!
     }
   }
   return recorded

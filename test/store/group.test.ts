@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { NewJob } from '../../src/domain/job.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Write } from '../../src/domain/write.ts'
-import { chunksOf, chunkText, chunkValues, findInChunk } from '../../src/store/sqlite/chunk.ts'
+import { chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
 import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
@@ -77,11 +77,11 @@ test('chunks give back every entry, cover ranges apart, and stay small unless on
         const [, , encoding, content] = chunkValues(chunk)
         const back = chunkText({ encoding: encoding as number, content: content as string | Uint8Array })
         expect(back).toBe(chunk.text)
-        expect(findInChunk(back, chunk.firstSequence + 1)).toBeUndefined()
+        expect(readChunk(back).get(chunk.firstSequence + 1)).toBeUndefined()
         for (const [index, { sequence, cost, finalOutput, traceSpans }] of rows.entries()) {
           const isInside = sequence >= chunk.firstSequence && sequence <= chunk.lastSequence
           const long = { workspace: index + 1, cost, finalOutput, traceSpans }
-          expect(findInChunk(back, sequence)).toEqual(isInside ? long : undefined)
+          expect(readChunk(back).get(sequence)).toEqual(isInside ? long : undefined)
         }
         if (chunk.firstSequence !== chunk.lastSequence) expect(chunk.text.length).toBeLessThanOrEqual(32_768)
       }

@@ -1,24 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { newId } from '../../src/domain/ids.ts'
+import { newId, sequenceOf } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import type { LogListRow, RetentionStep, Store } from '../../src/store/store.ts'
+import type { RetentionStep, Store } from '../../src/store/store.ts'
 import { appendLogs } from './append-logs.ts'
 import { type Installed, logRow } from './installed.ts'
+import { entriesOf, listForm, logQuery } from './log-model.ts'
 import { rejectionOf } from './rejection.ts'
 
 /** What every implementation of the port promises about log entries, in the store that `world` gives at the time. */
 export function logContract(world: () => { store: Store; home: Installed }): void {
   describe('log entries', () => {
-    const listed = ({
-      cost: _,
-      finalOutput: __,
-      traceSpans: ___,
-      models: ____,
-      rawOutput: _____,
-      ...rest
-    }: LogRow): LogListRow => rest
-
     test('come back as they were recorded, by sequence and by execution', async () => {
       const { store, home } = world()
       await fc.assert(
@@ -67,17 +59,18 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       const rows = Array.from({ length: 25 }, (_, index) => logRow(home, 100 + index * 7))
       for (const row of rows) await appendLogs(store, [row])
       for (const order of ['asc', 'desc'] as const) {
-        const seen: LogListRow[] = []
-        for (;;) {
-          const after = seen.at(-1)?.sequence
-          const query = { workspaceId: home.workspaceId, limit: 10, order, ...(after !== undefined && { after }) }
-          const page = await store.queryLogs(query)
-          if (page.length === 0) break
-          seen.push(...page)
+        const seen: unknown[] = []
+        for (let after: number | undefined; ; ) {
+          const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 10, order, after }))
+          seen.push(...entriesOf(page))
+          if (page.end === 'last') break
+          if (page.count === 0) throw new Error('An empty page says that there is more')
+          after = page.position!
         }
-        expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listed))
+        expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listForm))
       }
-      expect(await store.queryLogs({ workspaceId: 'nowhere', limit: 10, order: 'asc' })).toEqual([])
+      const nowhere = { entries: '', count: 0, position: null, end: 'last' } as const
+      expect(await store.queryLogs(logQuery('nowhere'))).toEqual(nowhere)
     })
 
     test('are recorded all or none', async () => {
@@ -95,7 +88,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
         const rows = [logRow(home, 10), logRow(home, 11, fault), logRow(home, 12)]
         expect(await rejectionOf(appendLogs(store, rows))).toBeInstanceOf(Error)
         expect(await store.lastSequence()).toBe(1)
-        expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(1)
+        expect(await store.queryLogs(logQuery(home.workspaceId))).toMatchObject({ count: 1 })
       }
     })
 
@@ -104,18 +97,17 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       await appendLogs(store, [logRow(home, 1)])
       await store.deleteWorkflow(home.workflowId, 20)
       await appendLogs(store, [logRow(home, 2)])
-      expect(await store.queryLogs({ workspaceId: home.workspaceId, limit: 10, order: 'asc' })).toHaveLength(2)
+      expect(await store.queryLogs(logQuery(home.workspaceId))).toMatchObject({ count: 2 })
       expect((await store.getLog(2))?.workflow.name).toBe('Test workflow')
     })
 
     test('go when they are too old or too many, oldest first, and pages go on where they were', async () => {
       const { store, home } = world()
       for (let sequence = 1; sequence <= 40; sequence += 1) await appendLogs(store, [logRow(home, sequence)])
-      const list = (after: number) =>
-        store
-          .queryLogs({ workspaceId: home.workspaceId, limit: 5, order: 'asc', after })
-          .then((page) => page.map(sequenceIn))
-      const sequenceIn = ({ sequence }: LogListRow) => sequence
+      const list = async (after: number) => {
+        const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 5, after }))
+        return entriesOf(page).map(({ id }) => sequenceOf(id))
+      }
       expect(await list(10)).toEqual([11, 12, 13, 14, 15])
       const bytesMax = Number.MAX_SAFE_INTEGER
       let step: RetentionStep

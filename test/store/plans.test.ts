@@ -2,11 +2,13 @@ import { expect, test } from 'bun:test'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Connection, Sql, Value } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
-import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
+import { queryLogs } from '../../src/store/sqlite/log-page.ts'
+import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, logRow, newKey } from './installed.ts'
+import { logQuery } from './log-model.ts'
 
 /** A handle that also asks how each statement will be carried out. */
 class Watched implements Sql {
@@ -53,8 +55,8 @@ test('no query about log entries sorts, or walks a table', () => {
   const watched = new Watched(connection)
   appendLogs(watched, [row])
   lastSequence(watched)
-  expect(queryLogs(watched, { workspaceId, limit: 10, order: 'asc' })).toHaveLength(1)
-  expect(queryLogs(watched, { workspaceId, limit: 10, order: 'desc', after: 9 })).toHaveLength(1)
+  expect(queryLogs(watched, logQuery(workspaceId))).toMatchObject({ count: 1 })
+  expect(queryLogs(watched, logQuery(workspaceId, { order: 'desc', after: 9 }))).toMatchObject({ count: 1 })
   expect(getLog(watched, 7)).toBeDefined()
   expect(getExecution(watched, row.executionId)).toBeDefined()
   connection.close()
@@ -65,5 +67,5 @@ test('no query about log entries sorts, or walks a table', () => {
   expect(slow).toEqual([])
   // The newest chunk is found by walking the table from its end, one step.
   expect(watched.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
-  expect(watched.plans).toContain('SEARCH l USING PRIMARY KEY (workspace=? AND sequence>?)')
+  expect(watched.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
 })

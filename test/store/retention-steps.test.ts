@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sequenceAt } from '../../src/domain/ids.ts'
+import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { endJob, getJobOutput } from '../../src/store/sqlite/jobs.ts'
-import { appendLogs, getExecution, getLog, lastSequence, queryLogs } from '../../src/store/sqlite/logs.ts'
+import { queryLogs } from '../../src/store/sqlite/log-page.ts'
+import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { packChunks } from '../../src/store/sqlite/pack.ts'
 import { deletedTo, retainLogs } from '../../src/store/sqlite/retention.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logRow, newKey } from './installed.ts'
+import { entriesOf, logQuery } from './log-model.ts'
 
 const workspaceCount = 4
 const start = Date.UTC(2025, 5, 1)
@@ -82,10 +84,10 @@ const chunksIn = (connection: Connection) =>
   )
 const listed = (connection: Connection) =>
   Array.from({ length: workspaceCount }, (_, index) =>
-    queryLogs(connection, { workspaceId: `w${index}`, limit: 100_000, order: 'asc' }),
+    entriesOf(queryLogs(connection, logQuery(`w${index}`, { limit: 100_000 }))),
   )
     .flat()
-    .map(({ sequence }) => sequence)
+    .map(({ id }) => sequenceOf(id)!)
     .toSorted((a, b) => a - b)
 
 describe('by time', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AppError } from '../../src/domain/errors.ts'
-import { sequenceAt } from '../../src/domain/ids.ts'
+import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
 import { Retention, type RetentionOptions } from '../../src/store/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -8,6 +8,7 @@ import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { appendLogs } from './append-logs.ts'
 import { type Installed, install, logRow } from './installed.ts'
+import { entriesOf, logQuery } from './log-model.ts'
 
 const start = Date.UTC(2025, 5, 1)
 const dayMs = 86_400_000
@@ -47,10 +48,7 @@ describe('retention', () => {
       store,
       Array.from({ length: count }, (_, index) => logRow(home, sequenceAt(atMs) + index)),
     )
-  const left = async () =>
-    (await store.queryLogs({ workspaceId: home.workspaceId, limit: 1_000, order: 'asc' })).map(
-      ({ sequence }) => sequence,
-    )
+  const left = async () => entriesOf(await store.queryLogs(logQuery(home.workspaceId))).map(({ id }) => sequenceOf(id))
   /** Moves the clock to the next step, again and again, until a round has ended. */
   const round = async () => {
     const { lastRoundAt } = retention.counters
@@ -150,11 +148,10 @@ describe('retention', () => {
       const seen: number[] = []
       let after: number | undefined
       for (;;) {
-        const query = { workspaceId: home.workspaceId, limit: 70, order, ...(after !== undefined && { after }) }
-        const page = await store.queryLogs(query)
-        if (page.length === 0) break
-        seen.push(...page.map(({ sequence }) => sequence))
-        after = seen.at(-1)
+        const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 70, order, after }))
+        seen.push(...entriesOf(page).map(({ id }) => sequenceOf(id)!))
+        if (page.end === 'last') break
+        after = page.position!
         if (clock.nextInMs !== minuteMs) {
           clock.advance(clock.nextInMs!)
           await clock.whenPending()

@@ -3,21 +3,18 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { sequenceOf } from '../../domain/ids.ts'
 import { triggerKinds, type WorkflowDocument } from '../../domain/workflow.ts'
-import type { KeyRow, LogDetailRow, LogListRow } from '../../store/store.ts'
+import type { KeyRow, LogDetailRow } from '../../store/store.ts'
 import { answers, ExecutionDetail, LogDetail, LogList } from '../answers.ts'
 import { accountOf, assertMay } from '../auth.ts'
-import { readCursor, writeCursor } from '../cursor.ts'
+import { readCursor } from '../cursor.ts'
 import type { AnswerSet, Door } from '../door.ts'
-import { answerWith, JsonText, writeList, writeObject } from '../json-text.ts'
+import { answerWith, JsonText, streamWith } from '../json-text.ts'
 import { limitsAnswer } from '../limits-answer.ts'
-import { writeDetail, writeEntry, writeExecution } from '../log-entry.ts'
-import { type LogPage, readPage } from '../log-page.ts'
-import { type LogRequest, logsPageDefault, logsPageMax, readLogRequest, scopeOf } from '../log-query.ts'
+import { writeDetail, writeExecution } from '../log-entry.ts'
+import { answerPage } from '../log-page.ts'
+import { logsPageDefault, logsPageMax, readLogRequest, scopeOf } from '../log-query.ts'
 import { documented, operation } from '../operation.ts'
 import type { Services } from '../services.ts'
-
-/** Bytes of entries after which a page that shows outputs or spans ends early, with a cursor. */
-const pageBytesMax = 33_554_432
 
 /** The external API: `/api/v1/logs`. */
 export function logRoutes(services: Services, door: Door) {
@@ -32,10 +29,15 @@ export function logRoutes(services: Services, door: Door) {
         const scope = scopeOf(wanted)
         const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
         if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
-        const page = await readPage(store, wanted, after)
-        const { entries, next } = await writeEntries(page, wanted)
-        const nextCursor = next === null ? null : writeCursor(next, scope)
-        return answerWith<LogList>(set, writeObject({ data: entries, nextCursor, limits: await limitsFor(key) }))
+        const limits = (await limitsFor(key)).text
+        const page = await answerPage({
+          store,
+          request: wanted,
+          after,
+          limits,
+          onFailure: (cause) => door.broke(request, cause),
+        })
+        return 'text' in page ? answerWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
       },
       {
         query: documented(LogQueryParameters),
@@ -121,28 +123,6 @@ export function logRoutes(services: Services, door: Door) {
     const deployment = await store.getDeployment(workflowId, version)
     const text = writeExecution(row as LogDetailRow, deployment?.document ?? nothing, await limitsFor(key))
     return answerWith<ExecutionDetail>(set, text)
-  }
-
-  /** Entries are read whole only when something of them is shown, and then one by one, to a bound. */
-  async function writeEntries({ rows, next }: LogPage, wanted: LogRequest) {
-    const { details, includeFinalOutput: finalOutput, includeTraceSpans: traceSpans } = wanted
-    const extras = { full: details === 'full', finalOutput, traceSpans }
-    const needsDetails = extras.full || finalOutput || traceSpans
-    const entries: JsonText[] = []
-    let bytes = 0
-    for (const row of rows) {
-      const entry = writeEntry(row, needsDetails ? await detailsOf(row) : undefined, extras)
-      bytes += entry.text.length
-      if (bytes > pageBytesMax && entries.length > 0) {
-        return { entries: writeList(entries), next: rows[entries.length - 1]?.sequence ?? null }
-      }
-      entries.push(entry)
-    }
-    return { entries: writeList(entries), next }
-  }
-
-  async function detailsOf({ sequence }: LogListRow): Promise<LogDetailRow | undefined> {
-    return store.getLog(sequence)
   }
 }
 

@@ -30,25 +30,25 @@ export function chunksOf(rows: readonly LogRow[], workspaces: readonly number[])
   return chunks
 }
 
-/** Undefined when the sequence was never recorded. */
-export function findInChunk(text: string, sequence: number): Long | undefined {
+/** The entries of a chunk by their sequence. */
+export function readChunk(text: string): Map<number, Long> {
+  const entries = new Map<number, Long>()
   let at = 0
   while (at < text.length) {
     const end = text.indexOf('\n', at)
-    const [own, workspace, cost, finalOutput, traceSpans] = text.slice(at, end).split(' ').map(Number) as Head
+    const [sequence, workspace, cost, finalOutput, traceSpans] = text.slice(at, end).split(' ').map(Number) as Head
     const costAt = end + 1
     const outputAt = costAt + Math.max(0, cost)
     const spansAt = outputAt + finalOutput
     at = spansAt + traceSpans
-    if (own !== sequence) continue
-    return {
+    entries.set(sequence, {
       workspace,
       cost: cost < 0 ? null : text.slice(costAt, outputAt),
       finalOutput: text.slice(outputAt, spansAt),
       traceSpans: text.slice(spansAt, at),
-    }
+    })
   }
-  return undefined
+  return entries
 }
 
 /** The numbers of the workspaces that have entries in it. */

@@ -8,6 +8,7 @@ import { type Arguments, type Operation, type OperationName, operations, type Re
 import { packChunks } from './pack.ts'
 import { retainLogs } from './retention.ts'
 import { abandon, drop, tryCommit } from './trial.ts'
+import { ZoneMaker } from './zones.ts'
 
 /**
  * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
@@ -21,6 +22,7 @@ import { abandon, drop, tryCommit } from './trial.ts'
 export class Executor {
   readonly #options: OpenOptions
   readonly #monotonic: () => number
+  readonly #zones = new ZoneMaker()
   #connection: Connection | undefined
   #suspect = false
   /** As much as the last write, so that a disk with room for less does not count as well again. */
@@ -79,6 +81,12 @@ export class Executor {
         throw error
       }
     })
+  }
+
+  /** One step of summarising log entries; false when there is nothing more to do, or it cannot be done now. */
+  summarise(workspaceId: string | undefined): boolean {
+    if (this.#suspect) return false
+    return this.#guarded((connection) => connection.write(() => this.#zones.step(connection, workspaceId)))
   }
 
   /** For an error of the disk, met by a write here or by another handle on the same file. */

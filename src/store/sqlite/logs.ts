@@ -1,11 +1,12 @@
 import { billingPeriodOf } from '../../domain/cost.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { LogRow } from '../../domain/log.ts'
-import type { LogDetailRow, LogListRow, LogQuery } from '../store.ts'
-import { chunksOf, chunkText, chunkValues, findInChunk, insertChunk, type Long, type SqlChunk } from './chunk.ts'
+import type { LogDetailRow } from '../store.ts'
+import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
+import { LongTexts } from './long-texts.ts'
 import { deletedTo } from './retention.ts'
-import { executionKey, logDetailOf, logOf, logValues, type SqlLog, type SqlLogDetail } from './rows.ts'
+import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
 
 const insertLog = `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, created_at, started_at,
@@ -33,40 +34,24 @@ export function lastSequence(sql: Sql): number {
   return last?.last_sequence ?? deletedTo(sql)
 }
 
-const selectLogs = `
-  SELECT l.sequence, l.execution_id, f.id AS workflow_id, w.id AS workspace_id, l.version, l.level, l.trigger,
-    l.created_at, l.started_at, l.ended_at, l.duration_ms, l.cost_total
-  FROM logs l JOIN workflows f ON f.number = l.workflow JOIN workspaces w ON w.number = l.workspace`
-
-const pages = {
-  asc: `${selectLogs} WHERE w.id = ? AND l.sequence > ? ORDER BY l.sequence ASC LIMIT ?`,
-  desc: `${selectLogs} WHERE w.id = ? AND l.sequence < ? ORDER BY l.sequence DESC LIMIT ?`,
-}
-
-export function queryLogs(sql: Sql, query: LogQuery): LogListRow[] {
-  const after = query.after ?? (query.order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER)
-  return sql.all<SqlLog>(pages[query.order], query.workspaceId, after, query.limit).map(logOf)
-}
-
 // CROSS JOIN keeps the order of the tables: from the one row to its names.
 const selectDetail = `
-  SELECT l.sequence, l.execution_id, f.id AS workflow_id, w.id AS workspace_id, l.version, l.level, l.trigger,
-    l.created_at, l.started_at, l.ended_at, l.duration_ms, l.cost_total, f.name AS workflow_name,
-    f.description AS workflow_description
+  SELECT ${factColumns}, l.version, l.created_at, f.id AS workflow_id, w.id AS workspace_id,
+    f.name AS workflow_name, f.description AS workflow_description
   FROM logs l CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace`
 
 const selectBySequence = `${selectDetail} WHERE l.workspace = ? AND l.sequence = ?`
 const selectByExecution = `${selectDetail} WHERE l.execution_id = ?`
 
 export function getLog(sql: Sql, sequence: number): LogDetailRow | undefined {
-  const long = findLong(sql, sequence)
+  const long = new LongTexts(sql).find(sequence)
   const row = long && sql.get<SqlLogDetail>(selectBySequence, long.workspace, sequence)
   return row && logDetailOf(row, long)
 }
 
 export function getExecution(sql: Sql, executionId: string): LogDetailRow | undefined {
   const row = sql.get<SqlLogDetail>(selectByExecution, executionKey(executionId))
-  const long = row && findLong(sql, row.sequence)
+  const long = row && new LongTexts(sql).find(row.sequence)
   return row && long && logDetailOf(row, long)
 }
 
@@ -76,14 +61,6 @@ export function getUsage(sql: Sql, userId: string, periodStart: number): number 
     sql.get<{ cost: number }>('SELECT cost FROM usage WHERE user_id = ? AND period_start = ?', userId, periodStart)
       ?.cost ?? 0
   )
-}
-
-function findLong(sql: Sql, sequence: number): Long | undefined {
-  const chunk = sql.get<SqlChunk>(
-    'SELECT encoding, content FROM log_chunks WHERE first_sequence <= ? ORDER BY first_sequence DESC LIMIT 1',
-    sequence,
-  )
-  return chunk && findInChunk(chunkText(chunk), sequence)
 }
 
 /** Chunks are found by their first sequence, so their ranges must not overlap. */

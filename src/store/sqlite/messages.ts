@@ -10,6 +10,7 @@ export type Request =
   | string
   | { open: OpenOptions }
   | { copy: { from: string; to: string } }
+  | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }

@@ -6,6 +6,7 @@ import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
+import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
@@ -74,7 +75,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   append: { writes: true, run: append },
   lastSequence: { writes: false, run: logs.lastSequence },
-  queryLogs: { writes: false, run: logs.queryLogs },
+  queryLogs: { writes: false, run: queryLogs },
   getLog: { writes: false, run: logs.getLog },
   getExecution: { writes: false, run: logs.getExecution },
 

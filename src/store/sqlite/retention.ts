@@ -1,6 +1,7 @@
 import type { RetentionBounds } from '../store.ts'
 import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
 import type { Sql } from './connection.ts'
+import { deleteZones } from './zones.ts'
 
 /** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
 export type Swept = { entries: number; bytesFreed: number; usedBytes: number; walBytes: number; done: boolean }
@@ -21,6 +22,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   let entries = 0
   let writes = 0
   let goneTo = 0
+  const touched = new Set<number>()
   let done = false
   do {
     const usedBytes = (pages.total - pages.free) * pageBytes
@@ -31,6 +33,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
         const range = [workspace, oldest.first_sequence, oldest.last_sequence] as const
         for (const statement of beforeEntries) sql.run(statement, ...range)
         entries += sql.run(deleteEntries, ...range)
+        touched.add(workspace)
       }
       sql.run(deleteChunk, oldest.first_sequence)
       goneTo = oldest.last_sequence
@@ -44,6 +47,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     }
     pages = pagesOf(sql)
   } while (!done && monotonic() < endAt)
+  for (const workspace of touched) deleteZones(sql, workspace, goneTo)
   if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
   return {
     entries,

@@ -1,6 +1,7 @@
 import type { Level, LogRow } from '../../domain/log.ts'
+import type { EntryFacts } from '../../domain/log-entry.ts'
 import type { TriggerKind, WorkflowDocument } from '../../domain/workflow.ts'
-import type { DeploymentRow, KeyRow, LogDetailRow, LogListRow, Role, WorkflowRow, WorkspaceRow } from '../store.ts'
+import type { DeploymentRow, KeyRow, LogDetailRow, Role, WorkflowRow, WorkspaceRow } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Value } from './connection.ts'
 
@@ -95,30 +96,26 @@ export function documentOf(id: string, text: string): WorkflowDocument {
   return { id, ...(JSON.parse(text) as WorkflowDocument) }
 }
 
-export type SqlLog = {
+export type SqlFacts = {
   sequence: number
   execution_id: string | Uint8Array
-  workflow_id: string
-  workspace_id: string
-  version: number
   level: number
   trigger: number
-  created_at: number | null
   started_at: number
   ended_at: number
   duration_ms: number
   cost_total: number
 }
 
-export const logOf = (row: SqlLog): LogListRow => ({
+/** The columns of `SqlFacts`. */
+export const factColumns = 'sequence, execution_id, level, trigger, started_at, ended_at, duration_ms, cost_total'
+
+export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   sequence: row.sequence,
   executionId: executionIdOf(row.execution_id),
-  workflowId: row.workflow_id,
-  workspaceId: row.workspace_id,
-  version: row.version,
+  workflowId,
   level: levels[row.level]!,
   trigger: triggers[row.trigger]!,
-  createdAt: row.created_at,
   startedAt: row.started_at,
   endedAt: row.ended_at,
   durationMs: row.duration_ms,
@@ -145,10 +142,20 @@ export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNum
   modelSet,
 ]
 
-export type SqlLogDetail = SqlLog & { workflow_name: string; workflow_description: string | null }
+export type SqlLogDetail = SqlFacts & {
+  workflow_id: string
+  workspace_id: string
+  version: number
+  created_at: number | null
+  workflow_name: string
+  workflow_description: string | null
+}
 
 export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
-  ...logOf(row),
+  ...factsOf(row, row.workflow_id),
+  workspaceId: row.workspace_id,
+  version: row.version,
+  createdAt: row.created_at,
   cost: long.cost,
   finalOutput: long.finalOutput,
   traceSpans: long.traceSpans,
@@ -156,7 +163,7 @@ export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
 })
 
 // The numbers on disk: only ever append.
-const levels: readonly Level[] = ['info', 'error']
+export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -6,6 +6,7 @@ import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { Thread } from './thread.ts'
+import { Zoning } from './zoning.ts'
 
 export type SqliteStoreOptions = {
   /** The data directory; made when it is not there. */
@@ -68,6 +69,11 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       writer.distrust()
     },
   })
+  const zoning = new Zoning({
+    summarise: (workspaceId) => heard(writer.summarise(workspaceId)),
+    onWritten: (walBytes) => checkpoints.countBytes(walBytes),
+  })
+  zoning.start()
   const counted = <Result>(writing: Promise<Result>): Promise<Result> => {
     return heard(writing).finally(() => checkpoints.count())
   }
@@ -107,6 +113,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     append: async (writes) => {
       if (!(inlineCommits && inline.append(writes))) await heard(writer.append(writes))
       checkpoints.count(writes)
+      zoning.count(writes)
     },
   }
 }

@@ -79,6 +79,12 @@ export class Thread {
     return (await this.#ask(id, { id, control: 'probe' })) as boolean
   }
 
+  /** One step of summarising the entries of a workspace, or of all; false when there is nothing more to do. */
+  async summarise(workspaceId: string | undefined): Promise<boolean> {
+    const id = ++this.#lastId
+    return (await this.#ask(id, { id, summarise: workspaceId })) as boolean
+  }
+
   /** Puts together what was written in small pieces. */
   pack(): Promise<void> {
     const id = ++this.#lastId

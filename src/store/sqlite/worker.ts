@@ -31,6 +31,7 @@ function serve(port: Port): void {
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
     if ('retain' in request) return executor!.retain(request.retain)
+    if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
   }
 }

@@ -65,6 +65,7 @@ CREATE TABLE workflows (
   name TEXT NOT NULL,
   description TEXT,
   document TEXT NOT NULL,                     -- JSON, without its id
+  folder TEXT AS (document ->> '$.folder'),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER,                         -- the row stays for its log entries
@@ -72,6 +73,7 @@ CREATE TABLE workflows (
   deployed_at INTEGER                         -- when active_version became active
 ) STRICT;
 CREATE UNIQUE INDEX workflows_by_name ON workflows (workspace, name) WHERE deleted_at IS NULL;
+CREATE INDEX workflows_by_folder ON workflows (workspace, folder) WHERE folder IS NOT NULL;
 
 CREATE TABLE deployments (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
@@ -115,6 +117,34 @@ CREATE TABLE model_set_names (
   name TEXT NOT NULL,
   model_set INTEGER NOT NULL,
   PRIMARY KEY (name, model_set)
+) STRICT, WITHOUT ROWID;
+
+-- What some two thousand neighbouring rows of a workspace have in common, so that a filter passes over them without
+-- reading them. Made in the background (zones.ts); the newest rows have none yet. Zones of a workspace are disjoint and
+-- in the order of their rows. When rows of a zone are deleted it admits too much, never too little.
+CREATE TABLE log_zones (
+  workspace INTEGER NOT NULL,
+  first_sequence INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  levels INTEGER NOT NULL,                    -- bits of the levels that occur
+  triggers INTEGER NOT NULL,                  -- bits of the triggers that occur
+  started_min INTEGER NOT NULL,
+  started_max INTEGER NOT NULL,
+  duration_min REAL NOT NULL,
+  duration_max REAL NOT NULL,
+  cost_min REAL NOT NULL,
+  cost_max REAL NOT NULL,
+  PRIMARY KEY (workspace, first_sequence)
+) STRICT, WITHOUT ROWID;
+
+-- The zones that a workflow or a set of models occurs in.
+CREATE TABLE log_zone_facets (
+  workspace INTEGER NOT NULL,
+  facet INTEGER NOT NULL,                     -- 0 workflow, 1 set of models
+  value INTEGER NOT NULL,
+  first_sequence INTEGER NOT NULL,            -- of the zone
+  PRIMARY KEY (workspace, facet, value, first_sequence)
 ) STRICT, WITHOUT ROWID;
 
 -- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
