@@ -2,32 +2,54 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadResult } from './load.ts'
+import type { PacedResult } from './paced.ts'
 
 /** A process that is measured, on an empty folder of its own. */
 export type Service = { url: string; pid: number; stop(): Promise<void> }
 
-/** The executable, installed and serving, with a key. */
-export type Millrace = Service & { apiKey: string; directory: string }
+/** An installation in a folder, with its key. */
+export type Installation = { apiKey: string; workspaceId: string; directory: string }
+
+/** The executable, installed and serving. */
+export type Millrace = Service & Installation
 
 export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
 
+/** On a folder of its own, which goes when it stops. */
 export async function startMillrace(environment: Record<string, string> = {}): Promise<Millrace> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
-  const settings = { ...Bun.env, MILLRACE_DATA: directory, MILLRACE_PORT: '0', ...environment }
-  const init = Bun.spawnSync([executable, 'init', '--json'], { env: settings })
+  const service = await serveMillrace(initMillrace(directory, environment), environment)
+  return {
+    ...service,
+    async stop() {
+      await service.stop()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+export function initMillrace(directory: string, environment: Record<string, string> = {}): Installation {
+  const env = { ...Bun.env, MILLRACE_DATA: directory, ...environment }
+  const init = Bun.spawnSync([executable, 'init', '--json'], { env })
   if (init.exitCode !== 0) throw new Error(`init failed: ${init.stderr.toString()}`)
-  const { apiKey } = JSON.parse(init.stdout.toString()) as { apiKey: string }
-  const server = Bun.spawn([executable, 'serve'], { env: settings, stdout: 'pipe', stderr: 'inherit' })
+  return { ...(JSON.parse(init.stdout.toString()) as Installation), directory }
+}
+
+/** On a folder that is there, and stays. */
+export async function serveMillrace(
+  installation: Installation,
+  environment: Record<string, string> = {},
+): Promise<Millrace> {
+  const env = { ...Bun.env, MILLRACE_DATA: installation.directory, MILLRACE_PORT: '0', ...environment }
+  const server = Bun.spawn([executable, 'serve'], { env, stdout: 'pipe', stderr: 'inherit' })
   const url = await firstAddress(server.stdout)
   return {
+    ...installation,
     url,
-    apiKey,
-    directory,
     pid: server.pid,
     async stop() {
       server.kill('SIGTERM')
       await server.exited
-      rmSync(directory, { recursive: true })
     },
   }
 }
@@ -83,6 +105,20 @@ export async function load({ url, connections, ms, body, headers = [] }: LoadOpt
   return result
 }
 
+/** Puts a steady number of requests a second on an address, from a process of its own. */
+export async function pacedLoad({ url, perSecond, ms, body, headers = [] }: PacedOptions): Promise<PacedResult> {
+  const script = join(import.meta.dir, 'paced.ts')
+  const generator = Bun.spawn([process.execPath, script, url, `${perSecond}`, `${ms}`, body, ...headers], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const result = JSON.parse(await new Response(generator.stdout).text()) as PacedResult
+  if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed`)
+  return result
+}
+
+export type PacedOptions = Omit<LoadOptions, 'connections'> & { perSecond: number }
+
 /** Memory of a process that is not shared with others and that it uses now, in MB. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text()
@@ -90,8 +126,13 @@ export async function residentMb(pid: number): Promise<number> {
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return percentile(values, 0.5)
+}
+
+/** Of 0…1. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 async function firstAddress(stdout: ReadableStream<Uint8Array>): Promise<string> {

@@ -6,7 +6,7 @@ import { zoneRows } from './zones.ts'
  * Goes along one workspace, in one direction, from stretch to stretch that may hold what a filter admits: zones, of
  * which those whose summary does not admit it are passed over, and blocks of the rows behind the last zone.
  *
- * Passing over a zone takes 0.04 µs (10 million entries have some 10,000), reading one 0.06 ms. So where zones that the
+ * Passing over a zone takes 0.04 µs (10 million entries have some 20,000), reading one 0.05 ms. So where zones that the
  * summaries admit and zones that have a facet's value hardly ever meet, some are named although they hold nothing: to
  * find the next meeting would take longer than to read them.
  */
@@ -59,38 +59,40 @@ export class ZoneWalk {
   }
 
   /**
-   * The next zone of those that begin in a range. The summaries name the next one that they admit, and each facet the
-   * next one that has a value of it; who is behind leaps to where the farthest is, until all agree.
+   * The next zone of those that begin in a range. Each facet names the next zone that has a value of it, and the summaries
+   * the next one that they admit; who is behind leaps to where the farthest is, until all agree.
    */
   #next({ from, to }: Range): Zone | undefined {
     const rest = { from, to }
-    for (let leaps = 0; rest.from <= rest.to; leaps += 1) {
+    const isRising = this.#order === 'asc'
+    for (let leaps = 1; rest.from <= rest.to; leaps += 1) {
+      const meeting = this.#meetingOfFacets(isRising ? rest.from : rest.to)
+      if (!meeting) return undefined
+      if (isRising) rest.from = meeting.at
+      else rest.to = meeting.at
       const zone = this.#sql.get<Zone>(this.#selectZone, this.#workspace, rest.from, rest.to, ...this.#values)
       if (!zone || this.#facets.length === 0 || leaps === this.#leapsMax) return zone
-      const farthest = this.#farthestFacet(zone.first_sequence)
-      if (farthest === undefined) return undefined
-      if (farthest === zone.first_sequence) return zone
-      if (this.#order === 'asc') rest.from = farthest
-      else rest.to = farthest
+      if (meeting.agreed && zone.first_sequence === meeting.at) return zone
+      if (isRising) rest.from = zone.first_sequence
+      else rest.to = zone.first_sequence
     }
     return undefined
   }
 
-  /** Where the zone begins, at `bound` or beyond, before which one of the facets is nowhere; undefined at the end. */
-  #farthestFacet(bound: number): number | undefined {
-    let farthest = bound
-    for (const { facet, values } of this.#facets) {
-      const row = this.#sql.get<{ next: number | null }>(
-        selectFacet[this.#order],
-        this.#workspace,
-        facet,
-        farthest,
-        values,
-      )
+  /**
+   * The zone, at `bound` or beyond, before which no zone has all facets. `agreed`: this one has. Undefined when there is
+   * none.
+   */
+  #meetingOfFacets(bound: number): { at: number; agreed: boolean } | undefined {
+    let at = bound
+    let agreed = true
+    for (const [index, { facet, values }] of this.#facets.entries()) {
+      const row = this.#sql.get<{ next: number | null }>(selectFacet[this.#order], this.#workspace, facet, at, values)
       if (row?.next == null) return undefined
-      farthest = row.next
+      if (row.next !== at && index > 0) agreed = false
+      at = row.next
     }
-    return farthest
+    return { at, agreed }
   }
 
   /** Rows that belong to no zone yet: a few thousand, or all of them while zones are being made for the first time. */
@@ -122,7 +124,7 @@ type Zone = { first_sequence: number; last_sequence: number; entries: number }
 /** Values of a facet beyond which zones are not chosen by it: looking for each takes 0.4 µs, for each zone. */
 const facetValuesMax = 200
 /** Values looked for until the next zone is named. */
-const seeksMax = 16
+const seeksMax = 8
 
 const selectZones = 'SELECT first_sequence, last_sequence, entries FROM log_zones WHERE workspace = ?'
 const selectLastZone = `${selectZones} ORDER BY first_sequence DESC LIMIT 1`
