@@ -74,6 +74,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     sealHeads: () => store.sealHeads(sealHeadBytes),
   })
   const environments = new Environments({ store, box, clock })
+  logger.redactWith(environments.redact)
   const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
   const accounts = new AccountLimits({
     findUser: (userId) => store.findUser(userId),

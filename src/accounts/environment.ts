@@ -9,6 +9,7 @@ import {
 import { AppError } from '../domain/errors.ts'
 import { createRedactor, type Secret } from '../domain/redaction.ts'
 import type { Store, VariableRow } from '../store/store.ts'
+import { FreshCache } from './fresh-cache.ts'
 import type { SecretBox } from './secret-box.ts'
 
 export type EnvironmentsOptions = {
@@ -20,39 +21,35 @@ export type EnvironmentsOptions = {
 }
 
 /**
- * The environments of workspaces, decrypted, in memory. One that is known is trusted for 3 s; for another 1.5 s it is
- * still served while the store is asked again in the background, so a busy workspace never waits; then runs wait for the
- * answer. Hence a change made by whatever process holds within 5 s; one that is made through this object holds at once.
- * Concurrent look-ups of one workspace share one query.
+ * The environments of workspaces, decrypted, in memory, as fresh as `FreshCache` keeps them: a change made by whatever
+ * process holds within 5 s, one that is made through this object at once.
  */
 export class Environments {
   readonly #store: EnvironmentsOptions['store']
   readonly #box: EnvironmentsOptions['box']
   readonly #clock: Clock
-  readonly #workspacesMax: number
-  readonly #known = new Map<string, Entry>()
-  readonly #asked = new Map<string, Promise<Environment>>()
+  readonly #known: FreshCache<Known>
 
   constructor({ store, box, clock, workspacesMax = 1_000 }: EnvironmentsOptions) {
     this.#store = store
     this.#box = box
     this.#clock = clock
-    this.#workspacesMax = workspacesMax
+    const ask = (workspaceId: string, before: Known | undefined) => this.#read(workspaceId, before)
+    this.#known = new FreshCache({ ask, clock, entriesMax: workspacesMax })
   }
 
   /** Rejects with `STORAGE_UNAVAILABLE` when a value cannot be decrypted: then no run of the workspace may start. */
   readonly of = (workspaceId: string): Environment | Promise<Environment> => {
-    const entry = this.#known.get(workspaceId)
-    if (entry !== undefined) {
-      const ageMs = this.#clock.monotonic() - entry.askedAt
-      if (ageMs < trustedMs) return entry.environment
-      if (ageMs < servedMs) {
-        // A failure is for the run that comes when the entry is too old to be served.
-        this.#ask(workspaceId).catch(() => {})
-        return entry.environment
-      }
-    }
-    return this.#ask(workspaceId)
+    const known = this.#known.known(workspaceId)
+    if (known) return known.environment
+    return Promise.resolve(this.#known.get(workspaceId)).then((read) => read?.environment ?? noEnvironment)
+  }
+
+  /** JSON text without the secrets of every workspace that is in memory: those that a line of the process may hold. */
+  readonly redact = (jsonText: string): string => {
+    let text = jsonText
+    for (const { environment } of this.#known.values()) text = environment.redactor?.redact(text) ?? text
+    return text
   }
 
   /** Seals and stores a variable. Whether it is new. INVALID_INPUT when the name or the value cannot be one. */
@@ -63,7 +60,7 @@ export class Environments {
     try {
       return await this.#store.setVariable({ workspaceId, name, sealed, plain, at: this.#clock.now() })
     } finally {
-      this.#forget(workspaceId)
+      this.#known.distrust(workspaceId)
     }
   }
 
@@ -72,38 +69,14 @@ export class Environments {
     try {
       return await this.#store.unsetVariable(workspaceId, name)
     } finally {
-      this.#forget(workspaceId)
+      this.#known.distrust(workspaceId)
     }
   }
 
-  /** What is being read now may be from before the change: it is not taken. */
-  #forget(workspaceId: string): void {
-    this.#known.delete(workspaceId)
-    this.#asked.delete(workspaceId)
-  }
-
-  #ask(workspaceId: string): Promise<Environment> {
-    const asked = this.#asked.get(workspaceId)
-    if (asked) return asked
-    if (this.#asked.size >= askedMax) {
-      return Promise.reject(new AppError('OVERLOADED', 'Too many environments are being read', { retryAfterS: 1 }))
-    }
-    const isWanted = () => this.#asked.get(workspaceId) === asking
-    const asking: Promise<Environment> = this.#read(workspaceId, isWanted).finally(() => {
-      if (isWanted()) this.#asked.delete(workspaceId)
-    })
-    this.#asked.set(workspaceId, asking)
-    return asking
-  }
-
-  async #read(workspaceId: string, isWanted: () => boolean): Promise<Environment> {
-    // Taken before the query: what it answers may be as old as this.
-    const askedAt = this.#clock.monotonic()
+  async #read(workspaceId: string, before: Known | undefined): Promise<Known> {
     const rows = await this.#store.listEnvironment(workspaceId)
-    const known = this.#known.get(workspaceId)
-    const environment = known && isSame(known.rows, rows) ? known.environment : this.#open(workspaceId, rows)
-    if (isWanted()) this.#remember(workspaceId, { rows, environment, askedAt })
-    return environment
+    if (before && isSame(before.rows, rows)) return before
+    return { rows, environment: this.#open(workspaceId, rows) }
   }
 
   #open(workspaceId: string, rows: readonly VariableRow[]): Environment {
@@ -118,22 +91,10 @@ export class Environments {
     }
     return { values, redactor: createRedactor(secrets) }
   }
-
-  #remember(workspaceId: string, entry: Entry): void {
-    // Those in use are put again every few seconds, so the first of the map is one that is not.
-    this.#known.delete(workspaceId)
-    this.#known.set(workspaceId, entry)
-    if (this.#known.size <= this.#workspacesMax) return
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined) this.#known.delete(oldest)
-  }
 }
 
-type Entry = { rows: readonly VariableRow[]; environment: Environment; askedAt: number }
-
-const trustedMs = 3_000
-const servedMs = 4_500
-const askedMax = 1_000
+/** An environment, and the rows that it was made of. */
+type Known = { rows: readonly VariableRow[]; environment: Environment }
 
 function assertVariable(name: string, value: string): void {
   const problems = [

@@ -2,8 +2,8 @@ import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 
 export type FreshCacheOptions<Value> = {
-  /** Undefined: there is none. */
-  ask(id: string): Promise<Value | undefined>
+  /** Undefined: there is none. `before`: what is in memory of it, however old. */
+  ask(id: string, before: Value | undefined): Promise<Value | undefined>
   clock: Clock
   /** Values, and ids of none, remembered at most, each. */
   entriesMax?: number | undefined
@@ -50,21 +50,38 @@ export class FreshCache<Value> {
     return this.#query(id)
   }
 
+  /** After a change: the next look-up asks the store. What is being read now may be from before it, and is not kept. */
+  distrust(id: string): void {
+    const entry = this.#found.get(id)
+    if (entry) entry.askedAt = Number.NEGATIVE_INFINITY
+    this.#absent.delete(id)
+    this.#asking.delete(id)
+  }
+
+  /** All that is in memory, however old. */
+  *values(): Iterable<Value> {
+    for (const { value } of this.#found.values()) yield value
+  }
+
   #query(id: string): Promise<Value | undefined> {
     const under = this.#asking.get(id)
     if (under) return under
     if (this.#asking.size >= askingMax) {
-      return Promise.reject(new AppError('OVERLOADED', 'Too many keys are being looked up', { retryAfterS: 1 }))
+      return Promise.reject(new AppError('OVERLOADED', 'Too many look-ups wait for the database', { retryAfterS: 1 }))
     }
-    const asking = this.#read(id).finally(() => this.#asking.delete(id))
+    const isWanted = () => this.#asking.get(id) === asking
+    const asking: Promise<Value | undefined> = this.#read(id, isWanted).finally(() => {
+      if (isWanted()) this.#asking.delete(id)
+    })
     this.#asking.set(id, asking)
     return asking
   }
 
-  async #read(id: string): Promise<Value | undefined> {
+  async #read(id: string, isWanted: () => boolean): Promise<Value | undefined> {
     // Taken before the query: what it answers may be as old as this.
     const askedAt = this.#clock.monotonic()
-    const value = await this.#ask(id)
+    const value = await this.#ask(id, this.#found.get(id)?.value)
+    if (!isWanted()) return value
     this.#found.delete(id)
     this.#absent.delete(id)
     if (value === undefined) put(this.#absent, id, askedAt, this.#entriesMax)

@@ -40,12 +40,18 @@ export class Logger {
   readonly #rank: number
   readonly #now: () => number
   readonly #write: (line: string) => void
+  #redact: ((jsonText: string) => string) | undefined
 
   constructor({ level, access, now, write = writeToStandardError }: LoggerOptions) {
     this.accessFrom = { off: Number.POSITIVE_INFINITY, errors: 400, all: 0 }[access]
     this.#rank = logLevels.indexOf(level)
     this.#now = now
     this.#write = write
+  }
+
+  /** From now on no line says what `redact` takes out of JSON text: of its message, and of the values of its fields. */
+  redactWith(redact: (jsonText: string) => string): void {
+    this.#redact = redact
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -78,15 +84,26 @@ export class Logger {
     const time = new Date(this.#now()).toISOString()
     let text: string
     try {
-      text = JSON.stringify({ time, level, message, ...fields }, plainly)
+      text = this.#text({ time, level }, { message, ...fields })
     } catch (error) {
-      text = JSON.stringify({ time, level, message, unwritable: String(error) })
+      text = this.#text({ time, level }, { message, unwritable: String(error) })
     }
     try {
       this.#write(`${text}\n`)
     } catch {
       // Nobody is left to be told.
     }
+  }
+
+  /** What is written is one object; `own` are members that hold nothing of anybody's. */
+  #text(own: LogFields, fields: LogFields): string {
+    if (!this.#redact) return JSON.stringify({ ...own, ...fields }, plainly)
+    let text = JSON.stringify(own).slice(0, -1)
+    for (const [name, value] of Object.entries(fields)) {
+      const json = JSON.stringify(value, plainly)
+      if (json !== undefined) text += `,${JSON.stringify(name)}:${this.#redact(json)}`
+    }
+    return `${text}}`
   }
 }
 

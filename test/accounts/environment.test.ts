@@ -165,6 +165,23 @@ describe('the environment of a workspace', () => {
     await set(environments, '_a1', '')
   })
 
+  test('takes its secrets out of whatever text, also of several workspaces, and just after a change', async () => {
+    const text = JSON.stringify({ said: 'hunter22 and plain text and other22 and short' })
+    expect(environments.redact(text)).toBe(text)
+    await set(environments, 'TOKEN', 'hunter22')
+    await set(environments, 'PLAIN', 'plain text', true)
+    await set(environments, 'SHORT', 'short')
+    expect((await environments.of(home.workspaceId)).redactor?.redact(text)).toContain('{{TOKEN}} and plain text')
+    await store.createWorkspace({ id: 'other', name: 'Other', ownerId: home.userId, at: 1 })
+    await environments.set({ workspaceId: 'other', name: 'OTHER', value: 'other22', plain: false })
+    await environments.of('other')
+    const redacted = '{"said":"{{TOKEN}} and plain text and {{OTHER}} and short"}'
+    expect(environments.redact(text)).toBe(redacted)
+    // A run that began before the change may still say it.
+    await environments.unset(home.workspaceId, 'TOKEN')
+    expect(environments.redact(text)).toBe(redacted)
+  })
+
   test('cannot be opened with another key, and says so', async () => {
     await set(environments, 'A', 'one')
     const other = await openSecretBox({ directory: folder.path, secretKey: 'k'.repeat(32), sealHeads: async () => [] })

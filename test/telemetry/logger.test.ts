@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createRedactor } from '../../src/domain/redaction.ts'
 import { type AccessLine, Logger, type LoggerOptions } from '../../src/telemetry/logger.ts'
 
 function collect(options: Partial<LoggerOptions> = {}) {
@@ -80,5 +81,28 @@ describe('the log', () => {
     expect(collect({ access: 'off' }).logger.accessFrom).toBe(Number.POSITIVE_INFINITY)
     expect(collect({ access: 'errors' }).logger.accessFrom).toBe(400)
     expect(collect({ access: 'all' }).logger.accessFrom).toBe(0)
+  })
+
+  test('never says what it was told to leave out, wherever it stands', () => {
+    const { logger, texts, lines } = collect({ access: 'all' })
+    const redactor = createRedactor([
+      { name: 'TOKEN', value: 'hunter22"' },
+      { name: 'WORD', value: 'message' },
+    ])!
+    logger.redactWith(redactor.redact.bind(redactor))
+    const cause = new Error('the token hunter22" was refused', { cause: new Error(btoa('hunter22"')) })
+    logger.error('failed with hunter22"', { cause, message2: ['hunter22"'], nothing: undefined })
+    logger.access({ ...access(200), path: '/x/hunter22%22' })
+    expect(texts.join('')).not.toMatch(/hunter22|aHVudGVyMjIi/)
+    expect(lines()).toMatchObject([
+      {
+        time: '1970-01-01T00:00:00.000Z',
+        level: 'error',
+        message: 'failed with {{TOKEN}}',
+        cause: { message: 'the token {{TOKEN}} was refused', cause: { message: '{{TOKEN}}' } },
+        message2: ['{{TOKEN}}'],
+      },
+      { message: 'request', path: '/x/{{TOKEN}}', status: 200 },
+    ])
   })
 })
