@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/clock.ts'
 import { LogSequence, newExecutionId } from '../../src/domain/ids.ts'
@@ -13,19 +12,12 @@ import { temporaryFolder } from '../executable.ts'
 import { recordedIn, startAppending } from './appending-process.ts'
 import { install } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
-
-const succeeds = (...command: string[]) => {
-  try {
-    return Bun.spawnSync(command).exitCode === 0
-  } catch {
-    return false
-  }
-}
+import { smallDisk, succeeds } from './small-disk.ts'
 
 describe('a full disk', () => {
   // Mounted and unmounted again here, and by each test for itself: hooks of a describe whose tests are all filtered out
   // do not run, and would leave it mounted.
-  const trial = smallDisk()
+  const trial = smallDisk('8m')
   const canMount = trial !== undefined
   trial?.[Symbol.dispose]()
   if (!canMount) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
@@ -33,7 +25,7 @@ describe('a full disk', () => {
   test.skipIf(!canMount).each(['workers', 'direct'] as const)(
     'refuses runs, goes on reading, and takes runs again when there is space (%s)',
     async (mode) => {
-      using disk = smallDisk()!
+      using disk = smallDisk('8m')!
       const folder = join(disk.path, 'data')
       const store = await openSqliteStore({ directory: folder, sync: 'full', mode })
       const { workflowId, workspaceId } = await install(store)
@@ -127,24 +119,6 @@ describe('a disk that fails to flush', () => {
     30_000,
   )
 })
-
-/** A file system of 8 MB in memory; undefined when this user may not mount one. */
-function smallDisk(): ({ path: string } & Disposable) | undefined {
-  const path = mkdtempSync(join(tmpdir(), 'millrace-small-'))
-  const dispose = () => rmdirSync(path)
-  if (!succeeds('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path)) {
-    dispose()
-    return undefined
-  }
-  return {
-    path,
-    [Symbol.dispose]() {
-      // Lazily, so that a test that failed with files open leaves nothing mounted either.
-      succeeds('umount', '--lazy', path)
-      dispose()
-    },
-  }
-}
 
 function integrityOf(directory: string): unknown {
   const database = new Database(databasePath(directory), { readonly: true })

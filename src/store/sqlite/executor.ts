@@ -6,7 +6,8 @@ import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
 import { packChunks } from './pack.ts'
-import { retainLogs } from './retention.ts'
+import { releaseReserve } from './reserve.ts'
+import { retainLogs, type Swept } from './retention.ts'
 import { abandon, drop, tryCommit } from './trial.ts'
 import { ZoneMaker } from './zones.ts'
 
@@ -55,7 +56,12 @@ export class Executor {
     const startedAt = this.#monotonic()
     const swept = this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
-      return connection.write(() => retainLogs(connection, bounds, this.#monotonic))
+      try {
+        return this.#retainStep(connection, bounds)
+      } catch (error) {
+        if (failureOf(error, this.#options.path)?.kind !== 'full') throw error
+        return this.#retainOnFullDisk(connection, bounds)
+      }
     })
     return { ...swept, heldMs: this.#monotonic() - startedAt }
   }
@@ -128,6 +134,18 @@ export class Executor {
     }
   }
 
+  #retainStep(connection: Connection, bounds: RetentionBounds): Swept {
+    return connection.write(() => retainLogs(connection, bounds, this.#monotonic))
+  }
+
+  /** A WAL that was moved is written again from its start, which takes no space; moving it may take the reserve. */
+  #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): Swept {
+    const released = releaseReserve(this.#options.path)
+    connection.get('PRAGMA wal_checkpoint(PASSIVE)')
+    // Much at once, while nobody else can write: pages that become free now are what runs that come will fill.
+    return this.#retainStep(connection, { ...bounds, workMs: released ? releasedWorkMs : 0 })
+  }
+
   #drop(): void {
     if (this.#connection) drop(this.#connection)
     this.#connection = undefined
@@ -143,6 +161,7 @@ export class Executor {
   }
 }
 
+const releasedWorkMs = 25
 /** A page in the WAL. */
 const frameBytes = 4_096 + 24
 const trialBytesMin = 65_536

@@ -5,6 +5,7 @@ import { Executor } from './executor.ts'
 import { Inline } from './inline.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
+import { keepReserve } from './reserve.ts'
 import { Thread } from './thread.ts'
 import { Zoning } from './zoning.ts'
 
@@ -74,6 +75,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     onWritten: (walBytes) => checkpoints.countBytes(walBytes),
   })
   zoning.start()
+  let reserving: Promise<void> | undefined
   const counted = <Result>(writing: Promise<Result>): Promise<Result> => {
     return heard(writing).finally(() => checkpoints.count())
   }
@@ -84,12 +86,17 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       retain: async (bounds) => {
         const { walBytes, ...step } = await heard(writer.retain(bounds))
         checkpoints.countBytes(walBytes)
+        if (step.done) {
+          reserving ??= keepReserve(options.path).finally(() => {
+            reserving = undefined
+          })
+        }
         return step
       },
       probe: () => writer.probe(),
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
-        await checkpoints.stop()
+        await Promise.all([checkpoints.stop(), reserving])
         inline.close()
         const thread = await reader.made()?.catch(() => undefined)
         await thread?.close()
