@@ -165,6 +165,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: () => config.baseUrl ?? `http://${samples.host}:${samples.port}`,
     version,
     cancelOnDisconnect: config.cancelOnDisconnect,
+    streamBufferBytes: config.streamBufferBytes,
   }
   const services = {
     store,
@@ -216,6 +217,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           return jobs.accept(request)
         },
         limits: accounts,
+        streamLost: ({ cause, code }, executionId) => logger.error('stream broke off', { executionId, code, cause }),
         settings,
         answered: (request, response, facts) => door.answered(request, response, facts, executed),
       }),

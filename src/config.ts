@@ -66,7 +66,7 @@ export const Config = t.Object({
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
   bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of any request body; a larger one is refused unread.'),
   cancelOnDisconnect: t.Boolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
-  streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.', { pending: true }),
+  streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.'),
 
   outboundAllow: t.Array(t.String({ pattern: '^[^\\s,]+$' }), {
     default: [],

@@ -68,7 +68,8 @@ const pattern = new RegExp(
 )
 const step = /\.(?<key>[^.[\]]+)|\[(?<index>\d+)\]|\[(?<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]/gu
 
-function parsePath(text: string): PathStep[] {
+/** The steps of `.data.items[0]["any key"]`. What is no step is left out. */
+export function parsePath(text: string): PathStep[] {
   return Array.from(text.matchAll(step), ({ groups }) => {
     const { key, index, quoted } = groups as Record<string, string | undefined>
     if (index !== undefined) return Number(index)

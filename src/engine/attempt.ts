@@ -2,7 +2,7 @@ import { messageOf } from '../domain/errors.ts'
 import { limitSettings } from '../domain/limits.ts'
 import type { Span, SpanStatus } from '../domain/log.ts'
 import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from './block.ts'
-import { BlockAttempt, placeOf } from './block-attempt.ts'
+import { BlockAttempt, blockPlaceOf, placeOf } from './block-attempt.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
 import { type Journal, type KeptBlock, outputsOf } from './journal.ts'
@@ -34,7 +34,7 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   if (kept) return restore(start, kept)
   const span = openSpan(run, node)
   spans.push(span)
-  run.observer?.started?.(span)
+  run.observer?.started?.(span, blockPlaceOf(start))
   if (!node.enabled) return close(start, span, passThrough(node))
   const broken = countBlock(run)
   if (broken) return close(start, span, breaking(start, broken))
@@ -80,7 +80,7 @@ function close(start: Attempt, span: Span, { end, outputs, error, status }: Clos
   span.status = status
   span.output = outputs
   if (error) span.error = { code: error.code, message: error.message }
-  run.observer?.ended?.(span)
+  run.observer?.ended?.(span, blockPlaceOf(start))
   return run.journal ? keep(start, run.journal, span, end) : end
 }
 

@@ -15,6 +15,8 @@ export class Binder {
   readonly #report: Report
   /** Environment variables that the workflow names. */
   readonly environmentNames = new Set<string>()
+  /** Ids of blocks whose outputs another block works with; to answer the caller with them does not count. */
+  readonly readBlocks = new Set<string>()
 
   constructor(graph: Graph, variables: ReadonlySet<string>, report: Report) {
     const nodes = [...graph.nodes.values()]
@@ -74,6 +76,7 @@ export class Binder {
 
   #block(node: GraphNode, { path, source }: Reference, place: Place): Getter {
     const { slot } = node
+    if (place.node.block.type !== 'response') this.readBlocks.add(node.id)
     if (node.body && encloses(node.body, place.scope) && isIterationStep(path[0])) {
       return iterationGetter(hopsTo(place.scope, node.body), path)
     }

@@ -6,6 +6,8 @@ import type { RunProgram } from '../domain/program.ts'
 import type { Attempt } from './attempt.ts'
 import type { BlockContext, Body, RunFacts, SubRunOutcome } from './block.ts'
 import { ContainerBody } from './container-body.ts'
+import type { Frame } from './frame.ts'
+import type { BlockPlace } from './run.ts'
 
 /** What one block sees while it runs. Everything in it is made when the block asks for it. */
 export class BlockAttempt implements BlockContext {
@@ -74,7 +76,7 @@ export class BlockAttempt implements BlockContext {
   }
 
   chunk(text: string): void {
-    this.#start.run.observer?.chunk?.(this.#span, text)
+    this.#start.run.observer?.chunk?.(this.#span, text, blockPlaceOf(this.#start))
   }
 
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome> {
@@ -86,7 +88,17 @@ export class BlockAttempt implements BlockContext {
 
 /** Where a block stands in its run: the same when it has to run again after a crash. */
 export function placeOf({ run, node, frame }: Pick<Attempt, 'run' | 'node' | 'frame'>): string {
-  const path: number[] = []
-  for (let current = frame; current.parent; current = current.parent) path.push(current.iteration?.index ?? 0)
-  return `${run.place || run.facts.executionId}/${node.id}/${path.join('.')}`
+  return `${run.place || run.facts.executionId}/${node.id}/${iterationsOf(frame).join('.')}`
+}
+
+/** The same for those who watch. */
+export function blockPlaceOf({ run, frame }: Pick<Attempt, 'run' | 'frame'>): BlockPlace {
+  return { depth: run.depth, iterations: iterationsOf(frame).reverse() }
+}
+
+/** The innermost first. */
+function iterationsOf(frame: Frame): number[] {
+  const indexes: number[] = []
+  for (let current = frame; current.parent; current = current.parent) indexes.push(current.iteration?.index ?? 0)
+  return indexes
 }

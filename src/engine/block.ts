@@ -28,6 +28,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
   /** Names of the outputs: all are null when the block did not run or failed. */
   outputs: readonly string[]
+  /** The output that the block gives piece by piece with `context.chunk`, while it is generated. */
+  streams?: string
   /** For a trigger: the kind of run it starts. */
   starts?: TriggerKind
   /** The handles that edges may leave by; `['source']` when absent. `error` is added for every block that may fail. */

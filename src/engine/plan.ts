@@ -19,6 +19,8 @@ export type Plan = {
   variables: ReadonlyMap<string, unknown>
   /** Environment variables that the workflow reads; empty for most. */
   environmentNames: ReadonlySet<string>
+  /** Ids of the blocks whose outputs another block works with; a `response` block does not count. */
+  readBlocks: ReadonlySet<string>
 }
 
 export type PlanTrigger = { node: PlanNode; format: readonly InputField[] }
@@ -74,7 +76,8 @@ export function compilePlan(document: WorkflowDocument, registry: Registry, limi
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
   if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
-  return { plan: { document, root, triggers, variables, environmentNames: binder.environmentNames }, findings: all }
+  const { environmentNames, readBlocks } = binder
+  return { plan: { document, root, triggers, variables, environmentNames, readBlocks }, findings: all }
 }
 
 class Compiler {

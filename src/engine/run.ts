@@ -34,9 +34,18 @@ export type SubRunCall = {
 
 /** Told of what happens while a run goes on: live readers, the command line's progress. Must not throw. */
 export type RunObserver = {
-  started?(span: Span): void
-  ended?(span: Span): void
-  chunk?(span: Span, text: string): void
+  started?(span: Span, place: BlockPlace): void
+  ended?(span: Span, place: BlockPlace): void
+  /** A piece of the output that the block streams. */
+  chunk?(span: Span, text: string, place: BlockPlace): void
+}
+
+/** Where in a run something happens. */
+export type BlockPlace = {
+  /** Sub-workflows above it; 0 in the run itself. */
+  depth: number
+  /** The index of the iteration of each loop and parallel that it stands in, the outermost first. */
+  iterations: readonly number[]
 }
 
 /** What a run and all its sub-runs share: what is counted over them together, and the ways to end the outermost one. */

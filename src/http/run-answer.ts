@@ -60,6 +60,6 @@ const reservedHeaders = new Set([
 ])
 
 /** Who cancelled a run, and that its caller left, is told by the log; for a caller that still listens it has failed. */
-function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
+export function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
   return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
 }

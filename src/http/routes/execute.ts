@@ -5,7 +5,6 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
-import { normaliseName } from '../../domain/workflow.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
@@ -19,6 +18,8 @@ import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
+import { streamRun } from '../run-stream.ts'
+import { readSelection, type SelectedOutput } from '../selected-outputs.ts'
 import type { LookUpKey } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
@@ -36,7 +37,15 @@ export type ExecuteServices = {
   accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
   /** Those of the workspace's owner count, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
-  settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number; cancelOnDisconnect: boolean }
+  settings: {
+    bodyBytesMax: number
+    bodyBytesMaxAnywhere: number
+    cancelOnDisconnect: boolean
+    /** Text that waits for a slow reader of a stream at most. */
+    streamBufferBytes: number
+  }
+  /** Told of a stream that broke off for a reason that is no workflow's. */
+  streamLost(error: AppError, executionId: string): void
   /** Told of each answer; cheap when nobody listens. */
   answered(request: Request, response: Response, facts: AnswerFacts): void
 }
@@ -133,13 +142,13 @@ async function execute(call: Call): Promise<Response> {
   showWindow(headers, window)
   assertAllowed(window, services.clock.now())
   services.limits.assertWithinUsage(owner)
-  const input = inputOrThrow(body, trigger, plan)
+  const { input, stream } = readOrThrow({ body, trigger, plan, isAsync: kind === 'async' })
   if (kind === 'async') return accept(call, deployment, input)
   services.assertAccepting()
   const { server } = call
   const executionId = newExecutionId()
   headers['x-execution-id'] = executionId
-  const end = await services.execute({
+  const run: RunRequest = {
     executionId,
     plan,
     workflowId,
@@ -152,9 +161,31 @@ async function execute(call: Call): Promise<Response> {
       server?.timeout(request, 0)
       return settings.cancelOnDisconnect ? request.signal : undefined
     },
-  })
+  }
+  if (stream) return await streamAnswer(call, run, stream)
+  const end = await services.execute(run)
   call.code = end.record.failure?.code
   return runAnswer(end, headers)
+}
+
+function streamAnswer(
+  { services, request, server, headers }: Call,
+  run: RunRequest,
+  selected: readonly SelectedOutput[],
+): Promise<Response> {
+  const { clock, execute, settings, streamLost } = services
+  return streamRun({
+    request: run,
+    selected,
+    execute,
+    clock,
+    callerSignal: run.callerSignal?.(),
+    bytesWaitingMax: settings.streamBufferBytes,
+    // Bun has no other way to close a connection under an answer: it is silent, since nothing is sent any more.
+    disconnect: () => server?.timeout(request, 1),
+    headers,
+    lost: streamLost,
+  })
 }
 
 function isAsync({ headers }: Request): boolean {
@@ -215,37 +246,40 @@ async function showWindowOf({ services, request, headers, limitedId }: Call): Pr
   }
 }
 
-function inputOrThrow(body: unknown, trigger: PlanTrigger, plan: Plan): TriggerInput {
-  const details = isObject(body) ? controlProblems(body, plan) : []
+type Reading = {
+  input: TriggerInput
+  /** What is selected, for an answer that is streamed; undefined for one that is not. */
+  stream: readonly SelectedOutput[] | undefined
+}
+
+function readOrThrow(call: { body: unknown; trigger: PlanTrigger; plan: Plan; isAsync: boolean }): Reading {
+  const { body, trigger } = call
+  const control = isObject(body) ? readControl(body, call) : noControl
   const reading = readInput(inputOf(body, trigger.format), trigger.format)
-  if (!reading.ok) details.push(...reading.details)
-  else if (details.length === 0) return reading.value
+  if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream }
+  const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-function controlProblems(body: Record<string, unknown>, plan: Plan): ErrorDetail[] {
-  const problems: ErrorDetail[] = []
+type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
+const noControl: Control = { stream: undefined, problems: [] }
+
+/** The members of a request that steer its answer. */
+function readControl(body: Record<string, unknown>, { plan, isAsync }: { plan: Plan; isAsync: boolean }): Control {
   const { stream, selectedOutputs } = body
+  if (stream === undefined && selectedOutputs === undefined) return noControl
+  const problems: ErrorDetail[] = []
   if (stream !== undefined && typeof stream !== 'boolean') {
     problems.push({ path: 'stream', message: '"stream" must be true or false.' })
-  } else if (stream === true) {
-    problems.push({ path: 'stream', message: 'This version answers as a whole only: leave "stream" out.' })
+  } else if (stream === true && isAsync) {
+    const message = 'An asynchronous run has nobody to stream to: leave out "stream", or X-Execution-Mode.'
+    problems.push({ path: 'stream', message })
   }
   const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')
   if (selectedOutputs !== undefined && !isList) {
     problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
-  } else if (isList) problems.push(...selectionProblems(selectedOutputs, plan))
-  return problems
-}
-
-/** An entry is `blockName.path`; the name is compared as in references. */
-function selectionProblems(entries: readonly string[], { document }: Plan): ErrorDetail[] {
-  const names = Object.values(document.blocks).map(({ name }) => name)
-  const known = new Set(names.map(normaliseName))
-  return entries.flatMap((entry, index) => {
-    const dot = entry.indexOf('.')
-    if (dot > 0 && known.has(normaliseName(entry.slice(0, dot)))) return []
-    const message = `"${entry}" is no blockName.path of this workflow. Its blocks: ${names.join(', ')}.`
-    return [{ path: `selectedOutputs.${index}`, message }]
-  })
+  }
+  const selection = readSelection(isList ? selectedOutputs : [], plan)
+  problems.push(...selection.problems)
+  return { stream: stream === true ? selection.selected : undefined, problems }
 }

@@ -1,0 +1,91 @@
+import { put } from '../domain/input.ts'
+import type { Span } from '../domain/log.ts'
+import { readPath } from '../domain/reference.ts'
+import type { Plan, PlanScope } from '../engine/plan.ts'
+import type { BlockPlace, RunObserver } from '../engine/run.ts'
+import type { SelectedOutput } from './selected-outputs.ts'
+
+/**
+ * What a caller who streams hears of a run: the text that selected blocks generate, piece by piece, and the values of
+ * other selected blocks as soon as these have ended. With nothing selected: the text of every block that generates some
+ * and that no other block works with.
+ */
+export class RunEvents implements RunObserver {
+  readonly #selected: readonly SelectedOutput[]
+  readonly #send: (message: string) => void
+  /** Blocks whose text is sent as it comes. */
+  readonly #streaming: ReadonlySet<string>
+  /** By block and output: what streams that output. */
+  readonly #streams: ReadonlyMap<string, string>
+  readonly #values = new Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]>()
+
+  constructor(plan: Plan, selected: readonly SelectedOutput[], send: (message: string) => void) {
+    this.#selected = selected
+    this.#send = send
+    this.#streams = streamsOf(plan.root)
+    this.#streaming = new Set(
+      selected.length > 0
+        ? selected.filter((each) => this.#isStreamed(each)).map(({ blockId }) => blockId)
+        : [...this.#streams.keys()].filter((blockId) => !plan.readBlocks.has(blockId)),
+    )
+  }
+
+  chunk({ blockId }: Span, text: string, { depth }: BlockPlace): void {
+    if (depth > 0 || blockId === null || text === '' || !this.#streaming.has(blockId)) return
+    this.#send(JSON.stringify({ blockId, chunk: text }))
+  }
+
+  ended({ blockId, status, output }: Span, { depth, iterations }: BlockPlace): void {
+    if (depth > 0 || status === 'skipped' || status === 'cancelled') return
+    for (const selected of this.#selected) {
+      if (selected.blockId !== blockId) continue
+      const value = readPath(output, selected.path)
+      this.#remember(selected, iterations, value ?? null)
+      if (value === undefined || this.#isStreamed(selected)) continue
+      const chunk = typeof value === 'string' ? value : JSON.stringify(value)
+      if (chunk !== undefined) this.#send(JSON.stringify({ blockId, chunk }))
+    }
+  }
+
+  /** The values of the selected outputs, by entry; undefined when nothing was selected. */
+  outputs(): Record<string, unknown> | undefined {
+    if (this.#selected.length === 0) return undefined
+    const outputs: Record<string, unknown> = {}
+    for (const selected of this.#selected) put(outputs, selected.entry, this.#outputOf(selected))
+    return outputs
+  }
+
+  #outputOf(selected: SelectedOutput): unknown {
+    const values = this.#values.get(selected)
+    if (!values) return null
+    if (!selected.isRepeated) return values.at(-1)?.value ?? null
+    return values.toSorted((a, b) => compare(a.iterations, b.iterations)).map(({ value }) => value)
+  }
+
+  #remember(selected: SelectedOutput, iterations: readonly number[], value: unknown): void {
+    const values = this.#values.get(selected)
+    if (values) values.push({ iterations, value })
+    else this.#values.set(selected, [{ iterations, value }])
+  }
+
+  #isStreamed({ blockId, path }: SelectedOutput): boolean {
+    return path.length === 1 && this.#streams.get(blockId) === path[0]
+  }
+}
+
+function streamsOf(scope: PlanScope, streams = new Map<string, string>()): Map<string, string> {
+  for (const { id, definition, body } of scope.nodes) {
+    if (definition.streams !== undefined) streams.set(id, definition.streams)
+    if (body) streamsOf(body.scope, streams)
+  }
+  return streams
+}
+
+/** The outermost iteration counts first. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, left] of a.entries()) {
+    const difference = left - (b[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

@@ -1,0 +1,38 @@
+import type { ErrorDetail } from '../domain/errors.ts'
+import { type PathStep, parsePath } from '../domain/reference.ts'
+import { normaliseName } from '../domain/workflow.ts'
+import type { Plan } from '../engine/plan.ts'
+
+/** One entry of `selectedOutputs`: a value that the caller wants as soon as it is there. */
+export type SelectedOutput = {
+  /** As the caller wrote it. */
+  entry: string
+  blockId: string
+  path: readonly PathStep[]
+  /** Whether the block stands in a loop or parallel, and so has a value for each iteration. */
+  isRepeated: boolean
+}
+
+/** What entries select; the problems of those that name nothing, each with the names that exist. */
+export function readSelection(
+  entries: readonly string[],
+  { document }: Plan,
+): { selected: SelectedOutput[]; problems: ErrorDetail[] } {
+  const blocks = Object.values(document.blocks)
+  const byName = new Map(blocks.map((block) => [normaliseName(block.name), block]))
+  const selected: SelectedOutput[] = []
+  const problems: ErrorDetail[] = []
+  for (const [index, entry] of entries.entries()) {
+    const dot = entry.indexOf('.')
+    const block = dot > 0 ? byName.get(normaliseName(entry.slice(0, dot))) : undefined
+    if (block) {
+      const isRepeated = (block.parentId ?? undefined) !== undefined
+      selected.push({ entry, blockId: block.id, path: parsePath(entry.slice(dot)), isRepeated })
+      continue
+    }
+    const names = blocks.map(({ name }) => name).join(', ')
+    const message = `"${entry}" is no blockName.path of this workflow. Its blocks: ${names}.`
+    problems.push({ path: `selectedOutputs.${index}`, message })
+  }
+  return { selected, problems }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { EventStream } from '../../src/http/event-stream.ts'
+import { ManualClock } from '../clock.ts'
+
+function streamOf(bytesWaitingMax = 1_000) {
+  const clock = new ManualClock()
+  let overflows = 0
+  const stream = new EventStream({ clock, bytesWaitingMax, onOverflow: () => (overflows += 1) })
+  return { clock, stream, body: stream.body(), overflows: () => overflows }
+}
+
+test('what waits leaves together, in order, and the end comes behind it', async () => {
+  const { stream, body, clock } = streamOf()
+  stream.message('{"a":1}')
+  expect((await body.next()).value).toBe(': open\n\ndata: {"a":1}\n\n')
+  const next = body.next()
+  stream.message('[DONE]')
+  stream.end()
+  stream.message('too late')
+  expect((await next).value).toBe('data: [DONE]\n\n')
+  expect((await body.next()).done).toBe(true)
+  expect(clock.pending).toBe(0)
+})
+
+test('a comment every 15 seconds keeps a silent connection open', async () => {
+  const { stream, body, clock } = streamOf()
+  await body.next()
+  clock.advance(14_999)
+  const next = body.next()
+  clock.advance(1)
+  expect((await next).value).toBe(': ping\n\n')
+  clock.advance(30_000)
+  expect((await body.next()).value).toBe(': ping\n\n: ping\n\n')
+  stream.end()
+  expect(clock.pending).toBe(0)
+})
+
+test('a reader who is too slow is told off once, and nothing is kept for it', async () => {
+  const { stream, body, clock, overflows } = streamOf(100)
+  await body.next()
+  stream.message('x'.repeat(80))
+  expect(stream.isOverflown).toBe(false)
+  stream.message('y'.repeat(80))
+  stream.message('z')
+  expect(stream.isOverflown).toBe(true)
+  expect(overflows()).toBe(1)
+  expect((await body.next()).done).toBe(true)
+  expect(clock.pending).toBe(0)
+})
+
+test('a reader who leaves is no slow one', async () => {
+  const { stream, body, clock, overflows } = streamOf(100)
+  await body.next()
+  await body.return(undefined)
+  stream.message('x'.repeat(200))
+  expect(stream.isOverflown).toBe(false)
+  expect(overflows()).toBe(0)
+  expect(clock.pending).toBe(0)
+})
