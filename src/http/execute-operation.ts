@@ -57,9 +57,13 @@ export type AcceptedAnswer = Static<typeof AcceptedAnswer>
 
 const Input = t.Object(
   {
-    stream: t.Optional(t.Boolean({ description: 'Must be false or absent: this version answers as a whole only.' })),
+    stream: t.Optional(t.Boolean({ description: 'True: the answer is a stream of server-sent events.' })),
     selectedOutputs: t.Optional(
-      t.Array(t.String(), { description: '`blockName.path` each; checked, and without effect on this answer.' }),
+      t.Array(t.String(), {
+        description:
+          '`blockName.path` each: the values to stream as soon as they are there, and the members of the output at the end. ' +
+          'Names are compared without case and spaces. Without `stream` they are checked only.',
+      }),
     ),
   },
   {
@@ -68,6 +72,10 @@ const Input = t.Object(
       "The fields of the trigger's input format. `GET /api/workflows/{id}/openapi.json` has them for one workflow.",
   },
 )
+
+const events: Record<string, { schema: Record<string, never> }> = {
+  'text/event-stream': { schema: { type: 'string' } as unknown as Record<string, never> },
+}
 
 /** The execute endpoint's part of the OpenAPI document; the route checks and answers without schemas. */
 export const executeDetail = {
@@ -78,6 +86,10 @@ export const executeDetail = {
       'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk. ' +
       'An empty body is `{}`; JSON that is no object becomes the member `input`. A workflow whose run reaches a response ' +
       "block answers with that block's status, headers and body instead of the result below.\n\n" +
+      'With `"stream": true` the answer is a stream of server-sent events: `{ blockId, chunk }` for each piece of text or ' +
+      'selected value, then one `{ "event": "done", success, output, metadata, error?, code? }`, whatever the outcome, when ' +
+      'the log entry is on disk, then `[DONE]`. What goes wrong before the first block is an error as below. A caller who ' +
+      'leaves cancels the run.\n\n' +
       'With `X-Execution-Mode: async` it answers as soon as the run is on disk, with the address to ask for the outcome; ' +
       'such a run goes on after a crash of the service behind the last block that ended, so a block that was in flight ' +
       'runs again.',
@@ -100,7 +112,7 @@ export const executeDetail = {
   ],
   requestBody: { content: json(Input) },
   responses: {
-    200: { description: 'The run succeeded.', content: json(RunAnswer) },
+    200: { description: 'The run succeeded, or its stream begins.', content: { ...json(RunAnswer), ...events } },
     202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedAnswer) },
     default: { description: "What the workflow's response block says: its status, headers and body." },
   },
