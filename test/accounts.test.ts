@@ -37,8 +37,6 @@ async function get({ url }: Serving, path: string, apiKey: string) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as never }
 }
 
-type Usage = { usage: { plan: string }; rateLimit: { sync: { limit: number } } }
-
 /** Asks until the answer is the one that is waited for. (That it comes within 5 s is shown with a clock moved by hand.) */
 async function until(look: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
@@ -49,41 +47,42 @@ async function until(look: () => Promise<boolean>): Promise<void> {
 }
 
 describe('while the service runs', () => {
-  test('accounts come, see what is shared with them, and no longer', async () => {
+  test('accounts, sharing, plans and keys change, and it notices', async () => {
     const data = newFolder()
-    const { workspaceId } = await init(data)
-    const serving = await serve(data)
-    const ada = await command<Installation>(data, 'users', 'create', 'ada@example.com', '--json')
-    const logs = (workspace: string) => get(serving, `/api/v1/logs?workspaceId=${workspace}`, ada.apiKey)
-    // A key that was never seen works at once.
-    expect((await logs(ada.workspaceId)).status).toBe(200)
-    expect((await logs(workspaceId)).status).toBe(404)
-    await command(data, 'workspaces', 'share', workspaceId, 'ada@example.com', '--role', 'viewer')
-    await until(async () => (await logs(workspaceId)).status === 200)
-    await command(data, 'workspaces', 'unshare', workspaceId, 'ada@example.com')
-    await until(async () => (await logs(workspaceId)).status === 404)
-  }, 60_000)
-
-  test('a plan and numbers of an own hold soon, and a revoked key is none', async () => {
-    const data = newFolder()
-    const { apiKey } = await init(data)
+    const owner = await init(data)
     const serving = await serve(data, { MILLRACE_PLAN: 'team' })
-    const usage = async () => (await get(serving, '/api/users/me/usage-limits', apiKey)).body as Usage
-    const isPlan = async (plan: string, limit: number) => {
-      const { usage: found, rateLimit } = await usage()
-      return found.plan === plan && rateLimit.sync.limit === limit
+    const ada = await command<Installation>(data, 'users', 'create', 'ada@example.com', '--plan', 'pro', '--json')
+    await command(data, 'workspaces', 'share', owner.workspaceId, 'ada@example.com', '--role', 'viewer')
+    const { id, apiKey } = await command<{ id: string; apiKey: string }>(
+      data,
+      'keys',
+      'create',
+      '--name',
+      'ci',
+      '--json',
+    )
+    const logs = async () => (await get(serving, `/api/v1/logs?workspaceId=${owner.workspaceId}`, ada.apiKey)).status
+    const limits = async (key: string) => {
+      const { body } = await get(serving, '/api/users/me/usage-limits', key)
+      const { usage, rateLimit } = body as { usage: { plan: string }; rateLimit: { sync: { limit: number } } }
+      return `${usage.plan} ${rateLimit.sync.limit}`
     }
-    expect(await isPlan('team', 75)).toBe(true)
-    await command(data, 'users', 'plan', 'owner@localhost', 'pro')
-    await until(() => isPlan('pro', 25))
-    await command(data, 'users', 'plan', 'owner@localhost', 'enterprise', '--sync-per-minute', '7')
-    await until(() => isPlan('enterprise', 7))
-    await command(data, 'users', 'plan', 'owner@localhost', 'default')
-    await until(() => isPlan('team', 75))
-    const [key] = await command<{ id: string }[]>(data, 'keys', 'list', '--json')
-    await command(data, 'keys', 'revoke', key?.id ?? '')
-    const revoked = async () => (await get(serving, '/api/workspaces', apiKey)).status === 401
-    await until(revoked)
+    const workspaces = async () => (await get(serving, '/api/workspaces', apiKey)).status
+    // What it never saw before works at once.
+    expect(await Promise.all([logs(), limits(ada.apiKey), limits(owner.apiKey), workspaces()])).toEqual([
+      200,
+      'pro 25',
+      'team 75',
+      200,
+    ])
+    await command(data, 'workspaces', 'unshare', owner.workspaceId, 'ada@example.com')
+    await command(data, 'users', 'plan', 'ada@example.com', 'default')
+    await command(data, 'users', 'plan', owner.userId, 'enterprise', '--sync-per-minute', '7')
+    await command(data, 'keys', 'revoke', id)
+    await until(async () => (await logs()) === 404)
+    await until(async () => (await limits(ada.apiKey)) === 'team 75')
+    await until(async () => (await limits(owner.apiKey)) === 'enterprise 7')
+    await until(async () => (await workspaces()) === 401)
   }, 60_000)
 
   test('the last use of a key is written down a moment later, and at the stop', async () => {

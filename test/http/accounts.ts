@@ -11,7 +11,7 @@ export function newKey(more: Partial<NewKey> = {}): { text: string; row: NewKey 
   return { text, row: { id: newId(), hash, lastFour, name: 'test', userId: '', workspaceId: null, ...at, ...more } }
 }
 
-/** Changes a store beside it, for what the port has no call for yet. */
+/** Changes a store beside it: makes accounts without a workspace of their own, as the port never does. */
 export class Accounts {
   readonly #directory: string
 

@@ -30,7 +30,9 @@ export function accountRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getUsageLimits',
           summary: 'Get the limits of your account',
-          description: 'Executions left in the current minute, and what was spent this month.',
+          description:
+            'Executions left in the current minute, and what was spent this month (UTC). Executions count for the ' +
+            'account that owns the workspace, whoever starts them.',
           tag: 'Account',
         }),
       },
