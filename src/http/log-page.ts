@@ -73,19 +73,25 @@ class PageParts {
 function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let hasBegun = false
+  let hasLeft = false
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const part = hasBegun ? await parts.next() : parts.begin()
           hasBegun = true
+          if (hasLeft) return
           controller.enqueue(encoder.encode(part ?? parts.end()))
           if (part === undefined) controller.close()
         } catch (error) {
+          if (hasLeft) return
           onFailure(error)
-          // Bun closes the connection without the end of the body, and prints the error: it gets none that says anything.
-          controller.error(new Error('A page of log entries could not be read to its end'))
+          // Bun closes the connection without the end of the body. An `Error` it would also print, as no line of the log is.
+          controller.error()
         }
+      },
+      cancel() {
+        hasLeft = true
       },
     },
     // Nothing is read before it is wanted.

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../src/store/log-query.ts'
+import type { Sql } from '../../src/store/sqlite/connection.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'
+import { rowsReadMax } from '../../src/store/sqlite/log-search.ts'
 import { retainLogs } from '../../src/store/sqlite/retention.ts'
 import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
 import { temporaryFolder } from '../executable.ts'
@@ -177,3 +179,58 @@ for (const state of states) {
     })
   })
 }
+
+describe('a search', () => {
+  /** How often it reads rows, stretch by stretch. */
+  const readingsOf = ({ table: { connection } }: World, filter: Partial<LogFilter>, order: 'asc' | 'desc') => {
+    let readings = 0
+    const counting: Sql = {
+      workflows: connection.workflows,
+      get: (text, ...values) => connection.get(text, ...values),
+      run: (text, ...values) => connection.run(text, ...values),
+      all(text, ...values) {
+        if (/^SELECT sequence, execution_id/.test(text)) readings += 1
+        return connection.all(text, ...values)
+      },
+    }
+    const { count } = queryLogs(counting, logQuery('home', { filter: logFilter(filter), order }))
+    return { count, readings }
+  }
+
+  test('reads the zones that may hold something, and the rows behind the last, and no others', () => {
+    for (const order of orders) {
+      const read = (filter: Partial<LogFilter>) => readingsOf(worlds.zones, filter, order)
+      expect(read({ model: 'rare' })).toEqual({ count: 8, readings: 2 })
+      expect(read({ workflowIds: ['w4'] })).toEqual({ count: 19, readings: 2 })
+      expect(read({ workflowIds: ['w4', 'w9'], level: 'error' }).readings).toBe(2)
+      expect(read({ workflowIds: ['w4'], model: 'rare' })).toEqual({ count: 0, readings: 1 })
+      // The two that lie on either side of a border.
+      expect(read({ triggers: ['chat'] })).toEqual({ count: 2, readings: 3 })
+      expect(read({ minCost: 7 })).toEqual({ count: 2, readings: 3 })
+      expect(read({ minCost: 8 })).toEqual({ count: 0, readings: 1 })
+      expect(read({ startDate: startMs + rowCount * 1_000 })).toEqual({ count: 0, readings: 1 })
+      expect(read({ endDate: startMs - 3_600_000 })).toEqual({ count: 0, readings: 1 })
+      expect(read({ workflowIds: ['unknown'] })).toEqual({ count: 0, readings: 0 })
+      expect(readingsOf(worlds.tail, { minCost: 8 }, order)).toEqual({ count: 0, readings: 8 })
+    }
+  })
+
+  test('that has read enough says where it stopped, and goes on from there', async () => {
+    const world = newWorld(Array.from({ length: rowsReadMax + 2 * zoneRows }, () => ({})))
+    try {
+      const { connection } = world.table
+      world.rows.push(...world.table.append([{ level: 'error' }]))
+      const filter = logFilter({ level: 'error' })
+      for (const state of ['tail', 'zones']) {
+        if (state === 'zones') connection.run('UPDATE log_zones SET levels = 3')
+        for (const order of orders) {
+          const pages = await expectExact(world, logQuery('home', { order, filter }))
+          expect(pages.map(({ end }) => end)).toEqual(['bound', 'last'])
+        }
+        makeZones(world.table)
+      }
+    } finally {
+      world.remove()
+    }
+  })
+})

@@ -1,14 +1,17 @@
 import { expect, test } from 'bun:test'
 import type { LogRow } from '../../src/domain/log.ts'
+import type { LogFilter } from '../../src/store/log-query.ts'
 import type { Connection, Sql, Value } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
+import { deleteZones, ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, logRow, newKey } from './installed.ts'
-import { logQuery } from './log-model.ts'
+import { logFilter, logQuery } from './log-model.ts'
+import { LogTable } from './log-table.ts'
 
 /** A handle that also asks how each statement will be carried out. */
 class Watched implements Sql {
@@ -68,4 +71,38 @@ test('no query about log entries sorts, or walks a table', () => {
   // The newest chunk is found by walking the table from its end, one step.
   expect(watched.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
   expect(watched.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
+})
+
+test('no search with a filter sorts, or walks a table, in either order', () => {
+  using folder = temporaryFolder()
+  const table = new LogTable(folder.path)
+  const many = Array.from({ length: zoneRows + 10 }, (_, index) => ({ models: [`m${index % 3}`] }))
+  table.append(many)
+  const watched = new Watched(table.connection)
+  expect(new ZoneMaker().step(watched, 'home')).toBe(true)
+  deleteZones(watched, 1, 10)
+  // What a step makes of one zone's rows may be sorted.
+  expect(watched.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
+  watched.plans.length = 0
+
+  const filters: Partial<LogFilter>[] = [
+    { level: 'info', triggers: ['api'] },
+    { startDate: 0, maxDurationMs: 50 },
+    { minCost: 0 },
+    { workflowIds: ['w0', 'w1'] },
+    { folderIds: LogTable.folderIds.get('w3')! },
+    { model: 'm1' },
+    { model: 'm1', workflowIds: ['w0'], level: 'info', endDate: 1e15 },
+    { executionId: 'x', model: 'm1' },
+  ]
+  for (const filter of filters) {
+    for (const order of ['asc', 'desc'] as const) {
+      const query = { filter: logFilter(filter), order, limit: 5 }
+      const { count } = queryLogs(watched, logQuery('home', query))
+      expect(count).toBe(filter.folderIds || filter.executionId ? 0 : 5)
+    }
+  }
+  table.connection.close()
+  const slow = watched.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))
+  expect(slow.filter((detail) => !/^SCAN \w+ VIRTUAL TABLE/.test(detail))).toEqual([])
 })
