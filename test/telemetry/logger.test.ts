@@ -87,7 +87,7 @@ describe('the log', () => {
     const { logger, texts, lines } = collect({ access: 'all' })
     const redactor = createRedactor([
       { name: 'TOKEN', value: 'hunter22"' },
-      { name: 'WORD', value: 'message' },
+      { name: 'WORD', value: 'status' },
     ])!
     logger.redactWith(redactor.redact.bind(redactor))
     const cause = new Error('the token hunter22" was refused', { cause: new Error(btoa('hunter22"')) })
