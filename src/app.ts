@@ -178,6 +178,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       const sealed = await store.getJobOutput(executionId)
       return sealed && textOf(box.open(sealed, jobContext(executionId)))
     },
+    environments,
     rateLimits: {
       externalApi: async ({ userId }: Account) => accounts.take('external', await accounts.account(userId)),
       refused: (address: string) => accounts.takeRefused(address),

@@ -29,7 +29,7 @@ test('every command line that the documents show is one', async () => {
   expect(lines.length).toBeGreaterThan(10)
   for (const line of lines) {
     const [first = '', second = ''] = line.split(' ')
-    const grouped = ['keys', 'users', 'workspaces', 'workflows'].includes(first) && /^[a-z]/.test(second)
+    const grouped = ['keys', 'users', 'workspaces', 'env', 'workflows'].includes(first) && /^[a-z]/.test(second)
     const words = grouped ? [first, second] : [first]
     const flags = [...line.matchAll(/ (--[a-z-]+)/g)].map((match) => match[1]!)
     const terminal = new MemoryTerminal()
@@ -48,7 +48,7 @@ test('the workflow that the README writes runs as the README says', async () => 
     input: { name: 'Ada' },
     config: resolveConfig({}).config,
     environment: {},
-    observer: undefined,
+    progress: undefined,
     warn: (text) => {
       throw new Error(text)
     },

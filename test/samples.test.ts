@@ -22,7 +22,7 @@ function sample(name: string): WorkflowDocument {
 /** Runs a sample as `millrace run` does, with this machine's own addresses allowed. */
 function run(document: WorkflowDocument, input: unknown, environment: Record<string, string> = {}): Promise<RunRecord> {
   const { config } = resolveConfig({ flags: { 'outbound-allow': 'loopback' } })
-  return runLocally({ document, input, config, environment, observer: undefined, warn: () => {} })
+  return runLocally({ document, input, config, environment, progress: undefined, warn: () => {} })
 }
 
 test.each(files)('%s passes both checks without a warning, and reads back as it is', (name) => {

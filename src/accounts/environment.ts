@@ -52,13 +52,14 @@ export class Environments {
     return text
   }
 
-  /** Seals and stores a variable. Whether it is new. INVALID_INPUT when the name or the value cannot be one. */
-  async set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<boolean> {
+  /** Seals and stores a variable. INVALID_INPUT when the name or the value cannot be one. */
+  async set(variable: SetVariable): Promise<{ isNew: boolean; updatedAt: number }> {
     const { workspaceId, name, value, plain } = variable
     assertVariable(name, value)
     const sealed = this.#box.seal(value, variableContext(workspaceId, name))
     try {
-      return await this.#store.setVariable({ workspaceId, name, sealed, plain, at: this.#clock.now() })
+      const updatedAt = this.#clock.now()
+      return { isNew: await this.#store.setVariable({ workspaceId, name, sealed, plain, at: updatedAt }), updatedAt }
     } finally {
       this.#known.distrust(workspaceId)
     }
@@ -92,6 +93,8 @@ export class Environments {
     return { values, redactor: createRedactor(secrets) }
   }
 }
+
+export type SetVariable = { workspaceId: string; name: string; value: string; plain: boolean }
 
 /** An environment, and the rows that it was made of. */
 type Known = { rows: readonly VariableRow[]; environment: Environment }

@@ -123,11 +123,13 @@ function nodeCrypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto')
 }
 
+const ifLost =
+  'If the key is lost for good, so are they: millrace env discard takes them out, and then they can be set anew.'
+
 function noKey({ directory }: KeySource): AppError {
   return unavailable(
     `Stored secrets are encrypted, and their key is missing: MILLRACE_SECRET_KEY is not set, and there is no ` +
-      `${keyPath(directory)}. Set the one or restore the other. If the key is lost for good, so are the values: take ` +
-      'them out with millrace env unset, and set them anew.',
+      `${keyPath(directory)}. Set the one or restore the other. ${ifLost}`,
   )
 }
 
@@ -136,8 +138,7 @@ function unknownKey({ directory, secretKey }: KeySource): AppError {
     secretKey === undefined ? `in ${keyPath(directory)}` : `in MILLRACE_SECRET_KEY and ${keyPath(directory)}`
   return unavailable(
     `Stored secrets were encrypted with another key than those ${where}. Give back the value that ` +
-      `MILLRACE_SECRET_KEY had, or restore the key file. If the key is lost for good, so are the values: take them out ` +
-      'with millrace env unset, and set them anew.',
+      `MILLRACE_SECRET_KEY had, or restore the key file. ${ifLost}`,
   )
 }
 

@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'create, list, share, unshare: workspaces of the installation',
     load: async () => (await import('./workspaces.ts')).workspaces,
   },
+  env: {
+    summary: 'set, list, unset, discard: environment variables of a workspace',
+    load: async () => (await import('./env.ts')).env,
+  },
   workflows: {
     summary: 'push, list, export, deploy, undeploy, versions, activate, status',
     load: async () => (await import('./workflows.ts')).workflows,

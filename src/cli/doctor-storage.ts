@@ -82,7 +82,7 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
           : `Secrets are stored that are encrypted with another key than those at hand.`
       const advice =
         'Take the key file from a backup, or give the service the value that MILLRACE_SECRET_KEY had. If the key is lost ' +
-        'for good, so are the values: millrace env unset, and set them anew.'
+        'for good, so are the values: millrace env discard takes them out, and then they can be set anew.'
       return { check, state: 'broken', message, advice }
     }
     if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {

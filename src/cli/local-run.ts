@@ -3,16 +3,16 @@ import { type Config, limitsOf } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { isObject, readInput } from '../domain/input.ts'
 import type { RunRecord } from '../domain/log.ts'
+import { createRedactor, redactText } from '../domain/redaction.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import { compilePlan, type Plan } from '../engine/plan.ts'
-import type { RunObserver } from '../engine/run.ts'
 import { Runner } from '../engine/runner.ts'
 import { createOutbound } from '../outbound/fetch.ts'
 import { Sandbox } from '../sandbox/sandbox.ts'
 import { allowListOf } from './allow-list.ts'
 import { findingText } from './check.ts'
 import { CommandError } from './command.ts'
-
+import { progressOf } from './progress.ts'
 import { build } from './version.ts'
 
 export type LocalRun = {
@@ -22,14 +22,15 @@ export type LocalRun = {
   config: Config
   /** What `{{NAME}}` stands for. */
   environment: Readonly<Record<string, string | undefined>>
-  observer: RunObserver | undefined
+  /** Told, a line at a time, of what each block does; without the values that `{{NAME}}` stands for. */
+  progress: ((line: string) => void) | undefined
   /** Told of what the check finds and what does not prevent the run. */
   warn(text: string): void
 }
 
 /** Runs a document in this process: no server, and nothing is stored. Throws `CommandError` when it cannot be run at all. */
 export async function runLocally(request: LocalRun): Promise<RunRecord> {
-  const { document, config, observer } = request
+  const { document, config, progress } = request
   const limits = limitsOf(config)
   const plan = planOf(request)
   const trigger = plan.triggers.has('manual') ? 'manual' : 'api'
@@ -41,6 +42,9 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   if (!reading.ok) {
     throw new CommandError(reading.details.map(({ message }) => message).join('\n'), 'Give the input with --input.')
   }
+  const values = new Map(given(request.environment, plan.environmentNames))
+  const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
+  const observer = progress && progressOf((line) => progress(redactText(line, redactor)))
   const outbound = createOutbound({
     allow: allowListOf(config),
     version: build.version,
@@ -57,7 +61,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     },
     record: async () => undefined,
     deploymentOf: async () => undefined,
-    environmentOf: () => ({ values: new Map(given(request.environment, plan.environmentNames)), redactor: undefined }),
+    environmentOf: () => ({ values, redactor }),
   })
   try {
     const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger } as const

@@ -3,10 +3,10 @@ import { readDocument } from '../domain/document.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
+import { type Redactor, redactText } from '../domain/redaction.ts'
 import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
-import { progressOf } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 import { readWorkflowFiles } from './workflow-files.ts'
 
@@ -63,10 +63,10 @@ async function runFile(call: Call, path: string, input: unknown): Promise<ExitCo
     input: input ?? {},
     config,
     environment,
-    observer: watched ? progressOf((line) => terminal.say(line)) : undefined,
+    progress: watched ? (line) => terminal.say(line) : undefined,
     warn: (text) => terminal.say(text),
   })
-  return show(call, envelopeOf(record))
+  return show(call, envelopeOf(record), record.secrets)
 }
 
 function envelopeOf({ executionId, failure, output, startedAt, endedAt, durationMs }: RunRecord): Envelope {
@@ -110,11 +110,15 @@ function parseEnvelope(text: string): Envelope | undefined {
   }
 }
 
-function show({ terminal, json }: Call, envelope: Envelope): ExitCode {
+/** The result is the caller's, as it is; `secrets` stay out of what people are told about it. */
+function show({ terminal, json }: Call, envelope: Envelope, secrets?: Redactor): ExitCode {
   const { success, output, error, blockName } = envelope
   if (json) terminal.print(JSON.stringify(envelope))
   else if (success) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
-  if (!success) terminal.say(`The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`)
+  if (!success) {
+    const told = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
+    terminal.say(redactText(told, secrets))
+  }
   return success ? 0 : 1
 }
 

@@ -27,6 +27,11 @@ export function createRedactor(secrets: readonly Secret[]): Redactor | undefined
   return new FormRedactor([...names].flatMap(([value, name]) => formsOf(value).map((form) => ({ name, form }))))
 }
 
+/** The same for a text that is no JSON. */
+export function redactText(text: string, redactor: Redactor | undefined): string {
+  return redactor === undefined ? text : (JSON.parse(redactor.redact(JSON.stringify(text))) as string)
+}
+
 type NamedForm = { name: string; form: SecretForm }
 
 class FormRedactor implements Redactor {

@@ -2,7 +2,7 @@ import { type Cost, noCost } from '../domain/cost.ts'
 import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
-import type { Redactor } from '../domain/redaction.ts'
+import { type Redactor, redactText } from '../domain/redaction.ts'
 
 /** Makes the row of a run that ended. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
@@ -60,7 +60,7 @@ function isFree(cost: Cost): boolean {
 /** The name of a model is what a block's parameter says. */
 function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
   const models = Object.entries(cost.models).map(([name, model]) => {
-    return [JSON.parse(secrets.redact(JSON.stringify(name))) as string, model] as const
+    return [redactText(name, secrets), model] as const
   })
   return { ...cost, models: Object.fromEntries(models) }
 }

@@ -263,6 +263,18 @@ export const WorkspaceList = listOf(
     { $id: 'Workspace' },
   ),
 )
+const Variable = t.Object({
+  name: t.String(),
+  plain: t.Boolean({ description: 'Whether logs may show its value.' }),
+  updatedAt: Time,
+})
+export const VariableAnswer = t.Object(Variable.properties, { $id: 'Variable' })
+export const EnvironmentList = listOf(Variable)
+export const NewValue = t.Object({
+  value: t.String({ description: 'At most 64 KB of text.' }),
+  plain: t.Optional(t.Boolean({ default: false, description: 'Whether logs may show it.' })),
+})
+
 export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }, { $id: 'Folder' }))
 export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))
 export const HealthAnswer = t.Object({ status: t.Literal('ok'), version: t.String() })

@@ -20,6 +20,7 @@ export const tags = {
   Logs: 'The external API: what ran, when, with what result.',
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows; the active one runs.',
+  Environment: 'Variables that workflows read, encrypted where they are stored.',
   Account: 'Limits, workspaces and folders.',
   Operations: 'Whether the service is well, and a route to try things with.',
 } as const

@@ -116,6 +116,8 @@ const executionDetail = {
   limits,
 }
 
+const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
+
 /** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, answers: { 200: run, 202: accepted } },
@@ -191,6 +193,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   listWorkspaces: {
     answers: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
   },
+  listEnvironment: { answers: { 200: { data: [variable] } } },
+  setVariable: { request: { value: 'a-long-token' }, answers: { 200: variable } },
   listFolders: {
     answers: {
       200: {

@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
 import { accountRoutes } from './routes/account.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
+import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
@@ -49,6 +50,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(executionRoutes(services, door))
     .use(logRoutes(services, door))
     .use(accountRoutes(services, door))
+    .use(environmentRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))

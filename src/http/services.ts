@@ -28,6 +28,12 @@ export type Services = {
   }
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
+  environments: {
+    /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
+    set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>
+    /** False when there is no such variable. */
+    unset(workspaceId: string, name: string): Promise<boolean>
+  }
   rateLimits: RateLimits
   limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
   /** Whether ended runs reach the disk, and how many wait for it. */

@@ -66,6 +66,9 @@ export interface Store {
   /** The first `length` bytes of everything that is stored sealed, each once: they tell which keys it takes. */
   sealHeads(length: number): Promise<Uint8Array[]>
 
+  /** Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. */
+  discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
+
   // workflows
   /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
@@ -222,6 +225,9 @@ export type WorkspaceRow = { id: string; name: string; ownerId: string; createdA
 
 /** A variable of an environment. `plain`: need not be redacted; `sealed`: the encrypted value. */
 export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; updatedAt: number }
+
+/** `jobs`: asynchronous runs that had not ended; `outputs`: of those that had. */
+export type Discarded = { variables: number; jobs: number; outputs: number }
 
 export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }
 

@@ -71,6 +71,28 @@ test('{{NAME}} is the environment of the process', async () => {
   expect(missing.words).toContain('{{WHO}}')
 })
 
+test('what {{NAME}} stands for is in the result, and in nothing that people are told on the way', async () => {
+  const code = 'const token = {{TOKEN}}; throw new Error(`refused: ${token} ${encodeURIComponent(token)}`)'
+  const failing = document({
+    blocks: [block('start', 'manual_trigger'), block('boom', 'function', { code })],
+    edges: ['start > boom'],
+  })
+  const environment = { TOKEN: 'se"cret 22' }
+  const failed = await run(failing, ['--verbose', '--json'], { environment })
+  expect(failed.words).toContain('refused: {{TOKEN}} {{TOKEN}}')
+  expect(failed.words).not.toMatch(/se"cret|se%22cret/)
+  expect(JSON.parse(failed.out).error).toContain('refused: se"cret 22 se%22cret%2022')
+
+  const flow = document({
+    blocks: [block('start', 'manual_trigger'), says('{{TOKEN}}')],
+    edges: ['start > say'],
+    variables,
+  })
+  const { out, words } = await run(flow, ['--verbose'], { environment })
+  expect(JSON.parse(out)).toEqual({ said: 'se"cret 22' })
+  expect(words).not.toContain('se"cret')
+})
+
 test('on a terminal, or when asked to, each block is told as it starts and ends', async () => {
   for (const watched of [await run(greeting, [], { interactive: true }), await run(greeting, ['--verbose'])]) {
     const lines = watched.words

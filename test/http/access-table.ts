@@ -64,6 +64,16 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /api/workspaces/:id/environment', '/api/workspaces/<workspace>/environment', 'read', 200),
+  row(
+    'PUT /api/workspaces/:id/environment/:name',
+    '/api/workspaces/<workspace>/environment/TOKEN',
+    'write',
+    200,
+    '{"value":"hunter22"}',
+  ),
+  row('DELETE /api/workspaces/:id/environment/:name', '/api/workspaces/<workspace>/environment/TOKEN', 'write', 204),
+
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
 
   row('GET /sample/quotes', '/sample/quotes', 'nothing', 200),

@@ -62,7 +62,7 @@ export class AccessWorld {
     this.#folder[Symbol.dispose]()
   }
 
-  /** A deployed workflow of the owner's workspace, and a run of it. */
+  /** A deployed workflow of the owner's workspace, a run of it, and the variable TOKEN. */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
     const at = Date.now()
@@ -73,6 +73,7 @@ export class AccessWorld {
       at,
     })
     await store.deploy(workflow, document, at, this.#ownerId)
+    await this.call('PUT', `/api/workspaces/${workspaceId}/environment/TOKEN`, key, '{"value":"a secret"}')
     const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
     const execution = ran.headers.get('x-execution-id') ?? ''
     const { sequence } = (await store.getExecution(execution))!

@@ -113,6 +113,7 @@ describe('every route', () => {
       deployments: await store.listDeployments(workflow),
       names: (await store.listWorkflows(workspace)).map(({ document }) => document.name),
       last: await store.lastSequence(),
+      environment: await store.listEnvironment(workspace),
     }
   }
 })

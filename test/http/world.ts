@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
+import { Environments } from '../../src/accounts/environment.ts'
 import { KeyCache } from '../../src/accounts/keys.ts'
 import { AccountLimits } from '../../src/accounts/limits.ts'
 import { RateJournal } from '../../src/accounts/rate-journal.ts'
+import { SecretBox } from '../../src/accounts/secret-box.ts'
 import { Usage } from '../../src/accounts/usage.ts'
 import { registry } from '../../src/blocks/registry.ts'
 import { systemClock } from '../../src/domain/clock.ts'
@@ -104,6 +106,7 @@ export class HttpWorld {
       clock,
     })
     const bodyBytesMax = options.bodyBytesMax ?? 100_000
+    const box = new SecretBox([new Uint8Array(32)], { directory, secretKey: undefined })
     const services: Services = {
       store,
       lookUpKey: keys.lookUp,
@@ -115,6 +118,7 @@ export class HttpWorld {
       },
       jobs: { find: async () => undefined, cancel: async () => false },
       outputOf: async () => undefined,
+      environments: new Environments({ store, box, clock }),
       rateLimits: {
         externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
         refused: (address) => limits.takeRefused(address),

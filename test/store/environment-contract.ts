@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { environmentBounds } from '../../src/domain/environment.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Installed } from './installed.ts'
+import { type Installed, logRow } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
 /** What every store promises of environments. */
@@ -70,6 +70,34 @@ export function environmentContract(world: () => { store: Store; home: Installed
       expect(await rejectionOf(tooMany)).toMatchObject({ code: 'INVALID_INPUT' })
       expect(await store.setVariable(variable('N2', { at: 99 }))).toBe(false)
       expect(await store.listEnvironment(home.workspaceId)).toHaveLength(environmentBounds.variablesMax)
+    })
+
+    test('loses what was sealed with a key that is lost, and nothing else', async () => {
+      const { store, home } = world()
+      const lost = Uint8Array.of(1, 2, 3)
+      const kept = Uint8Array.of(1, 2, 4)
+      await store.setVariable(variable('A', { sealed: Uint8Array.of(1, 2, 3, 4) }))
+      await store.setVariable(variable('B', { sealed: Uint8Array.of(1, 2, 4, 4) }))
+      const job = { workflowId: home.workflowId, workspaceId: home.workspaceId, version: 1, trigger: 'api' } as const
+      const times = { createdAt: 5, startedAt: null }
+      for (const [executionId, input] of [
+        ['lost', lost],
+        ['kept', kept],
+      ] as const) {
+        await store.append([{ kind: 'job', row: { ...job, ...times, executionId, input } }])
+        await store.append([{ kind: 'job-step', executionId, number: 1, content: input }])
+      }
+      await store.append([
+        { kind: 'log', row: logRow(home, 1, { executionId: 'x', createdAt: 5 }), output: lost },
+        { kind: 'log', row: logRow(home, 2, { executionId: 'y', createdAt: 5 }), output: kept },
+      ])
+      expect(await store.discardSealed([lost])).toEqual({ variables: 1, jobs: 1, outputs: 1 })
+      expect((await store.listEnvironment(home.workspaceId)).map(({ name }) => name)).toEqual(['B'])
+      expect(await store.getJob('lost')).toBeUndefined()
+      expect(await store.getJobSteps('kept')).toHaveLength(1)
+      expect(await store.getJobOutput('x')).toBeUndefined()
+      expect(await store.getJobOutput('y')).toEqual(kept)
+      expect(await store.discardSealed([lost])).toEqual({ variables: 0, jobs: 0, outputs: 0 })
     })
 
     test('tells which keys its values take, each once', async () => {

@@ -1,6 +1,6 @@
 import { environmentBounds } from '../../domain/environment.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { NewVariable, VariableRow } from '../store.ts'
+import type { Discarded, NewVariable, VariableRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 
 type SqlVariable = { name: string; sealed: Uint8Array; plain: number; updated_at: number }
@@ -53,7 +53,19 @@ export function sealHeads(sql: Sql, length: number): Uint8Array[] {
   return sql.all<{ head: Uint8Array }>(selectSealHeads, length, length, length, length).map(({ head }) => head)
 }
 
-const selectSealHeads = `
+export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded {
+  const gone = { variables: 0, jobs: 0, outputs: 0 }
+  for (const head of heads) {
+    const { length } = head
+    gone.variables += sql.run('DELETE FROM environment WHERE substr(sealed, 1, ?) = ?', length, head)
+    sql.run('DELETE FROM job_steps WHERE job IN (SELECT number FROM jobs WHERE substr(input, 1, ?) = ?)', length, head)
+    gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
+    gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
+  }
+  return gone
+}
+
+export const selectSealHeads = `
   SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment
   UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
   UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)

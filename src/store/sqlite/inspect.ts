@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import { selectSealHeads } from './environment.ts'
 import { migrations } from './migrations.ts'
 import { applicationId } from './open.ts'
 
@@ -50,7 +51,7 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    const rows = database.prepare('SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment').all(length)
+    const rows = database.prepare(selectSealHeads).all(length, length, length, length)
     return (rows as { head: Uint8Array }[]).map(({ head }) => head)
   } catch {
     return []

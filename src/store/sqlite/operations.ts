@@ -56,6 +56,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listEnvironment: { writes: false, run: environment.listEnvironment },
   setVariable: { writes: true, run: environment.setVariable },
   unsetVariable: { writes: true, run: environment.unsetVariable },
+  discardSealed: { writes: true, run: environment.discardSealed },
   sealHeads: { writes: false, run: environment.sealHeads },
 
   createWorkflow: { writes: true, run: workflows.createWorkflow },

@@ -1,0 +1,134 @@
+import { Environments } from '../accounts/environment.ts'
+import { openSecretBox, SecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
+import type { Config } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { variableNameProblem } from '../domain/environment.ts'
+import { secretCharsMin } from '../domain/secret-forms.ts'
+import type { Store } from '../store/store.ts'
+import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
+import { table } from './help.ts'
+import { withInstallation } from './installation.ts'
+
+const workspaceFlag = { value: 'ID', description: 'the workspace; not needed where there is one only' }
+const name = { name: 'NAME', description: 'what workflows read as {{NAME}}: letters, digits and _' }
+
+const set: Command = {
+  summary: 'sets a variable that workflows read as {{NAME}}; a running service notices within 5 seconds',
+  details: [
+    'Without VALUE it is asked for and not shown, or taken from a pipe: a value on the command line can be seen by every user',
+    'of the machine. Values are stored encrypted and never printed. In logs a value of six characters or more is written as',
+    '{{NAME}}; --plain says that it need not be.',
+  ].join('\n'),
+  arguments: [name, { name: 'VALUE', description: 'its value', optional: true }],
+  flags: { workspace: workspaceFlag, plain: { description: 'the value is no secret: logs may show it' } },
+  settings: ['data', 'secretKey'],
+  examples: ['env set API_TOKEN < token.txt', 'env set REGION eu-west-1 --plain'],
+  async run({ config, terminal, flags, switches, arguments: [name = '', given] }) {
+    const problem = variableNameProblem(name)
+    if (problem !== undefined) throw new UsageError(problem)
+    const plain = switches.has('plain')
+    const { isNew, chars } = await withInstallation(config, async (store) => {
+      const workspaceId = await workspaceOf(store, flags['workspace'])
+      const environments = await environmentsOf(store, config)
+      const value = given ?? (await terminal.secret(`Value of ${name}: `))
+      if (value === undefined) throw new CommandError('No value was given. Nothing was changed.')
+      const { isNew } = await environments.set({ workspaceId, name, value, plain })
+      return { isNew, chars: value.length }
+    })
+    terminal.say(`${name} is ${isNew ? 'set' : 'changed'}.`)
+    if (!plain && chars < secretCharsMin) {
+      terminal.say(`Its value has fewer than ${secretCharsMin} characters, too few to be recognised: logs may show it.`)
+    }
+    return 0
+  },
+}
+
+const list: Command = {
+  summary: 'prints the names of the variables of a workspace, never their values',
+  flags: { workspace: workspaceFlag },
+  settings: ['data'],
+  json: true,
+  examples: ['env list', 'env list --workspace 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --json'],
+  async run({ config, terminal, json, flags }) {
+    const rows = await withInstallation(config, async (store) => {
+      return await store.listEnvironment(await workspaceOf(store, flags['workspace']))
+    })
+    const shown = rows.map(({ name, plain, updatedAt }) => ({
+      name,
+      plain,
+      updatedAt: new Date(updatedAt).toISOString(),
+    }))
+    if (json) terminal.print(JSON.stringify(shown, null, 2))
+    else if (shown.length === 0) terminal.say('No variable is set.')
+    else
+      terminal.print(
+        table(shown.map((row) => [row.name, `${row.plain ? 'plain ' : 'secret'}  ${row.updatedAt}`])).join('\n'),
+      )
+    return 0
+  },
+}
+
+const unset: Command = {
+  summary: 'takes a variable out; runs that read it fail from then on, within 5 seconds',
+  arguments: [name],
+  flags: { workspace: workspaceFlag },
+  settings: ['data'],
+  examples: ['env unset API_TOKEN'],
+  async run({ config, terminal, flags, arguments: [name = ''] }) {
+    const found = await withInstallation(config, async (store) => {
+      return await store.unsetVariable(await workspaceOf(store, flags['workspace']), name)
+    })
+    if (!found) throw new CommandError(`There is no variable ${name}.`, 'All of them: millrace env list')
+    terminal.say(`${name} is gone.`)
+    return 0
+  },
+}
+
+const discard: Command = {
+  summary: 'when a key is lost: takes out what nothing can decrypt any more, so that the service starts again',
+  details: [
+    'What was encrypted with a key that is neither in MILLRACE_SECRET_KEY nor in the key file goes, in every workspace:',
+    'values of variables, asynchronous runs that have not ended, outputs of ended ones. Restore the key instead if you can.',
+  ].join('\n'),
+  settings: ['data', 'secretKey'],
+  json: true,
+  examples: ['env discard', 'env discard --json'],
+  async run({ config, terminal, json }) {
+    const gone = { variables: 0, jobs: 0, outputs: 0 }
+    await withInstallation(config, async (store) => {
+      const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey })
+      for (;;) {
+        const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
+        if (lost.length === 0) return
+        const { variables, jobs, outputs } = await store.discardSealed(lost)
+        gone.variables += variables
+        gone.jobs += jobs
+        gone.outputs += outputs
+      }
+    })
+    if (json) terminal.print(JSON.stringify(gone))
+    else terminal.print(`${gone.variables} variables, ${gone.jobs} unended runs and ${gone.outputs} outputs are gone.`)
+    return 0
+  },
+}
+
+export const env: CommandGroup = {
+  summary: 'environment variables of a workspace',
+  commands: { set, list, unset, discard },
+}
+
+async function environmentsOf(store: Store, { data, secretKey }: Config): Promise<Environments> {
+  const sealHeads = () => store.sealHeads(sealHeadBytes)
+  const box = await openSecretBox({ directory: data, secretKey, sealHeads })
+  return new Environments({ store, box, clock: systemClock })
+}
+
+async function workspaceOf(store: Store, named: string | undefined): Promise<string> {
+  const all = await store.listWorkspaces(null)
+  const found = named === undefined ? all : all.filter(({ id }) => id === named)
+  const [first, second] = found
+  if (first && !second) return first.id
+  const hint = 'All of them: millrace workspaces list'
+  if (named !== undefined) throw new CommandError(`There is no workspace ${named}.`, hint)
+  throw new UsageError('There are several workspaces: name one with --workspace ID.', hint)
+}

@@ -1,0 +1,88 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/input.ts'
+import { answers, EnvironmentList, isoTime, NewValue, VariableAnswer } from '../answers.ts'
+import { assertMay } from '../auth.ts'
+import { readJsonBody } from '../body.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import type { Services } from '../services.ts'
+
+/** Environment variables of a workspace: `/api/workspaces/<id>/environment`. Values come in and never go out. */
+export function environmentRoutes(services: Services, door: Door) {
+  const { store, environments, settings } = services
+  return new Elysia({ prefix: '/api/workspaces/:id/environment' })
+    .get(
+      '',
+      async ({ request, set, params: { id } }) => {
+        assertMay(await door.enter(request, set), id, 'read', 'workspace')
+        const rows = await store.listEnvironment(id)
+        return { data: rows.map(({ name, plain, updatedAt }) => ({ name, plain, updatedAt: isoTime(updatedAt) })) }
+      },
+      {
+        response: answers({ 200: EnvironmentList }),
+        detail: operation({
+          name: 'listEnvironment',
+          summary: 'List environment variables',
+          description: 'The names of the variables of a workspace, by name. Values are never returned.',
+          tag: 'Environment',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .put(
+      '/:name',
+      async ({ request, set, params: { id, name } }) => {
+        assertMay(await door.enter(request, set), id, 'write', 'workspace')
+        const { value, plain } = readVariable(await readJsonBody(request, settings.bodyBytesMax))
+        const { updatedAt } = await environments.set({ workspaceId: id, name, value, plain })
+        return { name, plain, updatedAt: isoTime(updatedAt) }
+      },
+      {
+        parse: 'none',
+        body: documented(NewValue),
+        response: answers({ 200: VariableAnswer }),
+        detail: operation({
+          name: 'setVariable',
+          summary: 'Set an environment variable',
+          description:
+            'Workflows of the workspace read it as `{{NAME}}`, from the next run on. The value is stored encrypted. In logs ' +
+            'a value of six characters or more is written as `{{NAME}}`, unless it is `plain`.',
+          tag: 'Environment',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .delete(
+      '/:name',
+      async ({ request, set, params: { id, name } }) => {
+        assertMay(await door.enter(request, set), id, 'write', 'workspace')
+        if (!(await environments.unset(id, name))) {
+          throw new AppError('NOT_FOUND', 'The workspace has no variable of this name.')
+        }
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'It is gone.' }) }),
+        detail: operation({
+          name: 'unsetVariable',
+          summary: 'Take an environment variable out',
+          description: 'A run that reads it fails from then on.',
+          tag: 'Environment',
+          errors: ['FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+}
+
+function readVariable(body: unknown): { value: string; plain: boolean } {
+  const { value, plain = false } = isObject(body) ? body : {}
+  const details = [
+    ...(typeof value === 'string' ? [] : [{ path: 'value', message: 'value must be given, as text.' }]),
+    ...(typeof plain === 'boolean' ? [] : [{ path: 'plain', message: 'plain must be true or false.' }]),
+  ]
+  if (typeof value === 'string' && typeof plain === 'boolean') return { value, plain }
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+}
