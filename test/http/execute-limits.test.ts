@@ -127,6 +127,28 @@ describe('executions', () => {
     expect(lookAt(await execute(app, workflowId, apiKey, { body: '{}' }))).toEqual([400, '3/4', 'INVALID_INPUT'])
   })
 
+  test('that are asynchronous count in a window of their own', async () => {
+    const app = await start(newFolder())
+    const home = await install(app)
+    const viewer = await member(app, home, 'viewer', 'pro')
+    const async = { headers: { 'x-execution-mode': 'async' } }
+    expect(lookAt(await execute(app, home.workflowId, viewer, async))).toEqual([403, '2/2', 'FORBIDDEN'])
+    const answers = []
+    for (let n = 0; n < 3; n += 1) answers.push(await execute(app, home.workflowId, home.apiKey, async))
+    expect(answers.map(lookAt)).toEqual([
+      [202, '1/2', undefined],
+      [202, '0/2', undefined],
+      [429, '0/2', 'RATE_LIMIT_EXCEEDED'],
+    ])
+    expect(lookAt(await execute(app, home.workflowId, home.apiKey))).toEqual([200, '3/4', undefined])
+    const limits = await fetch(`${app.address.url}/api/users/me/usage-limits`, {
+      headers: { 'x-api-key': home.apiKey },
+    })
+    expect(await limits.json()).toMatchObject({
+      rateLimit: { sync: { isLimited: false, remaining: 3 }, async: { isLimited: true, remaining: 0 } },
+    })
+  })
+
   test('go on in the same minute after a restart, as requests to the external API do', async () => {
     const path = newFolder()
     const app = await start(path)
