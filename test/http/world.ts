@@ -266,17 +266,8 @@ export class HttpWorld {
     const { userId, workspaceId } = this
     const { text, row } = newKey({ userId })
     this.owner = text
-    const email = 'owner@example.com'
-    const at = Date.now()
-    await this.store.createInstallation({
-      userId,
-      email,
-      workspaceId,
-      workspaceName: 'Main',
-      key: row,
-      signInTokenHash: null,
-      at,
-    })
+    const first = { userId, workspaceId, workspaceName: 'Main', email: 'owner@example.com' }
+    await this.store.createInstallation({ ...first, key: row, signInTokenHash: null, at: Date.now() })
     const strangerId = this.accounts.addUser()
     this.accounts.addWorkspace(strangerId)
     this.stranger = await this.key({ userId: strangerId })
