@@ -47,6 +47,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'runs a workflow: a file here and now, an id on the service',
     load: async () => (await import('./run.ts')).run,
   },
+  logs: {
+    summary: 'prints log entries of a service, and follows new ones',
+    load: async () => (await import('./logs.ts')).logs,
+  },
   config: {
     summary: 'prints every setting and the value in force',
     load: async () => (await import('./config.ts')).config,

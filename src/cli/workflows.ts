@@ -1,19 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
-import type { DeployAnswer, DeploymentList, StatusAnswer, WorkflowList, WorkspaceList } from '../http/answers.ts'
+import type { DeployAnswer, DeploymentList, StatusAnswer } from '../http/answers.ts'
 import { checkWorkflowFiles, findingText } from './check.ts'
-import { Client, pathOf, ServiceError } from './client.ts'
-import { type Call, type Command, CommandError, type CommandGroup } from './command.ts'
+import { pathOf } from './client.ts'
+import { type Command, CommandError, type CommandGroup } from './command.ts'
 import { table } from './help.ts'
 import { documentOf, type ListedWorkflow, push as pushAll } from './push.ts'
+import {
+  clientOf,
+  findWorkflow,
+  listWorkflows,
+  service,
+  workflowArgument,
+  workspaceFlag,
+  workspaceOf,
+} from './service.ts'
 import { readWorkflowFiles } from './workflow-files.ts'
-
-const service = ['url', 'apiKey'] as const
-const workspaceFlag = {
-  workspace: { value: 'ID', description: 'the workspace; needed when the key reaches several' },
-} as const
-const workflowArgument = { name: 'WORKFLOW', description: 'the id or the name of a workflow' } as const
 
 const push: Command = {
   summary: 'creates or updates workflows from files, all or none of them',
@@ -211,42 +214,4 @@ const status: Command = {
 export const workflows: CommandGroup = {
   summary: 'workflows of a service',
   commands: { push, list, export: exportCommand, deploy, undeploy, versions, activate, status },
-}
-
-/** Speaks to the service that the settings name. */
-export function clientOf({ config }: Pick<Call, 'config'>): Client {
-  return new Client({ url: config.url, apiKey: config.apiKey, timeoutMs: 60_000 })
-}
-
-async function listWorkflows(client: Client, workspaceId: string): Promise<ListedWorkflow[]> {
-  return (await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
-}
-
-/** The workspace that was named, else the only one that the key reaches. */
-async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
-  if (named !== undefined) return named
-  const { data } = await client.get<Static<typeof WorkspaceList>>('/api/workspaces')
-  if (data.length === 1) return data[0]!.id
-  throw new CommandError(
-    data.length === 0
-      ? 'The key reaches no workspace.'
-      : 'The key reaches several workspaces: name one with --workspace.',
-    data.map(({ id, name }) => `${id}  ${name}`).join('\n'),
-  )
-}
-
-/** The workflow of that id, else the one of that name. */
-async function findWorkflow(client: Client, wanted: string, workspace: string | undefined): Promise<ListedWorkflow> {
-  try {
-    return await client.get<ListedWorkflow>(pathOf`/api/workflows/${wanted}`)
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.status !== 404) throw error
-    const rows = await listWorkflows(client, await workspaceOf(client, workspace))
-    const named = rows.find((row) => row.name === wanted)
-    if (named) return named
-    throw new CommandError(
-      `There is no workflow with the id or name "${wanted}".`,
-      'All of them: millrace workflows list',
-    )
-  }
 }

@@ -1,0 +1,57 @@
+import type { Static } from '@sinclair/typebox'
+import type { WorkflowList, WorkspaceList } from '../http/answers.ts'
+import { Client, pathOf, ServiceError } from './client.ts'
+import { type Call, CommandError } from './command.ts'
+import type { ListedWorkflow } from './push.ts'
+
+// What commands that speak to a service have in common.
+
+/** Speaks to the service that the settings name. */
+export function clientOf({ config }: Pick<Call, 'config'>): Client {
+  return new Client({ url: config.url, apiKey: config.apiKey, timeoutMs: 60_000 })
+}
+
+/** Every workflow of a workspace. */
+export async function listWorkflows(client: Client, workspaceId: string): Promise<ListedWorkflow[]> {
+  return (await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
+}
+
+/** The workspace that was named, else the only one that the key reaches. */
+export async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
+  if (named !== undefined) return named
+  const { data } = await client.get<Static<typeof WorkspaceList>>('/api/workspaces')
+  if (data.length === 1) return data[0]!.id
+  throw new CommandError(
+    data.length === 0
+      ? 'The key reaches no workspace.'
+      : 'The key reaches several workspaces: name one with --workspace.',
+    data.map(({ id, name }) => `${id}  ${name}`).join('\n'),
+  )
+}
+
+/** The workflow of that id, else the one of that name. */
+export async function findWorkflow(
+  client: Client,
+  wanted: string,
+  workspace: string | undefined,
+): Promise<ListedWorkflow> {
+  try {
+    return await client.get<ListedWorkflow>(pathOf`/api/workflows/${wanted}`)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error
+    const rows = await listWorkflows(client, await workspaceOf(client, workspace))
+    const named = rows.find((row) => row.name === wanted)
+    if (named) return named
+    throw new CommandError(
+      `There is no workflow with the id or name "${wanted}".`,
+      'All of them: millrace workflows list',
+    )
+  }
+}
+
+/** Settings that say where the service is. */
+export const service = ['url', 'apiKey'] as const
+export const workspaceFlag = {
+  workspace: { value: 'ID', description: 'the workspace; needed when the key reaches several' },
+} as const
+export const workflowArgument = { name: 'WORKFLOW', description: 'the id or the name of a workflow' } as const
