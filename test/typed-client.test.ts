@@ -31,7 +31,7 @@ import type { components, paths } from './api.ts'
 
 declare const process: { env: { URL: string; KEY: string } }
 const { URL: baseUrl, KEY } = process.env
-const client = createClient<paths>({ baseUrl, headers: { 'X-API-Key': KEY } })
+const client = createClient<paths, 'application/json'>({ baseUrl, headers: { 'X-API-Key': KEY } })
 
 const blocks = {
   start: { type: 'api_trigger', name: 'Start', params: { inputFormat: [{ name: 'a', type: 'number', required: true }] } },

@@ -73,8 +73,17 @@ const Input = t.Object(
   },
 )
 
-const events: Record<string, { schema: Record<string, never> }> = {
-  'text/event-stream': { schema: { type: 'string' } as unknown as Record<string, never> },
+const stream = [
+  'data: {"blockId":"write","chunk":"Hello, "}',
+  'data: {"blockId":"write","chunk":"Ada."}',
+  'data: {"event":"done","success":true,"output":{"text":"Hello, Ada."},"metadata":{"duration":212}}',
+  'data: [DONE]',
+]
+const events = {
+  'text/event-stream': {
+    schema: { type: 'string' } as unknown as Record<string, never>,
+    example: `${stream.join('\n\n')}\n\n`,
+  },
 }
 
 /** The execute endpoint's part of the OpenAPI document; the route checks and answers without schemas. */

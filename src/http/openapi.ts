@@ -97,19 +97,23 @@ function repairResponse(response: unknown, status: string, example: unknown, pla
   }
 }
 
-/** JSON only, wherever JSON is among the choices. */
+/** Without the types that the plugin lists beside JSON, whatever the route says. */
 function repairContent(content: unknown, example: unknown, { named }: Place, $id?: unknown): Json {
   const types = objectOf(content)
-  const kept = 'application/json' in types ? { 'application/json': types['application/json'] } : types
-  return mapValues(kept, (media) => {
-    const schema = objectOf(objectOf(media)['schema'])
+  const isJson = 'application/json' in types
+  const kept = Object.entries(types).filter(([type]) => !isJson || !addedTypes.has(type))
+  return mapValues(Object.fromEntries(kept), (media, type) => {
+    const { schema, ...rest } = objectOf(media)
+    const shown = type === 'text/event-stream' ? undefined : example
     return {
-      ...objectOf(media),
-      schema: plainSchema($id === undefined ? schema : { ...schema, $id }, named),
-      ...(example === undefined ? {} : { example }),
+      ...(shown === undefined ? {} : { example: shown }),
+      ...rest,
+      schema: plainSchema($id === undefined ? schema : { ...objectOf(schema), $id }, named),
     }
   })
 }
+
+const addedTypes: ReadonlySet<string> = new Set(['multipart/form-data', 'text/plain'])
 
 /** The answers of a route that are no success: one for each status, naming the codes it comes with. */
 function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {

@@ -47,8 +47,9 @@ function answersOf({ blocks }: WorkflowDocument): Json {
   const { default: fromBlock, ...others } = executeDetail.responses
   const hasOwnAnswer = Object.values(blocks).some(({ type, enabled }) => type === 'response' && enabled !== false)
   if (!hasOwnAnswer) return others
-  const description = 'What the response block says, or the result of a run that reaches none.'
-  return { ...others, 200: { description, content: { 'application/json': { schema: {} } } }, default: fromBlock }
+  const description = 'What the response block says, or the result of a run that reaches none; or its stream begins.'
+  const content = { ...others[200].content, 'application/json': { schema: {} } }
+  return { ...others, 200: { description, content }, default: fromBlock }
 }
 
 /** Undeclared members are taken, too: the run reads them from `<api.input>`. */

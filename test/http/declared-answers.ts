@@ -37,10 +37,13 @@ export class DeclaredAnswers {
     const missing = Object.keys(declared.headers).filter((name) => {
       return !headers.has(name) && name !== 'X-Execution-Id' && !(isExecution && name.startsWith('X-RateLimit'))
     })
+    const type = headers.get('content-type')?.split(';')[0] ?? ''
+    if (hasBody && declared.content && !Object.hasOwn(declared.content, type))
+      missing.push(`content of the type ${type}`)
     const schema = declared.content?.['application/json']?.schema
     const isJson = headers.get('content-type')?.startsWith('application/json') ?? false
     const misfits = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi) : []
-    return [...missing.map((name) => `the header ${name} is missing`), ...misfits]
+    return [...missing.map((name) => `${name} is missing`), ...misfits]
   }
 
   #operationAt(method: string, path: string): Parsed | undefined {

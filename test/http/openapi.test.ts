@@ -102,6 +102,12 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('tells of streams of events beside JSON', () => {
+    const { content } = openApi.paths['/api/workflows/{id}/execute'].post.responses['200']
+    expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
+    expect(content['text/event-stream'].example).toEndWith('data: [DONE]\n\n')
+  })
+
   test('declares every parameter of a path, once', () => {
     for (const { path, method, operation } of operations()) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)

@@ -1,8 +1,7 @@
-import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { metricsType } from '../../telemetry/exposition.ts'
 import type { Door } from '../door.ts'
-import { documented, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import type { Services } from '../services.ts'
 
 /** What Prometheus reads. */
@@ -16,14 +15,22 @@ export function metricsRoutes({ metrics }: Services, door: Door) {
       return text
     },
     {
-      response: { 200: documented(t.String()) },
-      detail: operation({
-        name: 'readMetrics',
-        summary: 'Read the metrics',
-        description: "What the service counts and measures, in Prometheus' text format. README.md explains the names.",
-        tag: 'Operations',
-        access: 'everyone',
-      }),
+      detail: {
+        ...operation({
+          name: 'readMetrics',
+          summary: 'Read the metrics',
+          description:
+            "What the service counts and measures, in Prometheus' text format. README.md explains the names.",
+          tag: 'Operations',
+          access: 'everyone',
+        }),
+        responses: {
+          200: {
+            description: 'Every metric with its series.',
+            content: { 'text/plain': { schema: { type: 'string' } } },
+          },
+        },
+      },
     },
   )
 }
