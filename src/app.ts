@@ -63,16 +63,19 @@ export async function startApp(options: AppOptions): Promise<App> {
   const store = await opening
   const metrics = new ServiceMetrics({ clock, build })
 
-  const [lastSequence, windows] = await Promise.all([store.lastSequence(), store.listRateWindows(clock.now())])
+  const [lastSequence, windows, box] = await Promise.all([
+    store.lastSequence(),
+    store.listRateWindows(clock.now()),
+    openSecretBox({
+      directory: config.data,
+      secretKey: config.secretKey,
+      sealHeads: () => store.sealHeads(sealHeadBytes),
+    }),
+  ])
 
   const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
-  const box = await openSecretBox({
-    directory: config.data,
-    secretKey: config.secretKey,
-    sealHeads: () => store.sealHeads(sealHeadBytes),
-  })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
   const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })

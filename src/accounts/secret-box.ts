@@ -18,9 +18,10 @@ export class SecretBox {
     this.#keys = keys.map(keyOf)
   }
 
+  /** The first one of an installation without a key makes its key file. Throws `STORAGE_UNAVAILABLE` when it cannot. */
   seal(plain: string | Uint8Array, context: string): Uint8Array {
-    const [key] = this.#keys
-    if (!key) throw noKey(this.#source)
+    if (this.#keys.length === 0) this.#keys = readOrMakeKeys(this.#source).map(keyOf)
+    const key = this.#keys[0] as Key
     const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes))
     const cipher = nodeCrypto().createCipheriv('aes-256-gcm', key.bytes, nonce)
     cipher.setAAD(Buffer.from(context))
@@ -68,8 +69,8 @@ export type SecretBoxOptions = KeySource & {
 export const sealHeadBytes = 5
 
 /**
- * The box of an installation. Its key is the setting's, else the key file's, which is made when there is none. What was
- * sealed with the file stays readable when the setting comes, as long as the file is there.
+ * The box of an installation. Its key is the setting's, else the key file's, which is made when something is sealed and
+ * there is none. What was sealed with the file stays readable when the setting comes, as long as the file is there.
  *
  * Throws `STORAGE_UNAVAILABLE` when anything is stored that none of the keys opens: then no key is made, and nothing
  * would be overwritten or lost without a word.
@@ -77,11 +78,8 @@ export const sealHeadBytes = 5
 export async function openSecretBox({ directory, secretKey, sealHeads }: SecretBoxOptions): Promise<SecretBox> {
   const source = { directory, secretKey }
   const heads = await sealHeads()
-  let keys = readKeys(source)
-  if (keys.length === 0) {
-    if (heads.length > 0) throw noKey(source)
-    keys = makeKeyFile(directory)
-  }
+  const keys = readKeys(source)
+  if (keys.length === 0 && heads.length > 0) throw noKey(source)
   const box = new SecretBox(keys, source)
   if (!heads.every((head) => box.knows(head))) throw unknownKey(source)
   return box
@@ -97,6 +95,11 @@ const overheadBytes = sealHeadBytes + nonceBytes + tagBytes
 function readKeys({ directory, secretKey }: KeySource): Uint8Array[] {
   const fromFile = readKeyFile(directory)
   return secretKey === undefined ? fromFile : [deriveKey(secretKey), ...fromFile]
+}
+
+function readOrMakeKeys(source: KeySource): Uint8Array[] {
+  const keys = readKeys(source)
+  return keys.length > 0 ? keys : makeKeyFile(source.directory)
 }
 
 /** The name of a key is a part of a digest, so that nobody has to number keys. */

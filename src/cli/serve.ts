@@ -6,6 +6,7 @@ import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import { type DirectoryLock, takeLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
+import { tellLastWords } from '../telemetry/last-words.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { type Call, type Command, CommandError } from './command.ts'
 import type { FirstStart } from './first-start.ts'
@@ -53,6 +54,7 @@ function liftFetchCap({ config, environment }: Call): void {
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
+  tellLastWords(logger)
   try {
     const lock = takeLock(config.data)
     const listener = listen(config)
