@@ -80,7 +80,7 @@ function repairParameter(parameter: Json, { path, named }: Place): Json {
 }
 
 const successTexts: Record<string, string> = {
-  200: 'Done.',
+  200: 'What was asked for.',
   201: 'Created.',
   202: 'Accepted.',
   204: 'Done; there is nothing to say.',

@@ -73,6 +73,7 @@ export function executionRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getJob',
           summary: 'Get a run by its id alone',
+          description: 'The same answer as under its workflow; the address that an asynchronous execution gives.',
           tag: 'Executions',
           errors: ['NOT_FOUND'],
         }),

@@ -71,7 +71,9 @@ function infoOf(version: string) {
     version,
     description:
       'Run workflows, manage them, and query what ran. Every answer carries `X-Request-Id`. Every error is ' +
-      '`{ "error", "code", "details"? }`: `error` for people, `code` for programs.',
+      '`{ "error", "code", "details"? }`: `error` for people, `code` for programs.\n\n' +
+      'Executions and the external API (`/api/v1/`) are counted by the minute: `X-RateLimit-*` says what is left, and ' +
+      '`Retry-After` how long to wait after 429 or 503. Other routes are not counted.',
   }
 }
 
