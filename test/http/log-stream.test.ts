@@ -126,26 +126,30 @@ describe('a page with long texts', () => {
     expect(body).toEndWith('\r\n0\r\n\r\n')
   })
 
-  test('is not read on for a caller that has left', async () => {
-    await open(60)
-    const held = Promise.withResolvers<void>()
-    const arrived = Promise.withResolvers<void>()
-    answer = async (page) => {
-      if (asked.length === 2) {
-        arrived.resolve()
-        await held.promise
+  test.each(['succeeds', 'fails'])(
+    'is not read on for a caller that has left, when what was being read %s',
+    async (outcome) => {
+      await open(60)
+      const held = Promise.withResolvers<void>()
+      const arrived = Promise.withResolvers<void>()
+      answer = async (page) => {
+        if (asked.length === 2) {
+          arrived.resolve()
+          await held.promise
+          if (outcome === 'fails') throw new Error('Too late to matter')
+        }
+        return page()
       }
-      return page()
-    }
-    const caller = await Caller.ask(world, `${everything}&limit=60`)
-    await arrived.promise
-    await caller.leave()
-    for (let turn = 0; turn < 10; turn += 1) await world.get('/health/live')
-    held.resolve()
-    for (let turn = 0; turn < 10; turn += 1) await world.get('/health/live')
-    expect(asked.length).toBe(2)
-    expect(world.lines.filter(({ level }) => level === 'error')).toEqual([])
-  })
+      const caller = await Caller.ask(world, `${everything}&limit=60`)
+      await arrived.promise
+      await caller.leave()
+      for (let turn = 0; turn < 10; turn += 1) await world.get('/health/live')
+      held.resolve()
+      for (let turn = 0; turn < 10; turn += 1) await world.get('/health/live')
+      expect(asked.length).toBe(2)
+      expect(world.lines.filter(({ level }) => level === 'error')).toEqual([])
+    },
+  )
 })
 
 /** A caller that asks, and reads only when it is told to. */

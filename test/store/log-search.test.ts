@@ -215,11 +215,26 @@ describe('a search', () => {
     }
   })
 
+  test('that reached the newest entry goes on behind it, whatever it admitted', () => {
+    const newest = worlds.zones.rows.at(-1)!.sequence
+    for (const filter of [{}, { triggers: ['chat'] } as const, { minCost: 100 }, { workflowIds: ['unknown'] }]) {
+      expect(page(worlds.zones, { filter: logFilter(filter), after: newest - 50 })).toMatchObject({
+        position: newest,
+        end: 'last',
+      })
+    }
+  })
+
   test('that has read enough says where it stopped, and goes on from there', async () => {
-    const world = newWorld(Array.from({ length: rowsReadMax + 2 * zoneRows }, () => ({})))
+    const count = rowsReadMax + 2 * zoneRows
+    const isNearBound = (index: number) =>
+      Math.abs(index - rowsReadMax) < 20 || Math.abs(count - index - rowsReadMax) < 20
+    const world = newWorld(
+      Array.from({ length: count }, (_, index) => ({ level: isNearBound(index) ? 'error' : 'info' }) as const),
+    )
     try {
       const { connection } = world.table
-      world.rows.push(...world.table.append([{ level: 'error' }]))
+      world.rows.push(...world.table.append([{}]))
       const filter = logFilter({ level: 'error' })
       for (const state of ['tail', 'zones']) {
         if (state === 'zones') connection.run('UPDATE log_zones SET levels = 3')
