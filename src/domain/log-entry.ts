@@ -29,7 +29,7 @@ export type EntryWorkflow = { id: string; name: string; description: string | nu
 /**
  * An entry in list form, as the JSON that goes on the wire. It stands here, and is written by hand, because the store
  * makes it: a page crosses from the thread that reads the database as one string, so that the thread which answers
- * requests never has its rows in hand (measured for 1,000 rows: 2.5 ms as objects, 0.1 ms as a string).
+ * requests never has its rows in hand (1,000 of them cost it 0.5 ms only to receive, their text 0.1 ms).
  */
 export function entryText(facts: EntryFacts, { details, finalOutput, traceSpans }: EntryExtras, iso: IsoTime): string {
   const cost = details ? costText(details.cost) : `{"total":${facts.costTotal}}`

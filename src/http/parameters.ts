@@ -48,12 +48,12 @@ export class Parameters {
     return this.#refuse(name, `must be a whole number from ${minimum} to ${maximum}, not ${quoted(value)}`)
   }
 
-  /** A number that is not negative. */
+  /** A number that is not negative, in any form that JSON has for it. */
   number(name: string): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
-    const number = /^\d{1,30}(\.\d{1,30})?$/.test(value) ? Number(value) : Number.NaN
-    return Number.isNaN(number) ? this.#refuse(name, `must be a number of 0 or more, not ${quoted(value)}`) : number
+    const number = /^\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/.test(value) ? Number(value) : Number.NaN
+    return !Number.isFinite(number) ? this.#refuse(name, `must be a number of 0 or more, not ${quoted(value)}`) : number
   }
 
   flag(name: string): boolean {

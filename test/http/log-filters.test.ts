@@ -50,6 +50,7 @@ describe('filters', () => {
     ['&minDurationMs=20', 'bc'],
     ['&maxDurationMs=20', 'ab'],
     ['&minCost=1&maxCost=1.5', 'b'],
+    ['&minCost=1e-7&maxCost=2E0', 'bc'],
     ['&model=gpt', 'c'],
     ['&model=toString', ''],
     ['&workflowIds=unknown', ''],
@@ -100,7 +101,7 @@ describe('parameters that cannot be taken', () => {
   test('are named all at once, each with what would do', async () => {
     const query =
       '&limit=0&order=up&level=warn&triggers=api,cron&startDate=yesterday&endDate=2025-02-30&minDurationMs=-1' +
-      '&maxCost=1e3&details=all&includeTraceSpans=yes&workflowIds=,&executionId='
+      '&maxCost=1e999&details=all&includeTraceSpans=yes&workflowIds=,&executionId='
     const { status, json } = await few.logs(query)
     expect({ status, code: json.code }).toEqual({ status: 400, code: 'INVALID_PARAMETERS' })
     const messages = Object.fromEntries(json.details.map(({ path, message }: Parsed) => [path, message]))
@@ -112,7 +113,7 @@ describe('parameters that cannot be taken', () => {
       startDate: 'startDate must be a time such as 2025-01-31T08:00:00Z, or a date, not "yesterday".',
       endDate: 'endDate must be a time such as 2025-01-31T08:00:00Z, or a date, not "2025-02-30".',
       minDurationMs: 'minDurationMs must be a number of 0 or more, not "-1".',
-      maxCost: 'maxCost must be a number of 0 or more, not "1e3".',
+      maxCost: 'maxCost must be a number of 0 or more, not "1e999".',
       details: 'details must be basic or full, not "all".',
       includeTraceSpans: 'includeTraceSpans must be true, false, 1 or 0, not "yes".',
       workflowIds: 'workflowIds is empty; leave it out instead.',

@@ -47,8 +47,10 @@ export function logRoutes(services: Services, door: Door) {
           summary: 'Query log entries',
           description:
             'Entries are in the order in which they were recorded. To follow new ones, use `order=asc` and come back ' +
-            'with `nextCursor`. A cursor continues the query it came from: `limit`, `details` and what is included may ' +
-            'change, other parameters may not. A filter that admits little may answer with a short or empty page and a cursor.',
+            'with the last `nextCursor` that was not null. A cursor continues the query it came from: `limit`, `details` ' +
+            'and what is included may change, other parameters may not. A filter that admits little may answer with a ' +
+            'short or empty page and a cursor. A page with final outputs or trace spans may be long: it is sent while it ' +
+            'is read, and a connection that breaks before its end means that the page has to be asked for again.',
           tag: 'Logs',
           access: 'external',
           errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
