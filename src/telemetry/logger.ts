@@ -95,15 +95,19 @@ export class Logger {
     }
   }
 
-  /** What is written is one object; `own` are members that hold nothing of anybody's. */
+  /** What is written is one object; `own` are members that hold nothing of anybody's, nor do the fields' names. */
   #text(own: LogFields, fields: LogFields): string {
-    if (!this.#redact) return JSON.stringify({ ...own, ...fields }, plainly)
-    let text = JSON.stringify(own).slice(0, -1)
-    for (const [name, value] of Object.entries(fields)) {
-      const json = JSON.stringify(value, plainly)
-      if (json !== undefined) text += `,${JSON.stringify(name)}:${this.#redact(json)}`
-    }
-    return `${text}}`
+    const plain = JSON.stringify({ ...own, ...fields }, plainly)
+    if (!this.#redact) return plain
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+    const values = JSON.stringify(
+      given.map(([, value]) => value),
+      plainly,
+    )
+    const redacted = this.#redact(values)
+    if (redacted === values) return plain
+    const shown = JSON.parse(redacted) as unknown[]
+    return JSON.stringify({ ...own, ...Object.fromEntries(given.map(([name], index) => [name, shown[index]])) })
   }
 }
 
