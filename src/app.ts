@@ -10,8 +10,10 @@ import { type Config, limitsOf } from './config.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError, messageOf } from './domain/errors.ts'
 import { LogSequence } from './domain/ids.ts'
+import { answerBytesMax } from './domain/limits.ts'
 import { localHost } from './domain/local-address.ts'
 import type { RunRecord } from './domain/log.ts'
+import type { PriceOf } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
@@ -24,6 +26,7 @@ import { samplePath } from './http/routes/sample.ts'
 import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Account } from './http/services.ts'
+import { createLanguageModels } from './models/language-models.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
@@ -36,6 +39,8 @@ export type AppOptions = {
   config: Config
   /** Addresses that workflows may call although they are not public. */
   outboundAllow: AllowList
+  /** Prices of language models. */
+  priceOf: PriceOf
   logger: Logger
   clock: Clock
   build: Build
@@ -57,7 +62,7 @@ export type App = {
 
 /** The one place where the parts meet: from top to bottom is the start, from bottom to top the stop. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, outboundAllow, logger, clock, build, listener, opening } = options
+  const { config, outboundAllow, priceOf, logger, clock, build, listener, opening } = options
   const { version } = build
   const limits = limitsOf(config)
   const store = await opening
@@ -99,6 +104,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
   })
   const sandbox = new Sandbox()
+  const models = createLanguageModels({ open: outbound.open, clock, answerBytesMax })
 
   const writer = new LogWriter({
     store,
@@ -121,6 +127,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const deployments = new Deployments({
     registry,
     limits,
+    priceOf,
     plansMax: plansMax,
     getActive: async (workflowId) => {
       const active = await store.getActive(workflowId)
@@ -140,7 +147,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const fetch = metrics.outbound.counting(outbound.fetch, () => clock.monotonic())
   const runner = new Runner({
-    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run },
+    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run, models, priceOf },
     record,
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),

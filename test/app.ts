@@ -1,5 +1,6 @@
 import { type App, startApp } from '../src/app.ts'
 import { allowListOf } from '../src/cli/allow-list.ts'
+import { priceTableOf } from '../src/cli/price-table.ts'
 import { type Config, resolveConfig } from '../src/config.ts'
 import { systemClock } from '../src/domain/clock.ts'
 import { Listener } from '../src/http/listener.ts'
@@ -18,6 +19,7 @@ export async function startTestApp(
   const app = await startApp({
     config,
     outboundAllow: allowListOf(config),
+    priceOf: priceTableOf(config),
     logger,
     clock: systemClock,
     build: { version: 'test', commit: 'test', bun: Bun.version },

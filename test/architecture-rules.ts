@@ -47,6 +47,12 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'swagger-ui-dist': ['http'],
   'bun:sqlite': ['store'],
   'modern-tar': ['cli'],
+  '@ai-sdk/provider': ['models'],
+  '@ai-sdk/openai': ['models'],
+  '@ai-sdk/openai-compatible': ['models'],
+  '@ai-sdk/anthropic': ['models'],
+  '@ai-sdk/google': ['models'],
+  '@cfworker/json-schema': ['models'],
 }
 
 /** Folders that know no clock, disk, network or framework. */

@@ -2,16 +2,20 @@ import { registry } from '../blocks/registry.ts'
 import { type Config, limitsOf } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { isObject, readInput } from '../domain/input.ts'
+import { answerBytesMax } from '../domain/limits.ts'
 import type { RunRecord } from '../domain/log.ts'
+import type { PriceOf } from '../domain/model-prices.ts'
 import { createRedactor, redactText } from '../domain/redaction.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import { compilePlan, type Plan } from '../engine/plan.ts'
 import { Runner } from '../engine/runner.ts'
+import { createLanguageModels } from '../models/language-models.ts'
 import { createOutbound } from '../outbound/fetch.ts'
 import { Sandbox } from '../sandbox/sandbox.ts'
 import { allowListOf } from './allow-list.ts'
 import { findingText } from './check.ts'
 import { CommandError } from './command.ts'
+import { priceTableOf } from './price-table.ts'
 import { progressOf } from './progress.ts'
 import { build } from './version.ts'
 
@@ -32,7 +36,8 @@ export type LocalRun = {
 export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const { document, config, progress } = request
   const limits = limitsOf(config)
-  const plan = planOf(request)
+  const priceOf = priceTableOf(config)
+  const plan = planOf(request, priceOf)
   const trigger = plan.triggers.has('manual') ? 'manual' : 'api'
   const format = plan.triggers.get(trigger)?.format
   if (!format) throw new CommandError('The workflow has neither a manual trigger nor an API trigger: add one.')
@@ -58,6 +63,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       limits,
       fetch: outbound.fetch,
       runProgram: sandbox.run,
+      models: createLanguageModels({ open: outbound.open, clock: systemClock, answerBytesMax }),
+      priceOf,
     },
     record: async () => undefined,
     deploymentOf: async () => undefined,
@@ -73,8 +80,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   }
 }
 
-function planOf({ document, config, warn }: LocalRun): Plan {
-  const { plan, findings } = compilePlan(document, registry, limitsOf(config))
+function planOf({ document, config, warn }: LocalRun, priceOf: PriceOf): Plan {
+  const { plan, findings } = compilePlan(document, registry, limitsOf(config), priceOf)
   if (!plan) throw new CommandError(findings.map(findingText).join('\n'), 'The workflow was not run.')
   for (const finding of findings) warn(findingText(finding))
   return plan

@@ -62,9 +62,14 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     await Bun.sleep(1)
     const opening = openStore(config)
     opening.catch(() => undefined)
-    const [{ startApp }, { allowListOf }] = await Promise.all([import('../app.ts'), import('./allow-list.ts')])
+    const [{ startApp }, { allowListOf }, { priceTableOf }] = await Promise.all([
+      import('../app.ts'),
+      import('./allow-list.ts'),
+      import('./price-table.ts'),
+    ])
     const outboundAllow = allowListOf(config)
-    const app = await startApp({ config, outboundAllow, logger, clock: systemClock, build, listener, opening })
+    const priceOf = priceTableOf(config)
+    const app = await startApp({ config, outboundAllow, priceOf, logger, clock: systemClock, build, listener, opening })
     return { app, lock }
   } catch (error) {
     throw explained(error, config)

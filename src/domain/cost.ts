@@ -9,13 +9,60 @@ export const noCost: Cost = Object.freeze({
   models: Object.freeze({}),
 }) as Cost
 
+/** USD per million tokens; `cachedInput` is the price of prompt tokens that the provider had in its cache. */
+export type Price = { input: number; output: number; cachedInput?: number }
+
+/** Of one answer; `prompt` includes the `cached` ones. */
+export type TokenCount = { prompt: number; cached: number; completion: number }
+
+/** What one answer of a model cost in USD. */
+export type CallCost = { input: number; output: number; total: number }
+
+/** What a request of a model was: a part of its span. */
+export type ModelUsage = {
+  model: string
+  tokens: Tokens
+  cost: CallCost
+  /** Milliseconds from the start of the request to its first text or tool call; null when none came. */
+  timeToFirstTokenMs: number | null
+  /** Set when no price is known for the model: the cost of 0 says nothing. */
+  costUnknown?: true
+  /** Set when the provider did not tell the tokens. */
+  tokensUnknown?: true
+}
+
+/**
+ * What tokens cost. A price of at most six decimals is a whole number of millionths of a millionth of a dollar for each
+ * token, and amounts are computed and added in those: so sums are exact, in any order, up to some thousand dollars.
+ */
+export function priceTokens({ prompt, cached, completion }: TokenCount, price: Price): CallCost {
+  const perToken = (usdPerMillion: number) => Math.round(usdPerMillion * 1e6)
+  const input = (prompt - cached) * perToken(price.input) + cached * perToken(price.cachedInput ?? price.input)
+  const output = completion * perToken(price.output)
+  return { input: input / unitsPerUsd, output: output / unitsPerUsd, total: (input + output) / unitsPerUsd }
+}
+
+/** One request of a model as the cost of a run. */
+export function costOf({ model, tokens, cost }: ModelUsage): Cost {
+  return { total: cost.total, tokens, models: Object.fromEntries([[model, { ...cost, tokens }]]) }
+}
+
+const unitsPerUsd = 1e12
+
+/** The exact sum of two amounts in USD that are whole numbers of 1e-12 USD. */
+export function addUsd(a: number, b: number): number {
+  return (Math.round(a * unitsPerUsd) + Math.round(b * unitsPerUsd)) / unitsPerUsd
+}
+
 /** The first instant of the calendar month (UTC) that `at` lies in. */
 export function billingPeriodOf(at: number): number {
   const date = new Date(at)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
 }
 
-const addTokens = (a: Tokens, b: Tokens): Tokens => ({
+export const noTokens: Tokens = Object.freeze({ prompt: 0, completion: 0, total: 0 })
+
+export const addTokens = (a: Tokens, b: Tokens): Tokens => ({
   prompt: a.prompt + b.prompt,
   completion: a.completion + b.completion,
   total: a.total + b.total,
@@ -32,13 +79,13 @@ export function addCost(a: Cost, b: Cost): Cost {
       name,
       known
         ? {
-            input: known.input + cost.input,
-            output: known.output + cost.output,
-            total: known.total + cost.total,
+            input: addUsd(known.input, cost.input),
+            output: addUsd(known.output, cost.output),
+            total: addUsd(known.total, cost.total),
             tokens: addTokens(known.tokens, cost.tokens),
           }
         : cost,
     )
   }
-  return { total: a.total + b.total, tokens: addTokens(a.tokens, b.tokens), models: Object.fromEntries(models) }
+  return { total: addUsd(a.total, b.total), tokens: addTokens(a.tokens, b.tokens), models: Object.fromEntries(models) }
 }

@@ -1,4 +1,4 @@
-import type { Cost } from './cost.ts'
+import type { Cost, ModelUsage } from './cost.ts'
 import type { Redactor } from './redaction.ts'
 import type { TriggerKind } from './workflow.ts'
 
@@ -23,7 +23,14 @@ export type Span = {
   output: unknown
   error: { code: string; message: string } | null
   attempts: readonly SpanAttempt[] | null
+  /** Of a request of a language model. Absent in all other spans, so that a run without models carries nothing of it. */
+  usage?: ModelUsage
   children: Span[]
+}
+
+/** What a block adds to its span. */
+export type SpanNotes = Partial<Pick<Span, 'status' | 'input' | 'output' | 'error' | 'attempts' | 'usage'>> & {
+  children?: readonly Span[]
 }
 
 /** How a run ended when it did not end well. */

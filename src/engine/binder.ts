@@ -31,6 +31,8 @@ export class Binder {
   /** The getter of a segment; undefined when the text only looks like a reference and is literal. */
   bind(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
     if (segment.kind === 'environment') return this.#environment(segment.name)
+    const { args } = place
+    if (args && segment.name === 'args') return () => readPath(args.current, segment.path)
     const node = this.#byName.get(segment.name)
     if (node) return this.#block(node, segment, place)
     switch (segment.name) {
@@ -117,7 +119,31 @@ export class Binder {
 }
 
 /** Where a parameter stands: the block, the scope its references are seen from, and the path for findings. */
-export type Place = { node: GraphNode; scope: GraphScope; path: string }
+export type Place = {
+  node: GraphNode
+  scope: GraphScope
+  path: string
+  /** Inside the parameters of a tool: what `<args.x>` reads. */
+  args?: ToolArguments
+}
+
+/** The arguments of the tool call that is being filled in. Filling in never waits, so there is one at a time. */
+export class ToolArguments {
+  #current: Readonly<Record<string, unknown>> | undefined
+
+  get current(): Readonly<Record<string, unknown>> | undefined {
+    return this.#current
+  }
+
+  during<Value>(args: Readonly<Record<string, unknown>>, fill: () => Value): Value {
+    this.#current = args
+    try {
+      return fill()
+    } finally {
+      this.#current = undefined
+    }
+  }
+}
 
 const iterationSteps = new Set<PathStep>(['index', 'currentItem', 'items'])
 const isIterationStep = (step: PathStep | undefined) => step !== undefined && iterationSteps.has(step)

@@ -1,23 +1,30 @@
 import type { Clock } from '../domain/clock.ts'
+import { costOf, type ModelUsage } from '../domain/cost.ts'
 import type { Limits } from '../domain/limits.ts'
-import type { Span, SpanAttempt } from '../domain/log.ts'
+import type { Span, SpanNotes } from '../domain/log.ts'
+import type { Models } from '../domain/model-call.ts'
+import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
 import type { Attempt } from './attempt.ts'
-import type { BlockContext, Body, RunFacts, SubRunOutcome } from './block.ts'
+import type { Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from './block.ts'
 import { ContainerBody } from './container-body.ts'
 import type { Frame } from './frame.ts'
 import type { BlockPlace } from './run.ts'
 
 /** What one block sees while it runs. Everything in it is made when the block asks for it. */
-export class BlockAttempt implements BlockContext {
+export class BlockAttempt implements PartContext {
   readonly #start: Attempt
   readonly #span: Span
+  /** Which part of the block it is; empty for the block itself. */
+  readonly #part: string
+  #parts = 0
   #body: Body | undefined
 
-  constructor(start: Attempt, span: Span) {
+  constructor(start: Attempt, span: Span, part = '') {
     this.#start = start
     this.#span = span
+    this.#part = part
   }
 
   get block() {
@@ -67,12 +74,53 @@ export class BlockAttempt implements BlockContext {
   }
 
   idempotencyKey(): string {
-    return new Bun.CryptoHasher('sha256').update(placeOf(this.#start)).digest('hex').slice(0, 32)
+    return new Bun.CryptoHasher('sha256').update(this.#place()).digest('hex').slice(0, 32)
   }
 
-  note({ attempts, children }: { attempts?: readonly SpanAttempt[]; children?: Span[] }): void {
-    if (attempts) this.#span.attempts = attempts
+  note({ children, ...notes }: SpanNotes): void {
+    Object.assign(this.#span, notes)
     if (children) this.#span.children.push(...children)
+  }
+
+  part(name: string, type: string): PartContext {
+    const { run, node } = this.#start
+    const startTime = run.powers.clock.now()
+    const span: Span = {
+      id: run.nextSpanId(),
+      name,
+      type,
+      blockId: node.id,
+      status: 'success',
+      startTime,
+      endTime: startTime,
+      durationMs: 0,
+      input: null,
+      output: null,
+      error: null,
+      attempts: null,
+      children: [],
+    }
+    this.#span.children.push(span)
+    this.#parts += 1
+    return new BlockAttempt(this.#start, span, `${this.#part}#${this.#parts}`)
+  }
+
+  end(notes: SpanNotes): void {
+    this.note(notes)
+    this.#span.endTime = Math.max(this.#span.startTime, this.clock.now())
+    this.#span.durationMs = this.#span.endTime - this.#span.startTime
+  }
+
+  get models(): Models {
+    return this.#start.run.powers.models
+  }
+
+  get priceOf(): PriceOf {
+    return this.#start.run.powers.priceOf
+  }
+
+  async spend(usage: ModelUsage): Promise<void> {
+    await this.#start.run.budget.spend(costOf(usage))
   }
 
   chunk(text: string): void {
@@ -81,8 +129,18 @@ export class BlockAttempt implements BlockContext {
 
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome> {
     const { run, halt } = this.#start
-    const place = placeOf(this.#start)
-    return run.powers.runWorkflow({ run, halt, workflowId, input, place, children: this.#span.children })
+    // What a model asks for may be something else the next time: of a part, nothing is kept.
+    const journal = this.#part === '' ? run.journal : undefined
+    const call = { run, halt, workflowId, input, place: this.#place(), journal, children: this.#span.children }
+    return run.powers.runWorkflow(call)
+  }
+
+  describeWorkflow(workflowId: string): Promise<WorkflowDescription> {
+    return this.#start.run.powers.describeWorkflow(workflowId, this.run.workspaceId)
+  }
+
+  #place(): string {
+    return placeOf(this.#start) + this.#part
   }
 }
 

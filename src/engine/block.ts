@@ -1,11 +1,14 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
+import type { ModelUsage } from '../domain/cost.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
-import type { Span, SpanAttempt } from '../domain/log.ts'
+import type { SpanNotes } from '../domain/log.ts'
+import type { Models } from '../domain/model-call.ts'
+import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { Program, RunProgram } from '../domain/program.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
+import type { InputField, TriggerKind } from '../domain/workflow.ts'
 
 /** The contract of a block type: one file in `blocks/` defines one with `defineBlock`. */
 export type BlockDefinition<Parameters extends TObject = TObject> = {
@@ -28,6 +31,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
   /** Names of the outputs: all are null when the block did not run or failed. */
   outputs: readonly string[]
+  /** For the mode `tools`: the blocks that a tool may be, by the tool's type. */
+  toolBlocks?: Readonly<Record<string, BlockDefinition>>
   /** The output that the block gives piece by piece with `context.chunk`, while it is generated. */
   streams?: string
   /** For a trigger: the kind of run it starts. */
@@ -64,11 +69,12 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
  * - `literal`: taken as it stands; references mean nothing in it.
  * - `code`: the body of an async function; arrives as a `ProgramCall`.
  * - `expressions`: a list of objects whose `expression` is one; each arrives as an `Evaluate`.
+ * - `tools`: a list of objects; the `params` of one whose `type` is in `toolBlocks` arrive as a `FillTool`.
  */
-export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions'
+export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'tools'
 
 /** What a block's check may know of the workflow around it. */
-export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string> }
+export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string>; priceOf: PriceOf }
 
 export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }
 
@@ -82,6 +88,9 @@ export type ProgramCall = {
 
 /** Evaluates an expression with the values its references had; a promise when it needs the sandbox. Throws `BlockError`. */
 export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
+
+/** The parameters of a tool's block, with the arguments in the place of `<args.x>`. Throws `BlockError`. */
+export type FillTool = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>
 
 export type Outputs = Record<string, unknown>
 
@@ -132,7 +141,14 @@ export interface BlockContext {
   /** The same for every attempt of this block in this run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */
-  note(notes: { attempts?: readonly SpanAttempt[]; children?: Span[] }): void
+  note(notes: SpanNotes): void
+  /** A part of this block's work with a span of its own below the block's. */
+  part(name: string, type: string): PartContext
+  /** Language models. */
+  readonly models: Models
+  readonly priceOf: PriceOf
+  /** Counts what a request of a model cost; resolves when a run that outlives its process cannot forget it any more. */
+  spend(usage: ModelUsage): Promise<void>
   /** Text for live readers, as it is generated. */
   chunk(text: string): void
   /** The run's variables. */
@@ -141,7 +157,19 @@ export interface BlockContext {
   readonly body: Body | undefined
   /** Runs another workflow's active deployment inside this run. */
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome>
+  /** What `runWorkflow` would run. */
+  describeWorkflow(workflowId: string): Promise<WorkflowDescription>
 }
+
+/** The context of a part. What it runs has places of its own, and runs anew when the block does after a crash. */
+export interface PartContext extends BlockContext {
+  /** Closes its span. */
+  end(notes: SpanNotes): void
+}
+
+export type WorkflowDescription =
+  | { ok: true; name: string; format: readonly InputField[] }
+  | { ok: false; error: BlockErrorData }
 
 export type RunFacts = {
   readonly executionId: string

@@ -1,4 +1,5 @@
 import type { Limits } from '../domain/limits.ts'
+import type { PriceOf } from '../domain/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { Registry } from './graph.ts'
 import { type Compilation, compilePlan, type Plan } from './plan.ts'
@@ -18,6 +19,8 @@ export type Deployment = {
 export type DeploymentsOptions = {
   registry: Registry
   limits: Limits
+  /** Models whose price is known; the built-in table's when absent. */
+  priceOf?: PriceOf
   /** Plans kept at most; the ones not used for longest go first. */
   plansMax: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
@@ -50,7 +53,8 @@ export class Deployments {
 
   /** The meaning of a document: every finding, and the plan when none of them is an error. */
   check(document: WorkflowDocument): Compilation {
-    return compilePlan(document, this.#options.registry, this.#options.limits)
+    const { registry, limits, priceOf } = this.#options
+    return compilePlan(document, registry, limits, priceOf)
   }
 
   /** Undefined when it is not in memory: `load` it then. */

@@ -1,4 +1,3 @@
-import { noCost } from '../domain/cost.ts'
 import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
 import type { Run } from './run.ts'
 import type { ScopeEnd } from './walk.ts'
@@ -37,7 +36,7 @@ export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, created
     durationMs: root.durationMs,
     failure,
     output,
-    cost: noCost,
+    cost: run.budget.cost,
     root,
     secrets: run.environment.redactor,
   }

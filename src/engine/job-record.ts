@@ -1,24 +1,19 @@
-import { noCost } from '../domain/cost.ts'
+import { type Cost, noCost } from '../domain/cost.ts'
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
-import type { KeptBlock } from './journal.ts'
+import type { Journal } from './journal.ts'
 
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
 type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>
 
 /** The record of a job that ends without being walked (on). */
 export function failedJob(job: EndedJob, code: JobFailureCode, at: number, message = messages[code]): RunRecord {
-  return recordOf(job, { code, message, blockId: null, blockName: null }, [], at, undefined)
+  return recordOf(job, { code, message, blockId: null, blockName: null }, [], at, undefined, noCost)
 }
 
 /** The record of a job that is not led on after it was cut too often; it shows the blocks that ended. */
-export function interrupted(
-  job: EndedJob,
-  kept: Iterable<KeptBlock>,
-  at: number,
-  secrets: Redactor | undefined,
-): RunRecord {
+export function interrupted(job: EndedJob, journal: Journal, at: number, secrets: Redactor | undefined): RunRecord {
   const failure: RunFailure = {
     code: 'INTERRUPTED',
     message: messages.INTERRUPTED,
@@ -28,9 +23,10 @@ export function interrupted(
   return recordOf(
     job,
     failure,
-    Array.from(kept, ({ span }) => span),
+    Array.from(journal.blocks, ({ span }) => span),
     at,
     secrets,
+    journal.cost,
   )
 }
 
@@ -46,6 +42,7 @@ function recordOf(
   children: Span[],
   at: number,
   secrets: Redactor | undefined,
+  cost: Cost,
 ): RunRecord {
   const { executionId, workflowId, workspaceId, version, trigger, createdAt } = job
   const startedAt = Math.min(job.startedAt ?? at, at)
@@ -76,7 +73,7 @@ function recordOf(
     durationMs: at - startedAt,
     failure,
     output: null,
-    cost: noCost,
+    cost,
     root,
     secrets,
   }

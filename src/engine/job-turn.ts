@@ -31,7 +31,7 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   const texts = steps.map((sealed) => open(sealed, executionId))
   if (job.cuts >= cutsMax) {
     const { redactor } = await environmentOf(job.workspaceId)
-    await record(interrupted(started, new Journal(texts, noWrite).blocks, clock.now(), redactor))
+    await record(interrupted(started, new Journal(texts, noWrite), clock.now(), redactor))
     return 'done'
   }
   await write({ kind: 'job-start', executionId, at })

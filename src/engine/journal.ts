@@ -1,3 +1,4 @@
+import { addCost, type Cost, noCost } from '../domain/cost.ts'
 import type { Span } from '../domain/log.ts'
 import type { BlockErrorData, Outputs } from './block.ts'
 
@@ -12,7 +13,7 @@ export type KeptBlock = {
 
 /**
  * What a run remembers of itself, so that it can go on after its process has died: each block that ended, by its place
- * in the run, and the version of each sub-workflow. What is kept is on disk before the next block starts; so of all
+ * in the run, the version of each sub-workflow, and what was spent on models, by blocks in flight too. What is kept is on disk before the next block starts; so of all
  * blocks only those in flight run twice.
  */
 export class Journal {
@@ -20,6 +21,7 @@ export class Journal {
   readonly #blocks = new Map<string, KeptBlock>()
   readonly #versions = new Map<string, number>()
   #lastNumber = 0
+  #cost: Cost = noCost
 
   /** `steps`: what `write` was given before the crash, in the order of the numbers. */
   constructor(steps: readonly string[], write: (number: number, text: string) => Promise<void>) {
@@ -52,6 +54,15 @@ export class Journal {
     return this.#keep({ place, version })
   }
 
+  /** What was spent before the crash. */
+  get cost(): Cost {
+    return this.#cost
+  }
+
+  keepCost(cost: Cost): Promise<void> {
+    return this.#keep({ cost })
+  }
+
   #keep(step: Step): Promise<void> {
     this.#lastNumber += 1
     const number = this.#lastNumber
@@ -59,12 +70,13 @@ export class Journal {
   }
 
   #read(step: Step): void {
-    if ('version' in step) this.#versions.set(step.place, step.version)
+    if ('cost' in step) this.#cost = addCost(this.#cost, step.cost)
+    else if ('version' in step) this.#versions.set(step.place, step.version)
     else this.#blocks.set(step.place, step.block)
   }
 }
 
-type Step = { place: string; block: KeptBlock } | { place: string; version: number }
+type Step = { place: string; block: KeptBlock } | { place: string; version: number } | { cost: Cost }
 
 /** The outputs of a kept block. */
 export function outputsOf({ span }: KeptBlock): Outputs {

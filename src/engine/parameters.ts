@@ -1,17 +1,24 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { coerce } from '../domain/input.ts'
+import { coerce, isObject } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
 import { findMisfits } from '../domain/shape.ts'
 import { type CodeSlot, compileCode } from '../language/code.ts'
 import { compileExpression } from '../language/expression.ts'
 import { NotNative } from '../language/native.ts'
-import type { Binder, Place } from './binder.ts'
-import { BlockError, type Evaluate, type ParameterMode, type ProgramCall, type WorkflowFacts } from './block.ts'
+import { type Binder, type Place, ToolArguments } from './binder.ts'
+import {
+  BlockError,
+  type Evaluate,
+  type FillTool,
+  type ParameterMode,
+  type ProgramCall,
+  type WorkflowFacts,
+} from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 import type { GraphNode } from './graph.ts'
 import type { Report } from './report.ts'
-import { type Bind, type Compiled, compileJson, compileValue } from './template.ts'
+import { type Bind, type Compiled, compileJson, compileValue, getterOf } from './template.ts'
 
 /** The parameters of one block, ready to be read at each start of it. Throws `BlockError` when they don't fit. */
 export type Parameters = (frame: Frame) => Record<string, unknown>
@@ -19,7 +26,7 @@ export type Parameters = (frame: Frame) => Record<string, unknown>
 export type CompileContext = { binder: Binder; report: Report; facts: WorkflowFacts }
 
 /** Compiles a block's parameters and reports every one that is wrong as it stands. */
-export function compileParameters(node: GraphNode, context: CompileContext): Parameters {
+export function compileParameters(node: GraphNode, context: CompileContext, at = placeOf(node)): Parameters {
   const { definition, block } = node
   const { report } = context
   const given = block.params ?? {}
@@ -28,11 +35,11 @@ export function compileParameters(node: GraphNode, context: CompileContext): Par
   for (const [name, member] of Object.entries(schema.properties)) {
     const raw = given[name] ?? (member.default as unknown)
     if (raw === undefined || raw === null) continue
-    const place: Place = { node, scope: node.scope, path: `blocks.${node.id}.params.${name}` }
+    const place: Place = { ...at, path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
     const compiled = compileParameter(raw, mode, { ...context, place })
     // Code and expressions become something to call: it is the text that has to fit, and now.
-    const isCode = mode === 'code' || mode === 'expressions'
+    const isCode = mode === 'code' || mode === 'expressions' || mode === 'tools'
     const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
     members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, isCode })
   }
@@ -42,13 +49,17 @@ export function compileParameters(node: GraphNode, context: CompileContext): Par
     report.add(
       'warning',
       'UNKNOWN_PARAMETER',
-      `blocks.${node.id}.params.${name}`,
+      `${at.path}.${name}`,
       block,
       `A block of the type ${block.type} has no parameter "${name}". It has: ${known}.`,
     )
   }
-  reportMisfits(node, members, context)
+  reportMisfits(at, members, context)
   return reader(schema, members)
+}
+
+function placeOf(node: GraphNode): Place {
+  return { node, scope: node.scope, path: `blocks.${node.id}.params` }
 }
 
 /** One parameter. `known`: its value, or the text of its code, where that is fixed; `get`: reads it when it is not. */
@@ -78,6 +89,8 @@ function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterC
       return compileCodeParameter(raw, bind, context)
     case 'expressions':
       return compileExpressions(raw, context)
+    case 'tools':
+      return compileTools(raw, context)
   }
 }
 
@@ -119,6 +132,34 @@ function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
   return {
     constant: false,
     get: (frame) => entries.map(({ entry, evaluate }) => ({ ...entry, evaluate: evaluate(frame) })),
+  }
+}
+
+/** The parameters of a tool's block are filled in when the model calls it: its arguments are one more thing to read. */
+function compileTools(raw: unknown, context: ParameterContext): Compiled {
+  if (!Array.isArray(raw)) return { constant: true, value: raw }
+  const { binder, place } = context
+  const { node } = place
+  const entries = raw.map((entry: unknown, index) => {
+    const { params, ...rest } = (entry ?? {}) as { type?: unknown; params?: unknown }
+    const definition = node.definition.toolBlocks?.[String(rest.type)]
+    const path = `${place.path}.${index}`
+    const get = getterOf(compileValue(rest, (segment) => binder.bind(segment, { ...place, path })))
+    if (!definition) return { get, filler: undefined }
+    const args = new ToolArguments()
+    const block = { ...node.block, type: definition.type, params: isObject(params) ? params : {} }
+    const inner = { ...node, definition, block }
+    const at = { ...placeOf(inner), path: `${path}.params`, args }
+    const fill = compileParameters(inner, context, at)
+    const filler = (frame: Frame): FillTool => {
+      return (given) => args.during(given, () => fill(frame))
+    }
+    return { get, filler }
+  })
+  return {
+    constant: false,
+    get: (frame) =>
+      entries.map(({ get, filler }) => ({ ...(get(frame) as object), ...(filler && { fill: filler(frame) }) })),
   }
 }
 
@@ -185,14 +226,14 @@ function fit(value: unknown, schema: TSchema): unknown {
   return value === null ? value : (coerce(value, type) ?? value)
 }
 
-function reportMisfits(node: GraphNode, members: readonly Member[], { report, facts }: CompileContext): void {
-  const { definition, block } = node
+function reportMisfits(at: Place, members: readonly Member[], { report, facts }: CompileContext): void {
+  const { definition, block } = at.node
   const byName = new Map(members.map((member) => [member.name, member]))
   const required = new Set(definition.parameters.required ?? [])
   let sound = true
   for (const [name, schema] of Object.entries(definition.parameters.properties)) {
     const member = byName.get(name)
-    const path = `blocks.${node.id}.params.${name}`
+    const path = `${at.path}.${name}`
     if (!member) {
       if (!required.has(name) || schema.default !== undefined) continue
       sound = false
@@ -218,7 +259,7 @@ function reportMisfits(node: GraphNode, members: readonly Member[], { report, fa
     facts,
     block.params ?? {},
   ) ?? []) {
-    report.add(level, code, `blocks.${node.id}.params.${path}`, block, message)
+    report.add(level, code, `${at.path}.${path}`, block, message)
   }
 }
 

@@ -1,5 +1,6 @@
 import { coerce } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
+import { type PriceOf, pricesWith } from '../domain/model-prices.ts'
 import { readPath } from '../domain/reference.ts'
 import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../domain/workflow.ts'
 import { Binder, type Place } from './binder.ts'
@@ -63,14 +64,22 @@ export type PlanBody = {
 
 export type Compilation = { plan: Plan | undefined; findings: Finding[] }
 
-/** Checks the meaning of a document and compiles it. There is no plan when a finding is an error. */
-export function compilePlan(document: WorkflowDocument, registry: Registry, limits: Limits): Compilation {
+/**
+ * Checks the meaning of a document and compiles it. There is no plan when a finding is an error. `priceOf`: the models
+ * whose price is known; the built-in table's when absent.
+ */
+export function compilePlan(
+  document: WorkflowDocument,
+  registry: Registry,
+  limits: Limits,
+  priceOf: PriceOf = pricesWith(new Map()),
+): Compilation {
   const { graph, findings } = arrange(document, registry, limits)
   const report = new Report()
   const declared = Object.entries(document.variables ?? {})
   const names = new Set(declared.map(([name]) => name))
   const binder = new Binder(graph, names, report)
-  const compiler = new Compiler({ binder, report, facts: { limits, variables: names } }, document)
+  const compiler = new Compiler({ binder, report, facts: { limits, variables: names, priceOf } }, document)
   const root = compiler.scope(graph.root)
   const triggers = compiler.triggers(root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))

@@ -1,11 +1,14 @@
 import type { Clock } from '../domain/clock.ts'
+import { addCost, type Cost, noCost } from '../domain/cost.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { RunFailure, Span } from '../domain/log.ts'
+import type { Models } from '../domain/model-call.ts'
+import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
-import type { RunFacts, RunResponse, SubRunOutcome } from './block.ts'
+import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from './block.ts'
 import type { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
 import type { Plan } from './plan.ts'
@@ -18,8 +21,11 @@ export type Powers = {
   limits: Limits
   fetch: OutboundFetch
   runProgram: RunProgram
+  models: Models
+  priceOf: PriceOf
   /** Runs the active deployment of another workflow inside `run`; its spans go to `children`. */
   runWorkflow(call: SubRunCall): Promise<SubRunOutcome>
+  describeWorkflow(workflowId: string, workspaceId: string): Promise<WorkflowDescription>
 }
 
 export type SubRunCall = {
@@ -29,6 +35,8 @@ export type SubRunCall = {
   input: Record<string, unknown>
   /** The calling block's place in the run, unique in it. */
   place: string
+  /** Undefined when nothing of the sub-run is to be kept. */
+  journal: Journal | undefined
   children: Span[]
 }
 
@@ -53,6 +61,10 @@ export type Budget = {
   blocks: number
   bytes: number
   spans: number
+  /** What the requests of models cost so far. */
+  cost: Cost
+  /** Adds to it; a promise when it has to be written down. */
+  spend(cost: Cost): Promise<void> | undefined
   /** Ends it as failed, whatever runs inside it. */
   stop(failure: RunFailure): void
   /** Ends it for now: it goes on later from its journal. `cause`: why. */
@@ -176,5 +188,29 @@ export const suspended = Symbol('suspended')
 const holdMsMax = 5
 
 export function newBudget(): Budget {
-  return { blocks: 0, bytes: 0, spans: 0, stop: () => undefined, suspend: () => undefined }
+  const budget: Budget = {
+    blocks: 0,
+    bytes: 0,
+    spans: 0,
+    cost: noCost,
+    spend(cost) {
+      budget.cost = addCost(budget.cost, cost)
+      return undefined
+    },
+    stop: () => undefined,
+    suspend: () => undefined,
+  }
+  return budget
+}
+
+/** What a run spent is written down as it is spent, and counted once, however often its blocks run. */
+export function keepCosts(budget: Budget, journal: Journal): void {
+  const add = budget.spend
+  budget.cost = journal.cost
+  budget.spend = (cost) => {
+    add(cost)
+    return journal.keepCost(cost).catch((cause: unknown) => {
+      budget.suspend(cause)
+    })
+  }
 }

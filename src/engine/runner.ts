@@ -6,13 +6,14 @@ import { limitSettings } from '../domain/limits.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
 import type { RunResponse, SubRunOutcome } from './block.ts'
+import { callable, describe } from './callable.ts'
 import type { Deployment } from './deployments.ts'
 import { closeRun, recordOf, rootSpan, stopped } from './ending.ts'
 import { Frame } from './frame.ts'
 import { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
 import type { Plan, PlanNode } from './plan.ts'
-import { newBudget, type Powers, Run, type RunObserver, type SubRunCall } from './run.ts'
+import { keepCosts, newBudget, type Powers, Run, type RunObserver, type SubRunCall } from './run.ts'
 import { type ScopeEnd, walk } from './walk.ts'
 
 export type RunRequest = {
@@ -47,7 +48,7 @@ export type RunEnd = {
 }
 
 export type RunnerOptions = {
-  powers: Omit<Powers, 'runWorkflow'>
+  powers: Omit<Powers, 'runWorkflow' | 'describeWorkflow'>
   /** Writes the log entry down; the run counts as in flight until then. */
   record(record: RunRecord): Promise<unknown>
   /** The active deployment of a workflow that another one calls; a version of it, when the call began with that one. */
@@ -68,7 +69,12 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    this.#powers = { ...options.powers, runWorkflow: (call) => this.#runWorkflow(call) }
+    this.#powers = {
+      ...options.powers,
+      runWorkflow: (call) => this.#runWorkflow(call),
+      describeWorkflow: async (workflowId, workspaceId) =>
+        describe(callable(workflowId, workspaceId, await options.deploymentOf(workflowId))),
+    }
   }
 
   /** Runs that somebody waits for. */
@@ -180,6 +186,7 @@ export class Runner {
     )
     run.budget.stop = (failure) => run.fail(failure)
     run.budget.suspend = (cause) => run.suspend(cause)
+    if (request.journal) keepCosts(run.budget, request.journal)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
@@ -215,7 +222,15 @@ export class Runner {
     return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
 
-  async #runWorkflow({ run: above, halt, workflowId, input, place, children }: SubRunCall): Promise<SubRunOutcome> {
+  async #runWorkflow({
+    run: above,
+    halt,
+    workflowId,
+    input,
+    place,
+    journal,
+    children,
+  }: SubRunCall): Promise<SubRunOutcome> {
     const { executionId, workspaceId } = above.facts
     const refuse = (code: string, message: string) => ({
       success: false,
@@ -230,23 +245,19 @@ export class Runner {
         `Workflows call each other at most ${max} deep here (${limitSettings.subworkflowDepthMax}).`,
       )
     }
-    const pinned = above.journal?.version(place)
+    const pinned = journal?.version(place)
     const deployment = await this.#options.deploymentOf(workflowId, pinned)
-    if (deployment?.workspaceId !== workspaceId) {
-      return refuse('NOT_FOUND', `There is no workflow "${workflowId}" in this workspace.`)
-    }
-    const { plan } = deployment
-    if (!plan) return refuse('WORKFLOW_NOT_DEPLOYED', `The workflow "${workflowId}" is not deployed.`)
-    const trigger = plan.triggers.get('api') ?? plan.triggers.get('manual')
-    if (!trigger) return refuse('NOT_FOUND', `The workflow "${plan.document.name}" has no API trigger to be called by.`)
+    const called = callable(workflowId, workspaceId, deployment)
+    if (!called.ok) return refuse(called.error.code, called.error.message)
+    const { plan, trigger } = called
     const reading = readInput(input, trigger.format)
     if (!reading.ok) {
       const problems = reading.details.map(({ message }) => message).join(' ')
       return refuse('INVALID_INPUT', `The input does not fit the workflow "${plan.document.name}": ${problems}`)
     }
-    if (above.journal && pinned === undefined) {
+    if (journal && pinned === undefined) {
       try {
-        await above.journal.keepVersion(place, deployment.version ?? 0)
+        await journal.keepVersion(place, deployment?.version ?? 0)
       } catch (cause) {
         above.budget.suspend(cause)
         return refuse('CANCELLED', 'The run was stopped.')
@@ -254,21 +265,10 @@ export class Runner {
     }
     const inner = halt.below()
     // One run sees one environment, however long it takes.
-    const { observer, budget, environment, journal } = above
+    const { observer, budget, environment } = above
     const facts = { ...above.facts, workflowId }
-    const start = {
-      facts,
-      plan,
-      input: reading.value,
-      environment,
-      observer,
-      budget,
-      depth: above.depth + 1,
-      place,
-      halt: inner,
-      journal,
-    }
-    const run = new Run(start, this.#powers)
+    const start = { facts, plan, input: reading.value, environment, observer, budget, place, halt: inner, journal }
+    const run = new Run({ ...start, depth: above.depth + 1 }, this.#powers)
     const root = rootSpan(run)
     children.push(root)
     const end = await walkRoot(run, trigger.node, root)

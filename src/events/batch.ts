@@ -1,4 +1,4 @@
-import { type Cost, noCost } from '../domain/cost.ts'
+import { type Cost, type ModelUsage, noCost } from '../domain/cost.ts'
 import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
@@ -94,6 +94,7 @@ function spanText(span: Span, texts: Texts, iso: IsoTime): string {
   }
   if (span.attempts !== null)
     text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, iso)).join(',')}]`
+  if (span.usage !== undefined) text += usageText(span.usage, texts)
   text += ',"children":['
   let separator = ''
   for (const child of span.children) {
@@ -101,6 +102,17 @@ function spanText(span: Span, texts: Texts, iso: IsoTime): string {
     separator = ','
   }
   return `${text}]}`
+}
+
+function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: Texts): string {
+  const { prompt, completion, total } = tokens
+  let text =
+    `,"model":${texts.string(model)},"tokens":{"prompt":${prompt},"completion":${completion},"total":${total}},` +
+    `"cost":{"input":${cost.input},"output":${cost.output},"total":${cost.total}}`
+  if (timeToFirstTokenMs !== null) text += `,"timeToFirstTokenMs":${numberText(timeToFirstTokenMs)}`
+  if (unknown.costUnknown) text += ',"costUnknown":true'
+  if (unknown.tokensUnknown) text += ',"tokensUnknown":true'
+  return text
 }
 
 function attemptText(

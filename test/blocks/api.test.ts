@@ -5,7 +5,7 @@ import { spansOf, World } from '../engine/world.ts'
 import { block, document } from '../make.ts'
 import { httpPeer, outboundOf } from '../outbound/peers.ts'
 
-const nothingElse = { limits: defaultLimits, variables: new Set<string>() }
+const nothingElse = { limits: defaultLimits, variables: new Set<string>(), priceOf: () => undefined }
 
 describe('the check at deployment', () => {
   const check = (params: Record<string, unknown>) =>

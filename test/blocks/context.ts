@@ -29,6 +29,16 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     idempotencyKey: () => 'key-of-b1',
+    models: {
+      call: () => Promise.reject(new Error('This test gave its block no models')),
+      checkJson: () => Promise.reject(new Error('This test gave its block no models')),
+    },
+    priceOf: () => undefined,
+    spend: () => Promise.resolve(),
+    part: () => {
+      throw new Error('This test gave its block no parts')
+    },
+    describeWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     note({ attempts, children }) {
       if (attempts) notes.attempts = attempts
       if (children) notes.children.push(...children)

@@ -1,16 +1,21 @@
 import { registry } from '../../src/blocks/registry.ts'
 import { type Clock, systemClock } from '../../src/domain/clock.ts'
+import type { Price } from '../../src/domain/cost.ts'
 import { inputOf, readInput } from '../../src/domain/input.ts'
-import { defaultLimits, type Limits } from '../../src/domain/limits.ts'
+import { answerBytesMax, defaultLimits, type Limits } from '../../src/domain/limits.ts'
 import type { Span } from '../../src/domain/log.ts'
-import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
+import { pricesWith } from '../../src/domain/model-prices.ts'
+import type { OutboundFetch, OutboundOpen } from '../../src/domain/outbound-request.ts'
 import type { TriggerKind, WorkflowDocument } from '../../src/domain/workflow.ts'
 import type { Deployment } from '../../src/engine/deployments.ts'
 import { compilePlan } from '../../src/engine/plan.ts'
 import { type RunEnd, Runner, type RunRequest } from '../../src/engine/runner.ts'
+import { createLanguageModels } from '../../src/models/language-models.ts'
 import { Sandbox } from '../../src/sandbox/sandbox.ts'
 
-const noNetwork: OutboundFetch = async () => ({ ok: false, code: 'CONNECTION_FAILED', message: 'No network here.' })
+const noConnection = { ok: false, code: 'CONNECTION_FAILED', message: 'No network here.' } as const
+const noNetwork: OutboundFetch = async () => noConnection
+const closed: OutboundOpen = async () => noConnection
 
 export type WorldOptions = {
   limits?: Partial<Limits>
@@ -18,6 +23,10 @@ export type WorldOptions = {
   deployed?: Record<string, WorkflowDocument>
   environment?: Record<string, string>
   fetch?: OutboundFetch
+  /** By which language models are called. */
+  open?: OutboundOpen
+  /** Laid over the built-in table. */
+  prices?: Record<string, Price>
   trigger?: TriggerKind
   clock?: Clock
   /** Told of each look-up of a workflow that is called. */
@@ -45,6 +54,8 @@ export class World {
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
+        models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, answerBytesMax }),
+        priceOf: pricesWith(new Map(Object.entries(options.prices ?? {}))),
       },
       record: async () => {
         this.recorded = true

@@ -1,0 +1,147 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
+import type { Clock } from '../domain/clock.ts'
+import type { TokenCount } from '../domain/cost.ts'
+import { messageOf } from '../domain/errors.ts'
+import type { CallModel, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest, Models } from '../domain/model-call.ts'
+import type { OutboundOpen } from '../domain/outbound-request.ts'
+import { checkJson } from './json-check.ts'
+import { languageModel } from './providers.ts'
+import { callOptions } from './request.ts'
+import { Wire } from './wire.ts'
+
+export type LanguageModelsOptions = {
+  /** Every request goes out by it. */
+  open: OutboundOpen
+  clock: Clock
+  /** Bytes of an answer. */
+  answerBytesMax: number
+}
+
+/**
+ * Language models, spoken to by the low-level interface of the `ai` SDK's providers: they know the wire formats, and
+ * nothing else of the SDK has a say. Retries, tools, addresses and time are this service's own.
+ */
+export function createLanguageModels(options: LanguageModelsOptions): Models {
+  const call: CallModel = (request) => new ModelCall(request, options).run()
+  return { call, checkJson }
+}
+
+class ModelCall {
+  readonly #request: ModelRequest
+  readonly #clock: Clock
+  readonly #startedAt: number
+  readonly #wire: Wire
+  readonly #answer = { text: '', toolCalls: [] as ModelAnswer['toolCalls'][number][], finish: 'other' }
+  #tokens: TokenCount | undefined
+  #firstTokenMs: number | null = null
+  #error: { thrown: unknown } | undefined
+
+  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions) {
+    this.#request = request
+    this.#clock = clock
+    this.#startedAt = clock.monotonic()
+    this.#wire = new Wire(open, { timeoutMs: request.timeoutMs, signal: request.signal, answerBytesMax })
+  }
+
+  async run(): Promise<ModelOutcome> {
+    try {
+      const model = await languageModel(this.#request, this.#wire.fetch)
+      await this.#read(model)
+    } catch (error) {
+      this.#error ??= { thrown: error }
+    }
+    const seen = { tokens: this.#tokens, firstTokenMs: this.#firstTokenMs }
+    const failure = this.#failure()
+    return failure ? { ok: false, failure, ...seen } : { ok: true, answer: this.#answer, ...seen }
+  }
+
+  async #read(model: LanguageModelV4): Promise<void> {
+    const { stream } = await model.doStream(callOptions(this.#request))
+    const reader = stream.getReader()
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) this.#take(part.value)
+    } finally {
+      reader.cancel().catch(() => undefined)
+    }
+  }
+
+  #take(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case 'reasoning-delta':
+      case 'tool-input-start':
+        this.#firstTokenMs ??= this.#elapsedMs()
+        return
+      case 'text-delta':
+        if (part.delta === '') return
+        this.#firstTokenMs ??= this.#elapsedMs()
+        this.#answer.text += part.delta
+        this.#request.onText(part.delta)
+        return
+      case 'tool-call': {
+        this.#firstTokenMs ??= this.#elapsedMs()
+        const { toolCallId, toolName, input, providerMetadata } = part
+        const echo = providerMetadata === undefined ? {} : { echo: providerMetadata }
+        this.#answer.toolCalls.push({ id: toolCallId, name: toolName, arguments: input, ...echo })
+        return
+      }
+      case 'finish':
+        this.#answer.finish = part.finishReason.unified
+        this.#tokens = tokensOf(part.usage)
+        return
+      case 'error':
+        this.#error ??= { thrown: part.error }
+        return
+      default:
+        return
+    }
+  }
+
+  #elapsedMs(): number {
+    return Math.round((this.#clock.monotonic() - this.#startedAt) * 1000) / 1000
+  }
+
+  /** What went wrong, by what the wire saw before what the provider's code made of it. */
+  #failure(): ModelFailure | undefined {
+    const { failure, status, retryAfter, host } = this.#wire
+    const thrown = this.#error?.thrown
+    if (failure) {
+      const mayPass = failure.code === 'TIMEOUT' || failure.code === 'CONNECTION_FAILED'
+      return { code: failure.code, message: failure.message, mayPass }
+    }
+    if (status !== undefined && status >= 400) {
+      const mayPass = status === 429 || status >= 500
+      const message = `${host} answered ${status}: ${wordsOf(thrown)}`
+      return { code: 'HTTP_ERROR', message, status, mayPass, ...(retryAfter === undefined ? {} : { retryAfter }) }
+    }
+    if (this.#error) return this.#brokenAnswer(thrown)
+    if (this.#answer.finish === 'interrupted' || this.#answer.finish === 'error') {
+      return this.#brokenAnswer(new Error('it ended before it was complete'))
+    }
+    return undefined
+  }
+
+  #brokenAnswer(thrown: unknown): ModelFailure {
+    const { statusCode } = (thrown ?? {}) as { statusCode?: unknown }
+    const { host, answered, finished } = this.#wire
+    if (!answered) return { code: 'INVALID_REQUEST', message: wordsOf(thrown), mayPass: false }
+    // Some report in the stream that they are overloaded, by an error that names the status it would have been.
+    const mayPass = (typeof statusCode === 'number' && (statusCode === 429 || statusCode >= 500)) || !finished
+    return { code: 'INVALID_RESPONSE', message: `The answer of ${host} cannot be used: ${wordsOf(thrown)}`, mayPass }
+  }
+}
+
+/** Undefined when the answer said nothing of tokens: providers' code then makes zeros of it. */
+function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenCount | undefined {
+  const { total: prompt = 0, cacheRead: cached = 0 } = inputTokens
+  const { total: completion = 0 } = outputTokens
+  return prompt + completion > 0 ? { prompt, cached: Math.min(cached, prompt), completion } : undefined
+}
+
+const wordsMax = 1_000
+
+/** An error as providers report it: thrown, or the `error` member of a message, in one of their shapes. */
+function wordsOf(thrown: unknown): string {
+  const message = thrown instanceof Error ? messageOf(thrown) : (thrown as { message?: unknown } | null)?.message
+  const text = typeof message === 'string' && message !== '' ? message : (JSON.stringify(thrown) ?? 'no reason given')
+  return text.slice(0, wordsMax).toWellFormed()
+}

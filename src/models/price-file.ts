@@ -1,0 +1,28 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Price } from '../domain/cost.ts'
+import { findMisfits } from '../domain/shape.ts'
+
+const usd = t.Number({ minimum: 0, maximum: 1_000_000 })
+
+/** The file that `MILLRACE_MODEL_PRICES` names: USD per million tokens, by the model's name in the blocks. */
+export const PriceFile = t.Record(t.String(), t.Object({ input: usd, output: usd, cachedInput: t.Optional(usd) }))
+export type PriceFile = Static<typeof PriceFile>
+
+export type PriceReading = { ok: true; prices: ReadonlyMap<string, Price> } | { ok: false; message: string }
+
+/** Reads the text of such a file. The message of a wrong one says where it is wrong and what it should look like. */
+export function readPrices(text: string): PriceReading {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { ok: false, message: `it is no JSON: ${(error as Error).message}` }
+  }
+  if (Value.Check(PriceFile, value)) return { ok: true, prices: new Map(Object.entries(value)) }
+  const [first] = findMisfits(PriceFile, value)
+  return {
+    ok: false,
+    message: `${first?.message ?? 'it does not fit.'} It holds { "<model>": { "input", "output", "cachedInput"? } }.`,
+  }
+}
