@@ -205,6 +205,7 @@ function digitOf(text: string, at: number): Digit | undefined {
 
 function escapedDigit(text: string, start: number, end: number): Digit | undefined {
   const escaped = text.slice(Math.max(0, start), end).toUpperCase()
+  if (escaped.startsWith('\\/')) return { digit: 63, chars: 2 }
   if (escaped === '%2B') return { digit: 62, chars: 3 }
   return escaped === '%2F' ? { digit: 63, chars: 3 } : undefined
 }
