@@ -130,7 +130,7 @@ describe('a redactor', () => {
         },
       ),
       // The digit that holds the last bits is a slash, which JSON and URLs may escape.
-      { examples: [['"'.repeat(8) + '/', Uint8Array.of(0, 0), Uint8Array.of(192, 0), (text) => text]] },
+      { examples: [[`${'"'.repeat(8)}/`, Uint8Array.of(0, 0), Uint8Array.of(192, 0), (text) => text]] },
     )
   })
 
