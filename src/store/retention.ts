@@ -27,13 +27,15 @@ export type RetentionCounters = {
 
 /**
  * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is left to
- * do. A step holds up every other write, so it is short (a step that took longer than wished makes the next one shorter),
- * and between two of them there is a pause that is several times as long.
+ * do. A step holds up every other write, so it is short (commits that take long make its own work shorter), and between two
+ * of them there is a pause that is several times as long.
  */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #counters: RetentionCounters = { entries: 0, bytesFreed: 0, heldMsMax: 0, lastRoundAt: undefined }
   #workMs = workMsMin
+  /** What a step takes beyond its work, on average: its commit. */
+  #overMs = 0
   #timer: Timer | undefined
   /** The step under way. */
   #step: Promise<void> = Promise.resolve()
@@ -83,8 +85,9 @@ export class Retention {
     this.#counters.entries += entries
     this.#counters.bytesFreed += bytesFreed
     this.#counters.heldMsMax = Math.max(this.#counters.heldMsMax, heldMs)
-    const factor = Math.min(Math.max(heldMsWanted / heldMs, 0.5), 1.25)
-    this.#workMs = Math.min(Math.max(this.#workMs * factor, workMsMin), heldMsWanted)
+    const overMs = Math.max(0, heldMs - this.#workMs)
+    this.#overMs += (overMs - this.#overMs) / stepsRemembered
+    this.#workMs = Math.min(Math.max(heldMsWanted - this.#overMs, this.#overMs / 2, workMsMin), workMsMax)
   }
 
   #endRound(): void {
@@ -99,8 +102,11 @@ const dayMs = 86_400_000
 const firstRoundMs = 1_000
 const roundMs = 60_000
 
-const heldMsWanted = 6
+/** What a caller does not notice beside the time that its own commit takes. */
+const heldMsWanted = 2
+const workMsMin = 0.5
 /** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
-const workMsMin = 1.5
+const workMsMax = 10
+const stepsRemembered = 8
 const pausesPerStep = 3
-const pauseMsMin = 5
+const pauseMsMin = 2

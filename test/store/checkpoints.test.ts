@@ -8,11 +8,12 @@ import { Thread } from '../../src/store/sqlite/thread.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, install, logRow } from './installed.ts'
 
-/** Two threads on a real database, and a list of what they were asked for. */
+/** Threads on a real database, and a list of what they were asked for. */
 describe('checkpoints', () => {
   let folder: ReturnType<typeof temporaryFolder>
   let home: Installed
   let writer: Thread
+  let helper: Thread
   let checkpoints: Checkpoints
   let asked: string[]
   let sequence = 0
@@ -24,6 +25,7 @@ describe('checkpoints', () => {
     await store.close()
     const options = { path: databasePath(folder.path), sync: 'normal', manualCheckpoints: true } as const
     writer = await Thread.start(options)
+    helper = await Thread.start(options)
     asked = []
     checkpoints = new Checkpoints({
       writer: {
@@ -37,22 +39,19 @@ describe('checkpoints', () => {
           return left
         },
       },
-      helper: async () => {
-        const helper = await Thread.start(options)
-        return {
-          checkpoint: async () => {
-            const left = await helper.checkpoint()
-            asked.push(`helper left ${sizeOf(left)}`)
-            return left
-          },
-          close: () => helper.close(),
-        }
-      },
+      helper: async () => ({
+        checkpoint: async () => {
+          const left = await helper.checkpoint()
+          asked.push(`helper left ${sizeOf(left)}`)
+          return left
+        },
+      }),
       onFailure: () => asked.push('failure'),
     })
   })
   afterEach(async () => {
     await checkpoints.stop()
+    await helper.close()
     await writer.close()
     folder[Symbol.dispose]()
   })
@@ -77,26 +76,27 @@ describe('checkpoints', () => {
     return { database: statSync(path).size / megabyte, wal: statSync(`${path}-wal`).size / megabyte }
   }
 
-  test('come after some megabytes, from the thread that writes, and the WAL starts again', async () => {
+  test('come after some megabytes, most of them beside the thread that writes, and the WAL starts again', async () => {
     await write(7)
     expect(asked).toEqual([])
     expect(sizes().database).toBeLessThan(1)
     await write(25)
     await checkpoints.stop()
-    expect(asked.slice(0, 2)).toEqual(['pack', 'writer left nothing'])
-    expect(asked).not.toContain('helper left nothing')
+    // The helper more than once when much was written in the meantime.
+    expect(asked.slice(0, 2)).toEqual(['pack', 'helper left nothing'])
+    expect(asked.find((each) => each.startsWith('writer'))).toBe('writer left nothing')
     expect(sizes().database).toBeGreaterThan(15)
     expect(sizes().wal).toBeLessThan(20)
   })
 
-  test('leave to another thread what a reader kept from being moved, and the writer has little to do', async () => {
+  test('leave what a reader needs, and never to the thread that writes', async () => {
     const reader = openConnection({ path: databasePath(folder.path), sync: 'normal' })
     await write(1)
     reader.run('BEGIN')
     expect(reader.all('SELECT * FROM logs')).toHaveLength(2)
     await write(60)
-    expect(asked).toContain('writer left some')
-    expect(asked.filter((each) => each === 'helper left some')).toHaveLength(1)
+    expect(asked.slice(0, 2)).toEqual(['pack', 'helper left some'])
+    expect(asked.some((each) => each.startsWith('writer'))).toBe(false)
     expect(sizes().wal).toBeGreaterThan(40)
     expect(sizes().database).toBeLessThan(3)
     asked = []

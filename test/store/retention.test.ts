@@ -61,7 +61,8 @@ describe('retention', () => {
 
   test('keeps an entry for its days, to the millisecond', async () => {
     for (const offset of [0, 1, 2, 3]) await recordAt(start + offset)
-    begin()
+    // One step a round, so that the clock stands still during it.
+    begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 10_000 }) } })
     // The first round comes soon after the start, the others a minute apart.
     await round()
     expect(await left()).toHaveLength(4)
@@ -84,29 +85,35 @@ describe('retention', () => {
     expect(swept).toEqual([])
   })
 
-  test('makes steps that are shorter when they took long, with longer pauses between them', async () => {
+  test('makes steps shorter when commits take longer, but worth their commit, with longer pauses between them', async () => {
     const asked: number[] = []
-    let heldMs = 1
+    let commitMs = 0
     begin({
       store: {
         retain: async ({ workMs }) => {
           asked.push(workMs)
-          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs, done: false }
+          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: workMs + commitMs, done: false }
         },
       },
     })
-    const step = async () => {
-      clock.advance(clock.nextInMs!)
-      await clock.whenPending()
+    const settle = async (ms: number) => {
+      commitMs = ms
+      for (let n = 0; n < 100; n += 1) {
+        clock.advance(clock.nextInMs!)
+        await clock.whenPending()
+      }
+      return { workMs: asked.at(-1), pauseMs: clock.nextInMs }
     }
-    for (let n = 0; n < 20; n += 1) await step()
-    expect(asked.at(-1)).toBe(6)
-    heldMs = 40
-    await step()
-    expect(clock.nextInMs).toBe(120)
-    for (let n = 0; n < 5; n += 1) await step()
-    expect(asked.at(-1)).toBe(1.5)
-    expect(retention.counters.heldMsMax).toBe(40)
+    expect(asked).toEqual([])
+    const near = (value: number) => expect.closeTo(value, 2)
+    expect(await settle(0)).toEqual({ workMs: near(2), pauseMs: near(6) })
+    expect(asked[0]).toBe(0.5)
+    expect(await settle(1)).toEqual({ workMs: near(1), pauseMs: near(6) })
+    expect(await settle(1.4)).toEqual({ workMs: near(0.7), pauseMs: near(6.3) })
+    expect(await settle(12)).toEqual({ workMs: near(6), pauseMs: near(54) })
+    expect(await settle(100)).toEqual({ workMs: near(10), pauseMs: near(330) })
+    expect(await settle(0)).toEqual({ workMs: near(2), pauseMs: near(6) })
+    expect(retention.counters.heldMsMax).toBeGreaterThan(109)
   })
 
   test('tries again after a failure, and tells of it', async () => {

@@ -4,8 +4,8 @@ import type { Thread } from './thread.ts'
 export type CheckpointsOptions = {
   /** The thread that commits wait for. */
   writer: Pick<Thread, 'pack' | 'checkpoint'>
-  /** One that no commit waits for; started when it is needed. */
-  helper: () => Promise<Pick<Thread, 'checkpoint' | 'close'>>
+  /** One that no commit waits for; started when it is first needed. */
+  helper: () => Promise<Pick<Thread, 'checkpoint'>>
   /** The disk failed under the helper. */
   onFailure(): void
 }
@@ -14,9 +14,10 @@ export type CheckpointsOptions = {
  * Packs what was written and moves the WAL into the database, whenever enough has been written. SQLite would do it inside
  * the commit that passes a mark, in front of the callers that wait for this commit, and would swallow its errors.
  *
- * A WAL starts again from its beginning only when all of it has been moved, which nobody can do beside a writer that goes
- * on. So the writer's thread does it, between two groups: some 2 ms a megabyte. When there is more to move, because a
- * reader (a backup) needed the WAL for long, a thread of its own moves most of it beforehand, and the writer the rest.
+ * A thread of its own moves most of it, while the writer's goes on. A WAL starts again from its beginning only when all of
+ * it has been moved, which nobody can do beside a writer that goes on, so that one moves the little that came meanwhile,
+ * between two groups. Were it to move all, runs would stand still for some 2 ms a megabyte, and for seconds after a
+ * reader that needed the WAL for long (a backup).
  *
  * It counts in the service's thread, because commits happen in two.
  */
@@ -26,6 +27,8 @@ export class Checkpoints {
   #walBytes = 0
   /** What was left the last time, for a reader. */
   #leftBytes = 0
+  /** Whether that was more than the writer's thread may move. */
+  #isBlocked = false
   #work: Promise<void> | undefined
   #stopped = false
 
@@ -40,8 +43,7 @@ export class Checkpoints {
 
   countBytes(walBytes: number): void {
     this.#walBytes += walBytes
-    const due = this.#leftBytes > writerBytesMax ? againBytes : walBytesMax
-    if (this.#walBytes < due || this.#work || this.#stopped) return
+    if (this.#walBytes < (this.#isBlocked ? blockedBytes : walBytesMax) || this.#work || this.#stopped) return
     this.#work = this.#take().finally(() => {
       this.#work = undefined
     })
@@ -60,29 +62,28 @@ export class Checkpoints {
     this.#walBytes = 0
     try {
       await writer.pack()
-      if (this.#leftBytes > writerBytesMax) await this.#moveMost()
+      this.#isBlocked = await this.#moveMost()
       if (this.#leftBytes <= writerBytesMax) this.#leftBytes = (await writer.checkpoint()) ?? this.#leftBytes
     } catch {
       // The bytes stay counted.
     }
   }
 
-  async #moveMost(): Promise<void> {
+  /** Several times when much is written in the meantime. Whether a reader needs more than the writer may move. */
+  async #moveMost(): Promise<boolean> {
     const helper = await this.#options.helper()
     try {
       for (let round = 0; round < roundsMax && this.#leftBytes > writerBytesMax; round += 1) {
         const needed = await helper.checkpoint()
-        if (needed === undefined) return
-        // What was written in the meantime is left too.
+        if (needed === undefined) return false
         this.#leftBytes = needed + this.#walBytes
         this.#walBytes = 0
-        if (needed > 0) return
+        if (needed > writerBytesMax) return true
       }
+      return false
     } catch (error) {
       this.#options.onFailure()
       throw error
-    } finally {
-      await helper.close()
     }
   }
 }
@@ -99,10 +100,10 @@ export function walBytesOf(writes: readonly Write[]): number {
  * it is kept short; between 2 and 64 MB the requests/s did not differ.
  */
 const walBytesMax = 8_388_608
-/** What the writer's thread moves at once: some 35 ms. */
-const writerBytesMax = 2 * walBytesMax
+/** What the writer's thread moves at once. */
+const writerBytesMax = walBytesMax / 4
 /** Until the next look when a reader needs more than that. */
-const againBytes = 8 * walBytesMax
+const blockedBytes = 8 * walBytesMax
 const roundsMax = 5
 /** The handful of pages that a commit touches, whatever it holds. */
 const commitBytes = 16_384

@@ -3,7 +3,7 @@ import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
-import { type OpenOptions, openConnection } from './open.ts'
+import { type OpenOptions, openConnection, synchronousOf } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
 import { packChunks } from './pack.ts'
 import { releaseReserve } from './reserve.ts'
@@ -69,7 +69,7 @@ export class Executor {
   /** Puts together what was written in small pieces since the last time. */
   pack(): void {
     if (this.#suspect) return
-    this.#guarded((connection) => connection.write(() => packChunks(connection)))
+    this.#guarded((connection) => this.#writeUnflushed(connection, () => packChunks(connection)))
   }
 
   /**
@@ -92,7 +92,9 @@ export class Executor {
   /** One step of summarising log entries; false when there is nothing more to do, or it cannot be done now. */
   summarise(workspaceId: string | undefined): boolean {
     if (this.#suspect) return false
-    return this.#guarded((connection) => connection.write(() => this.#zones.step(connection, workspaceId)))
+    return this.#guarded((connection) =>
+      this.#writeUnflushed(connection, () => this.#zones.step(connection, workspaceId)),
+    )
   }
 
   /** For an error of the disk, met by a write here or by another handle on the same file. */
@@ -135,7 +137,7 @@ export class Executor {
   }
 
   #retainStep(connection: Connection, bounds: RetentionBounds): Swept {
-    return connection.write(() => retainLogs(connection, bounds, this.#monotonic))
+    return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic))
   }
 
   /** A WAL that was moved is written again from its start, which takes no space; moving it may take the reserve. */
@@ -144,6 +146,20 @@ export class Executor {
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
     // Much at once, while nobody else can write: pages that become free now are what runs that come will fill.
     return this.#retainStep(connection, { ...bounds, workMs: released ? releasedWorkMs : 0 })
+  }
+
+  /**
+   * For work in the background, which is done again when a power cut takes it back: it reaches the disk with the next
+   * commit that is flushed, so no commit waits for a flush of its own.
+   */
+  #writeUnflushed<T>(connection: Connection, run: () => T): T {
+    // As a script: this pragma acts when it is compiled, so a statement that is kept would do it only once.
+    connection.script('PRAGMA synchronous = NORMAL')
+    try {
+      return connection.write(run)
+    } finally {
+      connection.script(synchronousOf(this.#options.sync))
+    }
   }
 
   #drop(): void {

@@ -39,6 +39,11 @@ export function openConnection(options: OpenOptions): Connection {
   }
 }
 
+/** Whether a commit waits until the disk has it. */
+export function synchronousOf(sync: Sync): string {
+  return `PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`
+}
+
 export function databasePath(directory: string): string {
   return join(directory, databaseName)
 }
@@ -63,7 +68,7 @@ function configure(connection: Connection, { sync, manualCheckpoints, busyTimeou
   const { page_count: pages } = connection.get<{ page_count: number }>('PRAGMA page_count') ?? { page_count: 0 }
   if (pages === 0) connection.script('PRAGMA auto_vacuum = INCREMENTAL')
   connection.script('PRAGMA journal_mode = WAL')
-  connection.script(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`)
+  connection.script(synchronousOf(sync))
   connection.script('PRAGMA foreign_keys = ON')
   connection.script('PRAGMA temp_store = MEMORY')
   connection.script('PRAGMA cache_size = -8000')

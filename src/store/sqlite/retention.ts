@@ -78,6 +78,7 @@ const pagesPerCommit = 16
 /**
  * What goes with entries, in the same transaction, by their workspace and range. What lies outside the database can be noted
  * here in a table of its own, to be deleted after the commit and until it is gone: a note and its entry are never there both.
+ * (This commit is not flushed: whoever follows a note does so after one that is.)
  */
 const beforeEntries: readonly string[] = [
   `DELETE FROM job_outputs WHERE execution_id IN (

@@ -51,6 +51,7 @@ function directStore(options: OpenOptions): Store {
 async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
   const reader = lazy(() => Thread.start(options))
+  const helper = lazy(() => Thread.start(options))
   const inline = new Inline({
     database: { ...options, manualCheckpoints: true },
     writer,
@@ -64,7 +65,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     })
   const checkpoints = new Checkpoints({
     writer,
-    helper: () => Thread.start(options),
+    helper: () => helper.get(),
     onFailure() {
       inline.distrust()
       writer.distrust()
@@ -98,8 +99,10 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       close: async () => {
         await Promise.all([checkpoints.stop(), reserving])
         inline.close()
-        const thread = await reader.made()?.catch(() => undefined)
-        await thread?.close()
+        for (const other of [reader, helper]) {
+          const thread = await other.made()?.catch(() => undefined)
+          await thread?.close()
+        }
         await writer.close()
       },
     }),
