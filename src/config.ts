@@ -84,7 +84,7 @@ export const Config = t.Object({
   webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.', { pending: true }),
   fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.', { pending: true }),
   modelPrices: t.Optional(
-    t.String({ minLength: 1, pending: true, description: 'File with prices of models, laid over the built-in table.' }),
+    t.String({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
   ),
   s3Bucket: t.Optional(t.String({ minLength: 1, pending: true, description: 'Bucket that holds files.' })),
   s3Endpoint: t.Optional(t.String({ minLength: 1, pending: true, description: 'Address of the S3 service.' })),

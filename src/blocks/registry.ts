@@ -1,4 +1,5 @@
 import type { BlockDefinition } from '../engine/block.ts'
+import { agent } from './agent.ts'
 import { api } from './api.ts'
 import { apiTrigger } from './api-trigger.ts'
 import { condition } from './condition.ts'
@@ -7,6 +8,7 @@ import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
 import { parallel } from './parallel.ts'
 import { response } from './response.ts'
+import { router } from './router.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
 import { workflow } from './workflow.ts'
@@ -15,6 +17,6 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, manualTrigger],
-    ...[api, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
+    ...[api, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
   ].map((definition) => [definition.type, definition]),
 )

@@ -9,12 +9,19 @@ import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { compilePlan } from '../../src/engine/plan.ts'
 import { World } from '../engine/world.ts'
 import { block, document } from '../make.ts'
+import { ModelServer } from '../models/model-server.ts'
+import { outboundOf } from '../outbound/peers.ts'
+
+const modelServer = await ModelServer.start([{ text: ['{"route":"a"}'] }])
+const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: 'k', baseUrl: modelServer.url }
 
 /** Parameters with which each block can be deployed and run; a new block needs a row here and nothing else. */
 const examples: Record<string, Record<string, unknown>> = {
   api_trigger: { inputFormat: [{ name: 'n', type: 'number' }] },
   manual_trigger: {},
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
+  agent: { ...asked, userPrompt: 'Which way?' },
+  router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
   function: { code: 'return 1' },
   condition: { conditions: [{ id: 'a', expression: 'true' }] },
   loop: {},
@@ -26,13 +33,18 @@ const examples: Record<string, Record<string, unknown>> = {
 }
 
 const called = document({ name: 'Called', blocks: [block('in', 'api_trigger')] })
-const world = new World({ deployed: { called } })
-afterAll(() => world.stop())
+const outbound = outboundOf(['loopback'])
+const world = new World({ deployed: { called }, open: outbound.open })
+afterAll(async () => {
+  await world.stop()
+  outbound.stop()
+  await modelServer[Symbol.asyncDispose]()
+})
 
 function around(type: string, params: Record<string, unknown>, error = false): WorkflowDocument {
   const isTrigger = registry.get(type)?.kind === 'trigger'
   const container = type === 'loop' || type === 'parallel'
-  const handle = type === 'condition' ? 'condition-a' : 'source'
+  const handle = type === 'condition' || type === 'router' ? `${type}-a` : 'source'
   return document({
     variables: { v: {} },
     blocks: [

@@ -4,7 +4,7 @@ import type { Price } from '../../src/domain/cost.ts'
 import { inputOf, readInput } from '../../src/domain/input.ts'
 import { answerBytesMax, defaultLimits, type Limits } from '../../src/domain/limits.ts'
 import type { Span } from '../../src/domain/log.ts'
-import { pricesWith } from '../../src/domain/model-prices.ts'
+import { type PriceOf, pricesWith } from '../../src/domain/model-prices.ts'
 import type { OutboundFetch, OutboundOpen } from '../../src/domain/outbound-request.ts'
 import type { TriggerKind, WorkflowDocument } from '../../src/domain/workflow.ts'
 import type { Deployment } from '../../src/engine/deployments.ts'
@@ -43,10 +43,12 @@ export class World {
   readonly limits: Limits
   readonly runner: Runner
   readonly #options: WorldOptions
+  readonly #priceOf: PriceOf
 
   constructor(options: WorldOptions = {}) {
     this.#options = options
     this.limits = { ...defaultLimits, ...options.limits }
+    this.#priceOf = pricesWith(new Map(Object.entries(options.prices ?? {})))
     this.runner = new Runner({
       powers: {
         clock: options.clock ?? systemClock,
@@ -55,7 +57,7 @@ export class World {
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
         models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, answerBytesMax }),
-        priceOf: pricesWith(new Map(Object.entries(options.prices ?? {}))),
+        priceOf: this.#priceOf,
       },
       record: async () => {
         this.recorded = true
@@ -70,12 +72,12 @@ export class World {
   }
 
   check(document: WorkflowDocument) {
-    return compilePlan(document, registry, this.limits).findings
+    return compilePlan(document, registry, this.limits, this.#priceOf).findings
   }
 
   /** Compiles and runs a document; throws with the findings when it cannot be deployed. */
   async run(document: WorkflowDocument, body: unknown = {}, more: Partial<RunRequest> = {}): Promise<RunEnd> {
-    const { plan, findings } = compilePlan(document, registry, this.limits)
+    const { plan, findings } = compilePlan(document, registry, this.limits, this.#priceOf)
     if (!plan) throw new Error(findings.map(({ message }) => message).join('\n'))
     const trigger = this.#options.trigger ?? 'api'
     const format = plan.triggers.get(trigger)?.format ?? []
@@ -99,7 +101,7 @@ export class World {
   #deployment(workflowId: string): Deployment | undefined {
     const document = this.#options.deployed?.[workflowId]
     if (!document) return undefined
-    const { plan, findings } = compilePlan(document, registry, this.limits)
+    const { plan, findings } = compilePlan(document, registry, this.limits, this.#priceOf)
     return { workflowId, workspaceId: 'ws', ownerId: 'u', version: 1, plan: plan ?? null, findings }
   }
 }

@@ -1,0 +1,119 @@
+import { messageOf } from '../domain/errors.ts'
+import { isObject } from '../domain/input.ts'
+import type { ModelTool, ModelToolCall } from '../domain/model-call.ts'
+import { asText } from '../domain/reference.ts'
+import type { FieldType, InputField } from '../domain/workflow.ts'
+import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
+import { api } from './api.ts'
+
+/** A tool as the block gets it: references are filled in, but for the arguments of an API tool. */
+export type AgentTool =
+  | { type: 'workflow'; workflowId: string; name: string; description?: string }
+  | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
+
+/** One call as the block's output `toolCalls` shows it. */
+export type ToolCall = { id: string; name: string; arguments: unknown; result: unknown; durationMs: number }
+
+/** `text`: what the model is told. */
+export type ToolOutcome = { call: ToolCall; text: string; failed: boolean }
+
+/** The tools of one block, ready to be called. */
+export class AgentTools {
+  readonly told: readonly ModelTool[]
+  readonly #tools: ReadonlyMap<string, AgentTool>
+  readonly #context: BlockContext
+
+  private constructor(tools: readonly AgentTool[], told: readonly ModelTool[], context: BlockContext) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
+    this.told = told
+    this.#context = context
+  }
+
+  /** Throws `BlockError` when a workflow that is to be a tool cannot be called. */
+  static async of(tools: readonly AgentTool[], context: BlockContext): Promise<AgentTools> {
+    return new AgentTools(tools, await Promise.all(tools.map((tool) => toldTool(tool, context))), context)
+  }
+
+  /** Never throws: what goes wrong is told to the model. */
+  async call(asked: ModelToolCall): Promise<ToolOutcome> {
+    const { clock } = this.#context
+    const part = this.#context.part(asked.name, 'tool')
+    const startedAt = clock.monotonic()
+    const reading = readArguments(asked.arguments)
+    const args = reading.ok ? reading.args : asked.arguments
+    let result: unknown = null
+    let error: { code: string; message: string } | undefined
+    try {
+      if (!reading.ok) throw new BlockError('INVALID_ARGUMENTS', reading.message)
+      result = await this.#run(asked.name, reading.args, part)
+    } catch (thrown) {
+      error = { code: thrown instanceof BlockError ? thrown.code : 'BLOCK_FAILED', message: messageOf(thrown) }
+      result = { error }
+    }
+    const durationMs = Math.round((clock.monotonic() - startedAt) * 1000) / 1000
+    part.end({ input: args, output: result, ...(error ? { error, status: 'error' } : {}) })
+    const call = { id: asked.id, name: asked.name, arguments: args, result, durationMs }
+    return error
+      ? { call, text: `Error: ${error.message}`, failed: true }
+      : { call, text: asText(result), failed: false }
+  }
+
+  async #run(name: string, args: Record<string, unknown>, part: PartContext): Promise<unknown> {
+    const tool = this.#tools.get(name)
+    if (!tool) throw new BlockError('UNKNOWN_TOOL', `There is no tool "${name}".`)
+    if (tool.type === 'workflow') {
+      const { output, error } = await part.runWorkflow(tool.workflowId, args)
+      if (error) throw new BlockError(error.code, error.message)
+      return output
+    }
+    const misfit = tool.parameters && (await part.models.checkJson(tool.parameters, args))
+    if (misfit) throw new BlockError('INVALID_ARGUMENTS', `The arguments do not fit the tool: ${misfit}`)
+    const { outputs, error } = await api.run(tool.fill(args), part)
+    if (!error) return outputs['data']
+    const body = outputs['data'] === null ? '' : ` The answer was: ${asText(outputs['data']).slice(0, bodyCharsMax)}`
+    throw new BlockError(error.code, error.message + body)
+  }
+}
+
+/** Of the body of a failed request, what the model is told. */
+const bodyCharsMax = 2_000
+
+type Arguments = { ok: true; args: Record<string, unknown> } | { ok: false; message: string }
+
+function readArguments(text: string): Arguments {
+  try {
+    const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
+    return isObject(args) ? { ok: true, args } : { ok: false, message: 'The arguments must be a JSON object.' }
+  } catch (error) {
+    return { ok: false, message: `The arguments are no JSON: ${messageOf(error)}` }
+  }
+}
+
+async function toldTool(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
+  const { name, description = '' } = tool
+  if (tool.type === 'api') {
+    return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }
+  }
+  const described = await context.describeWorkflow(tool.workflowId)
+  if (!described.ok) throw new BlockError(described.error.code, `The tool "${name}": ${described.error.message}`)
+  return { name, description, parameters: schemaOf(described.format) }
+}
+
+const jsonTypes: Record<FieldType, string> = {
+  string: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  object: 'object',
+  array: 'array',
+  files: 'array',
+}
+
+/** A trigger's input format as the schema of a tool's parameters. */
+function schemaOf(format: readonly InputField[]): Record<string, unknown> {
+  const properties = format.map(({ name, type, description }) => {
+    const items = jsonTypes[type] === 'array' ? { items: {} } : {}
+    return [name, { type: jsonTypes[type], ...items, ...(description ? { description } : {}) }] as const
+  })
+  const required = format.filter((field) => field.required).map(({ name }) => name)
+  return { type: 'object', properties: Object.fromEntries(properties), required }
+}

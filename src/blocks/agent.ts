@@ -1,0 +1,201 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/cost.ts'
+import { messageOf } from '../domain/errors.ts'
+import { isDeeperThan } from '../domain/json.ts'
+import { jsonDepthMax } from '../domain/limits.ts'
+import type { ModelAnswer, ModelMessage } from '../domain/model-call.ts'
+import { asText } from '../domain/reference.ts'
+import { OnError } from '../domain/workflow.ts'
+import {
+  type BlockContext,
+  BlockError,
+  type BlockErrorData,
+  type BlockResult,
+  defineBlock,
+  type ParameterFinding,
+  type WorkflowFacts,
+} from '../engine/block.ts'
+import { type AgentTool, AgentTools, type ToolCall } from './agent-tools.ts'
+import { api } from './api.ts'
+import { checkModelParameters, modelParameters, withoutKey } from './model-parameters.ts'
+import { addCallCost, askModel } from './model-turn.ts'
+
+const Message = t.Object({
+  role: t.Union([t.Literal('system'), t.Literal('user'), t.Literal('assistant')]),
+  content: t.Unknown(),
+})
+
+const Tool = t.Object({
+  type: t.Union([t.Literal('workflow'), t.Literal('api')]),
+  name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' }),
+  description: t.Optional(t.String()),
+  workflowId: t.Optional(t.String({ minLength: 1 })),
+  parameters: t.Optional(t.Record(t.String(), t.Unknown(), { expected: 'a JSON schema of an object' })),
+  params: t.Optional(t.Record(t.String(), t.Unknown())),
+})
+
+const Parameters = t.Object({
+  ...modelParameters,
+  systemPrompt: t.Optional(
+    t.Unknown({ title: 'System prompt', description: 'Who the model is, and what it is to do.' }),
+  ),
+  messages: t.Optional(
+    t.Array(Message, { title: 'Messages', description: 'An earlier conversation: { role, content } each.' }),
+  ),
+  userPrompt: t.Optional(t.Unknown({ title: 'User prompt' })),
+  history: t.Optional(
+    t.Boolean({ title: 'History', description: 'Whether the conversation so far is sent, under a chat trigger.' }),
+  ),
+  responseFormat: t.Optional(
+    t.Record(t.String(), t.Unknown(), {
+      title: 'Response format',
+      description: 'A JSON schema: the answer is JSON that fits it.',
+      expected: 'a JSON schema',
+    }),
+  ),
+  tools: t.Optional(
+    t.Array(Tool, {
+      maxItems: 100,
+      title: 'Tools',
+      description: 'Workflows of this workspace, and requests, that the model may ask for.',
+    }),
+  ),
+  maxSteps: t.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 1_000,
+    title: 'Steps',
+    description: 'Answers of the model at most; each but the last asks for tools.',
+  }),
+  onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
+})
+type Parameters = Static<typeof Parameters>
+
+/** Asks a language model, lets it use tools, and streams what it says. */
+export const agent = defineBlock({
+  type: 'agent',
+  label: 'Agent',
+  description: 'Asks a language model, which may use tools, and reads its answer.',
+  kind: 'step',
+  parameters: Parameters,
+  modes: { responseFormat: 'json', tools: 'tools' },
+  toolBlocks: { api },
+  outputs: ['content', 'model', 'tokens', 'toolCalls', 'cost', 'error'],
+  streams: 'content',
+  mayFail: true,
+  check,
+  showInput(params) {
+    const tools = params['tools'] as readonly { name: string }[] | undefined
+    return { ...withoutKey(params), ...(tools ? { tools: tools.map(({ name }) => name) } : {}) }
+  },
+  run,
+})
+
+async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
+  const work: Work = { toolCalls: [], tokens: noTokens, cost: { input: 0, output: 0, total: 0 } }
+  const outputs = (content: unknown, error: BlockErrorData | null) => {
+    return { content, model: params.model, ...work, error }
+  }
+  try {
+    const answer = await converse(params, context, work)
+    const content = params.responseFormat ? await structured(answer, params.responseFormat, context) : answer.text
+    return { outputs: outputs(content, null) }
+  } catch (thrown) {
+    if (!(thrown instanceof BlockError)) throw thrown
+    const error = { code: thrown.code, message: thrown.message, ...attemptsOf(thrown) }
+    return { outputs: outputs(null, error), error }
+  }
+}
+
+type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
+
+/** Answers until one asks for no tool. Throws `BlockError`. */
+async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelAnswer> {
+  const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
+  const messages = openingOf(params)
+  for (let step = 1; step <= params.maxSteps; step += 1) {
+    const question = { params, messages: [...messages], tools: tools.told, responseSchema: params.responseFormat }
+    const turn = await askModel({ ...question, onText: (text) => context.chunk(text) }, context)
+    work.tokens = addTokens(work.tokens, turn.tokens)
+    work.cost = addCallCost(work.cost, turn.cost)
+    if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message, turn.error)
+    const { answer } = turn
+    if (answer.finish === 'content-filter') {
+      throw new BlockError('REFUSED', `The model refused to answer${answer.text === '' ? '.' : `: ${answer.text}`}`)
+    }
+    if (answer.toolCalls.length === 0) return answer
+    // A last answer that asks for tools has nobody left to read what they give.
+    if (step === params.maxSteps) break
+    messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls })
+    const outcomes = await Promise.all(answer.toolCalls.map((call) => tools.call(call)))
+    for (const [index, { call, text, failed }] of outcomes.entries()) {
+      work.toolCalls.push(call)
+      messages.push({ role: 'tool', call: answer.toolCalls[index]!, content: text, failed })
+    }
+  }
+  throw new BlockError('MAX_STEPS_REACHED', `The model still asked for tools in step ${params.maxSteps}, the last one.`)
+}
+
+function openingOf({ systemPrompt, messages = [], userPrompt }: Parameters): ModelMessage[] {
+  const opening: ModelMessage[] = []
+  const add = (role: 'system' | 'user' | 'assistant', content: unknown) => {
+    const text = asText(content)
+    if (text !== '') opening.push({ role, content: text })
+  }
+  add('system', systemPrompt)
+  for (const { role, content } of messages) add(role, content)
+  add('user', userPrompt)
+  if (opening.some(({ role }) => role === 'user')) return opening
+  throw new BlockError(
+    'INVALID_PARAMETER',
+    'There is nothing to ask: userPrompt and the messages of the user are empty.',
+  )
+}
+
+/** The answer as JSON that fits its schema. Throws `BlockError` with the reason when it does not. */
+async function structured(
+  { text, finish }: ModelAnswer,
+  schema: Record<string, unknown>,
+  context: BlockContext,
+): Promise<unknown> {
+  const cut = finish === 'length' ? ' It was cut off at the output limit.' : ''
+  const refuse = (why: string) => new BlockError('INVALID_OUTPUT', `The model's answer does not fit: ${why}.${cut}`)
+  // Models that do not know the format wrap JSON as they would for people.
+  const json = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
+  let value: unknown
+  try {
+    if (isDeeperThan(json, jsonDepthMax)) throw new Error(`it is nested deeper than ${jsonDepthMax} levels`)
+    value = JSON.parse(json)
+  } catch (error) {
+    throw refuse(`it is no JSON (${messageOf(error)})`)
+  }
+  const misfit = await context.models.checkJson(schema, value)
+  if (misfit !== undefined) throw refuse(misfit.replace(/\.$/, ''))
+  return value
+}
+
+function attemptsOf({ cause }: BlockError): { attempts?: unknown } {
+  const { attempts } = (cause ?? {}) as { attempts?: unknown }
+  return attempts === undefined ? {} : { attempts }
+}
+
+function check(
+  params: Readonly<Record<string, unknown>>,
+  { priceOf }: WorkflowFacts,
+  written: Readonly<Record<string, unknown>>,
+): ParameterFinding[] {
+  const findings = checkModelParameters(params, written, priceOf)
+  const tools = (params['tools'] ?? []) as Static<typeof Tool>[]
+  for (const [index, { type, name, workflowId, params: inner }] of tools.entries()) {
+    const path = `tools.${index}`
+    const error = (code: string, at: string, message: string) =>
+      findings.push({ level: 'error', code, path: `${path}.${at}`, message })
+    if (type === 'workflow' && !workflowId)
+      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" names no workflow.`)
+    if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request in "params".`)
+    if (tools.findIndex((other) => other.name === name) !== index) {
+      error('DUPLICATE_ID', 'name', `Two tools have the name "${name}".`)
+    }
+  }
+  return findings
+}

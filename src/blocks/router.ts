@@ -1,0 +1,99 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { isObject } from '../domain/input.ts'
+import { asText } from '../domain/reference.ts'
+import { type BlockContext, BlockError, type BlockResult, defineBlock, type ParameterFinding } from '../engine/block.ts'
+import { checkModelParameters, modelParameters, withoutKey } from './model-parameters.ts'
+import { askModel } from './model-turn.ts'
+
+const Route = t.Object({
+  id: t.String({ minLength: 1, maxLength: 100 }),
+  description: t.Optional(t.String({ title: 'Description', description: 'When this way is the right one.' })),
+})
+
+const Parameters = t.Object({
+  ...modelParameters,
+  prompt: t.Unknown({ title: 'Prompt', description: 'What is to be judged, and by what.' }),
+  routes: t.Array(Route, { title: 'Routes', minItems: 1, maxItems: 100 }),
+})
+type Parameters = Static<typeof Parameters>
+
+/** Leaves by the handle that a language model chooses. */
+export const router = defineBlock({
+  type: 'router',
+  label: 'Router',
+  description: 'Lets a language model choose the way on.',
+  kind: 'step',
+  parameters: Parameters,
+  outputs: ['route', 'model', 'tokens', 'cost'],
+  ports: ({ routes }) => idsOf(routes).map((id) => `router-${id}`),
+  mayFail: false,
+  check(params, { priceOf }, written) {
+    const ids = idsOf(params['routes'])
+    const twice = ids.flatMap((id, index): ParameterFinding[] => {
+      if (ids.indexOf(id) === index) return []
+      const message = `Two routes have the id "${id}".`
+      return [{ level: 'error', code: 'DUPLICATE_ID', path: `routes.${index}.id`, message }]
+    })
+    return [...checkModelParameters(params, written, priceOf), ...twice]
+  },
+  showInput: withoutKey,
+  run,
+})
+
+async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
+  const { model, prompt, routes } = params
+  const ids = routes.map(({ id }) => id)
+  const turn = await askModel(
+    {
+      params,
+      messages: [
+        { role: 'system', content: instructionOf(routes) },
+        { role: 'user', content: asText(prompt) },
+      ],
+      tools: [],
+      responseSchema: {
+        type: 'object',
+        properties: { route: { type: 'string', enum: ids } },
+        required: ['route'],
+        additionalProperties: false,
+      },
+    },
+    context,
+  )
+  if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message)
+  const route = choiceOf(turn.answer.text, ids)
+  if (route === undefined) {
+    const said = turn.answer.text.slice(0, saidCharsMax)
+    throw new BlockError('INVALID_OUTPUT', `The model chose none of the routes ${ids.join(', ')}. It said: ${said}`)
+  }
+  return { outputs: { route, model, tokens: turn.tokens, cost: turn.cost }, port: `router-${route}` }
+}
+
+/** Of an answer that cannot be used, what the error shows. */
+const saidCharsMax = 500
+
+function instructionOf(routes: Parameters['routes']): string {
+  const list = routes.map(({ id, description }) => `- ${JSON.stringify(id)}${description ? `: ${description}` : ''}`)
+  return (
+    'Choose the one route that fits what the user says best. The routes:\n' +
+    `${list.join('\n')}\nAnswer with JSON and nothing else: {"route": "<the id of the route>"}`
+  )
+}
+
+/** The route that an answer names; a model that knows no JSON mode may say just the id, or put a fence around JSON. */
+function choiceOf(text: string, ids: readonly string[]): string | undefined {
+  const bare = text.trim().replace(/^["'`]+|["'`.]+$/g, '')
+  if (ids.includes(bare)) return bare
+  try {
+    const value: unknown = JSON.parse(/\{.*\}/s.exec(text)?.[0] ?? '')
+    const route = isObject(value) ? value['route'] : undefined
+    return ids.find((id) => id === route)
+  } catch {
+    return undefined
+  }
+}
+
+function idsOf(routes: unknown): string[] {
+  if (!Array.isArray(routes)) return []
+  return routes.map((entry: { id?: unknown } | null) => String(entry?.id))
+}

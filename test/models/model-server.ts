@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Protocol, protocolOf, writeAnswer } from './model-protocols.ts'
+
+/** What the stand-in says to one request. */
+export type ScriptedAnswer = {
+  /** Pieces of text, one event each. */
+  text?: readonly string[]
+  toolCalls?: readonly { id: string; name: string; arguments: string }[]
+  refusal?: string
+  /** Null: the answer tells no tokens. */
+  usage?: { prompt: number; cached?: number; completion: number } | null
+  /** `length`: cut off at the limit. */
+  finish?: 'stop' | 'length'
+  /** An error instead of an answer. */
+  status?: number
+  headers?: Record<string, string>
+  /** `hang`: nothing is ever said. `break`: the connection is cut after the text. `garbage`: an event that is no JSON. */
+  trouble?: 'hang' | 'break' | 'garbage' | 'end'
+  /** Waited for before each piece of text. */
+  gate?: () => Promise<void>
+}
+
+export type SeenRequest = {
+  protocol: Protocol
+  path: string
+  headers: IncomingMessage['headers']
+  body: Record<string, unknown>
+  /** Resolves when the caller has closed the connection before the answer was complete. */
+  left: Promise<void>
+}
+
+/**
+ * A stand-in for language model services, for tests and for trying things without one: no model is behind it, it says
+ * what it is told to. It speaks the wire protocols of OpenAI (chat completions), Anthropic (messages) and Google
+ * (streamGenerateContent) over a real socket.
+ */
+export class ModelServer implements AsyncDisposable {
+  readonly requests: SeenRequest[] = []
+  readonly #server: Server
+  #script: (request: SeenRequest, index: number) => ScriptedAnswer
+
+  private constructor(script: (request: SeenRequest, index: number) => ScriptedAnswer) {
+    this.#script = script
+    this.#server = createServer((request, response) => void this.#answer(request, response))
+  }
+
+  /** `script`: by the request and its number, from 0; a list is said one by one, its last for all that follow. */
+  static async start(
+    script: readonly ScriptedAnswer[] | ((request: SeenRequest, index: number) => ScriptedAnswer),
+  ): Promise<ModelServer> {
+    const say =
+      typeof script === 'function' ? script : (_: SeenRequest, at: number) => script[at] ?? script.at(-1) ?? {}
+    const server = new ModelServer(say)
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** The `baseUrl` of a block that calls it. */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/v1`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    const path = request.url ?? ''
+    const left = new Promise<void>((resolve) => {
+      response.on('close', () => {
+        if (!response.writableFinished) resolve()
+      })
+    })
+    const body = JSON.parse(text) as Record<string, unknown>
+    const seen = { protocol: protocolOf(path), path, headers: request.headers, body, left }
+    const index = this.requests.push(seen) - 1
+    await writeAnswer(response, seen.protocol, this.#script(seen, index))
+  }
+}
