@@ -22,7 +22,7 @@ const everything = { before: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_
 test.skipIf(!trial).each(['goes on', 'starts again'])(
   'on a disk without a free byte old entries can be deleted, by a service that %s, and runs are taken again',
   async (how) => {
-    using disk = smallDisk('150m')!
+    using disk = smallDisk('160m')!
     const directory = join(disk.path, 'data')
     const open = () => openSqliteStore({ directory, sync: 'full', mode: 'workers' })
     let store = await open()

@@ -9,10 +9,10 @@ import { dirname, join } from 'node:path'
  */
 export const reserveName = 'millrace.reserve'
 
-/** More than a WAL holds before it is moved. */
-export const reserveBytes = 16_777_216
+/** More than a WAL holds before it is moved, also when much is written meanwhile; but not what a backup makes of it. */
+export const reserveBytes = 33_554_432
 /** The reserve is kept where so many of it are free. */
-const reservesFreeMin = 8
+const reservesFreeMin = 4
 
 /** False when there is none. */
 export function releaseReserve(databasePath: string): boolean {
