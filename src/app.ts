@@ -20,6 +20,7 @@ import { Deployments } from './engine/deployments.ts'
 import { Jobs } from './engine/jobs.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
+import { openFiles } from './files/open.ts'
 import type { Answerer, Listener } from './http/listener.ts'
 import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
@@ -96,6 +97,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
 
   const samples = { host: localHost(config.host), port: listener.port, paths: [samplePath] }
+  const baseUrl = () => config.baseUrl ?? `http://${samples.host}:${samples.port}`
   const outbound = createOutbound({
     allow: outboundAllow,
     version,
@@ -116,6 +118,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
     onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
   })
+  const files = openFiles({ settings: config, keys: box.derive('millrace file urls'), baseUrl, store, clock, logger })
   const retention = new Retention({
     store,
     clock,
@@ -171,8 +174,9 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const settings = {
     bodyBytesMax: config.bodyBytesMax,
+    bodyBytesMaxFiles: config.bodyBytesMaxFiles,
     bodyBytesMaxAnywhere: Math.max(config.bodyBytesMax, config.bodyBytesMaxFiles),
-    baseUrl: () => config.baseUrl ?? `http://${samples.host}:${samples.port}`,
+    baseUrl,
     version,
     cancelOnDisconnect: config.cancelOnDisconnect,
     streamBufferBytes: config.streamBufferBytes,
@@ -189,6 +193,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       return sealed && textOf(box.open(sealed, jobContext(executionId)))
     },
     environments,
+    files,
     rateLimits: {
       externalApi: async ({ userId }: Account) => accounts.take('external', await accounts.account(userId)),
       refused: (address: string) => accounts.takeRefused(address),
@@ -223,10 +228,12 @@ export async function startApp(options: AppOptions): Promise<App> {
           runner.assertFree()
           if (!writer.healthy) throw storageUnavailable()
         },
-        accept(request) {
+        assertAcceptingJobs() {
+          jobs.assertAccepting()
           if (!writer.healthy) throw storageUnavailable()
-          return jobs.accept(request)
         },
+        receiveFiles: files.receive,
+        accept: (request) => jobs.accept(request),
         limits: accounts,
         streamLost: ({ cause, code }, executionId) => logger.error('stream broke off', { executionId, code, cause }),
         settings,
@@ -249,6 +256,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await runner.stop(graceMs)
       await jobs.stop()
       await retention.stop()
+      await files.stop()
       await writer.stop()
       await Promise.race([stopped, after(clock, closeMs)])
       await listener.stop(true)
@@ -276,13 +284,8 @@ const warmAfterMs = 100
 const closeMs = 500
 
 function storageUnavailable(): AppError {
-  return new AppError(
-    'STORAGE_UNAVAILABLE',
-    'Runs cannot be recorded at the moment, so none is started. Try again soon.',
-    {
-      retryAfterS: 1,
-    },
-  )
+  const message = 'Runs cannot be recorded at the moment, so none is started. Try again soon.'
+  return new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS: 1 })
 }
 
 function after(clock: Clock, delayMs: number): Promise<void> {

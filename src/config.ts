@@ -82,7 +82,7 @@ export const Config = t.Object({
   webhookMaxAttempts: whole(5, 1, 50, 'Attempts to deliver a webhook.', { pending: true }),
   webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.', { pending: true }),
   webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.', { pending: true }),
-  fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.', { pending: true }),
+  fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.'),
   modelPrices: t.Optional(
     t.String({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
   ),

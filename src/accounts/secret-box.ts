@@ -43,6 +43,12 @@ export class SecretBox {
     throw damaged(context)
   }
 
+  /** Keys for another purpose, one of each of its own: the first is the one to use, the others were used before. */
+  derive(purpose: string): Uint8Array[] {
+    if (this.#keys.length === 0) throw noKey(this.#source)
+    return this.#keys.map(({ bytes }) => new Uint8Array(new Bun.CryptoHasher('sha256', bytes).update(purpose).digest()))
+  }
+
   /** Whether values that begin so (`sealHeadBytes` of them) can be opened, as far as the key goes. */
   knows(head: Uint8Array): boolean {
     return this.#find(head.subarray(1, sealHeadBytes)).length > 0

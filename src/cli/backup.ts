@@ -130,6 +130,8 @@ async function* filesBelow(root: string, folder: string): AsyncGenerator<string>
   if (!existsSync(path)) return
   for await (const entry of await opendir(path)) {
     const name = `${folder}/${entry.name}`
+    // What is on its way in belongs to no run yet.
+    if (entry.name.startsWith('.')) continue
     if (entry.isDirectory()) yield* filesBelow(root, name)
     else if (entry.isFile()) yield name
   }

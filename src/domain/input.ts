@@ -1,10 +1,16 @@
 import type { ErrorDetail } from './errors.ts'
+import type { RunFile } from './file.ts'
 import { isDeeperThan } from './json.ts'
 import { jsonDepthMax } from './limits.ts'
 import type { FieldType, InputField } from './workflow.ts'
 
-/** What a trigger hands to the run: the whole input, and each declared field (null when it is missing). */
-export type TriggerInput = { input: Record<string, unknown>; fields: Record<string, unknown> }
+/** What a trigger hands to the run: the whole input, and each declared field (null when it is missing). Plain JSON. */
+export type TriggerInput = {
+  input: Record<string, unknown>
+  fields: Record<string, unknown>
+  /** The files among them; absent when there are none. */
+  files?: readonly RunFile[]
+}
 
 export type InputReading = { ok: true; value: TriggerInput } | { ok: false; details: ErrorDetail[] }
 

@@ -1,4 +1,5 @@
 import { noCost } from './cost.ts'
+import type { RunFile } from './file.ts'
 import { logIdOf } from './ids.ts'
 import type { IsoTime } from './iso-time.ts'
 import type { Level } from './log.ts'
@@ -22,6 +23,8 @@ export type EntryExtras = {
   details?: { workflow: EntryWorkflow; cost: string | null }
   finalOutput?: string
   traceSpans?: string
+  /** JSON of its `RunFile`s. */
+  files?: string | undefined
 }
 
 export type EntryWorkflow = { id: string; name: string; description: string | null }
@@ -31,9 +34,13 @@ export type EntryWorkflow = { id: string; name: string; description: string | nu
  * makes it: a page crosses from the thread that reads the database as one string, so that the thread which answers
  * requests never has its rows in hand (1,000 of them cost it 0.5 ms only to receive, their text 0.1 ms).
  */
-export function entryText(facts: EntryFacts, { details, finalOutput, traceSpans }: EntryExtras, iso: IsoTime): string {
+export function entryText(
+  facts: EntryFacts,
+  { details, finalOutput, traceSpans, files }: EntryExtras,
+  iso: IsoTime,
+): string {
   const cost = details ? costText(details.cost) : `{"total":${facts.costTotal}}`
-  let text = `{${factsText(facts, iso)},"cost":${cost},"files":null`
+  let text = `{${factsText(facts, iso)},"cost":${cost},"files":${filesText(files)}`
   if (details) text += `,"workflow":${workflowText(details.workflow)}`
   if (finalOutput !== undefined) text += `,"finalOutput":${finalOutput}`
   if (traceSpans !== undefined) text += `,"traceSpans":${traceSpans}`
@@ -51,6 +58,12 @@ export function factsText(facts: EntryFacts, iso: IsoTime): string {
 
 export function costText(cost: string | null): string {
   return cost ?? noCostText
+}
+
+/** The files of a run as callers see them. */
+export function filesText(runFiles: string | null | undefined): string {
+  if (!runFiles) return 'null'
+  return JSON.stringify((JSON.parse(runFiles) as RunFile[]).map(({ file }) => file))
 }
 
 const noCostText = JSON.stringify(noCost)

@@ -1,4 +1,5 @@
 import type { Cost, ModelUsage } from './cost.ts'
+import type { RunFile } from './file.ts'
 import type { Redactor } from './redaction.ts'
 import type { TriggerKind } from './workflow.ts'
 
@@ -61,6 +62,8 @@ export type RunRecord = {
   root: Span
   /** What keeps the workspace's secrets out of everything that is written down; undefined when it has none. */
   secrets: Redactor | undefined
+  /** Its files; absent when there are none. */
+  files?: readonly RunFile[]
 }
 
 /** The row of a log entry, as the store takes it: texts are made, nothing is left to decide. */
@@ -92,4 +95,9 @@ export type LogRow = {
   rawOutput: string | null
   /** JSON text: the array of trace spans as they go on the wire. */
   traceSpans: string
+  /** Its files; absent when there are none. */
+  files?: LogFiles
 }
+
+/** `text`: JSON of the `RunFile`s. `folder`: where the stored ones lie; null when none is stored. */
+export type LogFiles = { text: string; folder: string | null }

@@ -58,6 +58,8 @@ export type JobRequest = {
   version: number
   trigger: TriggerKind
   input: TriggerInput
+  /** A new one when absent. */
+  executionId?: string
 }
 
 /** A job that has not ended. */
@@ -127,7 +129,7 @@ export class Jobs {
     this.assertAccepting()
     const { clock, concurrency, seal, write } = this.#options
     const { workflowId, workspaceId, version, trigger, input } = request
-    const executionId = newExecutionId()
+    const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
     const startsNow = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
     const startedAt = startsNow ? createdAt : null

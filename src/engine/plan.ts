@@ -24,7 +24,12 @@ export type Plan = {
   readBlocks: ReadonlySet<string>
 }
 
-export type PlanTrigger = { node: PlanNode; format: readonly InputField[] }
+export type PlanTrigger = {
+  node: PlanNode
+  format: readonly InputField[]
+  /** Names of the fields that hold files; empty for most. */
+  fileFields: readonly string[]
+}
 
 /** The blocks of the root, or of one loop or parallel, by slot. */
 export type PlanScope = {
@@ -113,7 +118,9 @@ class Compiler {
       const { starts } = node.definition
       if (!starts || !node.enabled) continue
       const format = readPath(this.#document.blocks[node.id]?.params, ['inputFormat'])
-      triggers.set(starts, { node, format: Array.isArray(format) ? (format as InputField[]) : [] })
+      const fields = Array.isArray(format) ? (format as InputField[]) : []
+      const fileFields = fields.filter(({ type }) => type === 'files').map(({ name }) => name)
+      triggers.set(starts, { node, format: fields, fileFields })
     }
     return triggers
   }

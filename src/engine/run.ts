@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { addCost, type Cost, noCost } from '../domain/cost.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { RunFile } from '../domain/file.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { RunFailure, Span } from '../domain/log.ts'
@@ -65,6 +66,8 @@ export type Budget = {
   cost: Cost
   /** Adds to it; a promise when it has to be written down. */
   spend(cost: Cost): Promise<void> | undefined
+  /** Files that blocks made. */
+  files: RunFile[]
   /** Ends it as failed, whatever runs inside it. */
   stop(failure: RunFailure): void
   /** Ends it for now: it goes on later from its journal. `cause`: why. */
@@ -192,6 +195,7 @@ export function newBudget(): Budget {
     blocks: 0,
     bytes: 0,
     spans: 0,
+    files: [],
     cost: noCost,
     spend(cost) {
       budget.cost = addCost(budget.cost, cost)

@@ -1,7 +1,8 @@
 import { type Cost, type ModelUsage, noCost } from '../domain/cost.ts'
+import { folderOf, type RunFile } from '../domain/file.ts'
 import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
-import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
+import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
 
 /** Makes the row of a run that ended. */
@@ -39,6 +40,7 @@ export function createFold(): Fold {
       rawOutput: record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
       finalOutput,
       traceSpans: `[${spanText(record.root, texts, iso)}]`,
+      ...(record.files ? { files: filesOf(record, record.files) } : undefined),
     }
   }
 }
@@ -63,6 +65,17 @@ function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
     return [redactText(name, secrets), model] as const
   })
   return { ...cost, models: Object.fromEntries(models) }
+}
+
+/** Texts that callers and other services chose stand in names, types and addresses, and so in keys. */
+function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
+  const { secrets } = record
+  const clean = (text: string) => (secrets ? (JSON.parse(stringText(text, secrets)) as string) : text)
+  const shown = files.map(({ key, file }) => ({
+    key: key === null ? null : clean(key),
+    file: { ...file, url: clean(file.url), name: clean(file.name), type: clean(file.type) },
+  }))
+  return { text: JSON.stringify(shown), folder: files.some(({ key }) => key !== null) ? folderOf(record) : null }
 }
 
 /** What the caller of an asynchronous run gets; null when that is what the log says. */

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
+import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
 
 /** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
@@ -197,7 +198,7 @@ const logFacts = {
   startedAt: Time,
   endedAt: Time,
   totalDurationMs: t.Number(),
-  files: maybe(t.Array(t.Unknown())),
+  files: maybe(t.Array(FileObject)),
 }
 const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
 

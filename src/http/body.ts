@@ -18,6 +18,30 @@ export async function readJsonBody(request: Request, bytesMax: number): Promise<
   return readJson(await readBody(request, bytesMax))
 }
 
+/** A request's body piece by piece, at most `bytesMax` bytes of it. Throws like `readBody`. */
+export async function* readChunks(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
+  const declared = declaredBytes(request.headers)
+  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
+  if (request.body === null) return
+  let length = 0
+  const reader = request.body.getReader()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read().catch((cause: unknown) => {
+        throw brokenOff(cause)
+      })
+      if (done) break
+      length += value.byteLength
+      if (length > bytesMax) throw tooLarge(bytesMax)
+      yield value
+    }
+    // A caller that goes away may end the stream as if it were complete.
+    if (declared !== undefined && length < declared) throw brokenOff()
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
 /** Refuses, before anything else is looked at, a body that says itself that no route takes it. */
 export function refuseOversized(headers: Headers, bytesMax: number): void {
   const declared = declaredBytes(headers)
@@ -40,8 +64,12 @@ async function readBytes(request: Request, bytesMax: number, bounded: boolean): 
   } catch (error) {
     if (error instanceof AppError) throw error
     // The caller went away while sending; nobody reads this answer, but it is no error of ours.
-    throw new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause: error })
+    throw brokenOff(error)
   }
+}
+
+function brokenOff(cause?: unknown): AppError {
+  return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }
 
 /** Counts while it reads, so that a body without a length cannot fill the memory. */

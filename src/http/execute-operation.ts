@@ -101,7 +101,10 @@ export const executeDetail = {
       'leaves cancels the run.\n\n' +
       'With `X-Execution-Mode: async` it answers as soon as the run is on disk, with the address to ask for the outcome; ' +
       'such a run goes on after a crash of the service behind the last block that ended, so a block that was in flight ' +
-      'runs again.',
+      'runs again.\n\n' +
+      'An input field of the type `files` takes file items, `{ type: "file", data, name, mime? }` with a base64 data URI of ' +
+      '20 MB at most, or `{ type: "url", data, name, mime? }` with an address. The run reads them as file objects: `url` ' +
+      '(signed, of limited life), `name`, `size`, `type`, `uploadedAt`, `expiresAt`.',
     tag: 'Executions',
     access: 'external',
     errors: [

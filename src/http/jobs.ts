@@ -1,3 +1,4 @@
+import type { FreshenFiles } from '../domain/file.ts'
 import { isObject } from '../domain/input.ts'
 import type { LogDetailRow, Store } from '../store/store.ts'
 import { isoTime } from './answers.ts'
@@ -9,7 +10,7 @@ export type Job = { workflowId: string; workspaceId: string; text: JsonText; end
 
 /** A run by its execution id; undefined when there is none, or its log entry is gone. */
 export async function findJob(
-  { runner, jobs, outputOf, store }: JobServices,
+  { runner, jobs, outputOf, files, store }: JobServices,
   executionId: string,
 ): Promise<Job | undefined> {
   // In this order: what ends meanwhile moves from one to the next, and is found there.
@@ -20,10 +21,19 @@ export async function findJob(
   const row = await store.getExecution(executionId)
   if (!row) return undefined
   const output = row.createdAt === null ? undefined : await outputOf(executionId)
-  return { workflowId: row.workflowId, workspaceId: row.workspaceId, text: writeEnded(row, output), ended: true }
+  return {
+    workflowId: row.workflowId,
+    workspaceId: row.workspaceId,
+    text: await freshened(writeEnded(row, output), row.files, files.freshen),
+    ended: true,
+  }
 }
 
-type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf'> & { store: Pick<Store, 'getExecution'> }
+async function freshened(answer: JsonText, runFiles: string | null, freshen: FreshenFiles): Promise<JsonText> {
+  return runFiles === null ? answer : new JsonText(await freshen(answer.text, [runFiles]))
+}
+
+type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf' | 'files'> & { store: Pick<Store, 'getExecution'> }
 
 function writeInFlight({ executionId, createdAt, startedAt }: JobInFlight): JsonText {
   return writeObject({

@@ -1,5 +1,5 @@
 import { createIsoTime } from '../domain/iso-time.ts'
-import { costText, factsText, workflowText } from '../domain/log-entry.ts'
+import { costText, factsText, filesText, workflowText } from '../domain/log-entry.ts'
 import { stateOf, type WorkflowDocument } from '../domain/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
 import { isoTime } from './answers.ts'
@@ -9,7 +9,7 @@ import { JsonText, writeObject } from './json-text.ts'
 export function writeDetail(row: LogDetailRow, limits: JsonText): JsonText {
   const execution = `{"traceSpans":${row.traceSpans},"finalOutput":${row.finalOutput}}`
   const data =
-    `{${factsText(row, createIsoTime())},"cost":${costText(row.cost)},"files":null,` +
+    `{${factsText(row, createIsoTime())},"cost":${costText(row.cost)},"files":${filesText(row.files)},` +
     `"workflow":${workflowText(row.workflow)},"executionData":${execution},"limits":${limits.text}}`
   return writeObject({ data: new JsonText(data), limits })
 }

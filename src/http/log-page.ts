@@ -1,3 +1,4 @@
+import type { FreshenFiles } from '../domain/file.ts'
 import type { LogPage, LogQuery } from '../store/log-query.ts'
 import type { Store } from '../store/store.ts'
 import { writeCursor } from './cursor.ts'
@@ -12,6 +13,7 @@ export type PageOptions = {
   after: number | undefined
   /** The limits object, as JSON. */
   limits: string
+  freshenFiles: FreshenFiles
   /** Told when a part of a page that has begun could not be read. */
   onFailure(cause: unknown): void
 }
@@ -23,9 +25,14 @@ export type PageOptions = {
  */
 export async function answerPage(options: PageOptions): Promise<PageAnswer> {
   const { store, request, after } = options
-  const first = await store.queryLogs(queryOf(request, after, request.limit))
+  const first = await freshened(options, await store.queryLogs(queryOf(request, after, request.limit)))
   const parts = new PageParts(options, first)
   return first.end === 'size' ? { stream: streamOf(parts, options.onFailure) } : { text: parts.begin() + parts.end() }
+}
+
+/** File objects in it get URLs that open now. */
+async function freshened({ freshenFiles }: PageOptions, page: LogPage): Promise<LogPage> {
+  return page.files.length === 0 ? page : { ...page, entries: await freshenFiles(page.entries, page.files) }
 }
 
 /** The parts of one page, in their order. */
@@ -49,7 +56,8 @@ class PageParts {
     const { store, request } = this.#options
     const { end, position } = this.#latest
     if (end !== 'size' || position === null) return undefined
-    this.#latest = await store.queryLogs(queryOf(request, position, request.limit - this.#count))
+    const query = queryOf(request, position, request.limit - this.#count)
+    this.#latest = await freshened(this.#options, await store.queryLogs(query))
     this.#count += this.#latest.count
     return this.#latest.count === 0 ? '' : `,${this.#latest.entries}`
   }

@@ -4,6 +4,7 @@ import { accountRoutes } from './routes/account.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
+import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
@@ -34,6 +35,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
     .use(more.execute?.(door) ?? new Elysia())
     .use(leaving(door))
+    .use(fileRoutes(services, door))
     .use(apiRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import type { FreshenFiles } from '../domain/file.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -34,6 +35,7 @@ export type Services = {
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
+  files: FileServices
   rateLimits: RateLimits
   limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
   /** Whether ended runs reach the disk, and how many wait for it. */
@@ -51,6 +53,17 @@ export type Services = {
  */
 export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
 export type KeyLookUp = KeyRow | 'malformed' | undefined
+
+export type FileServices = {
+  freshen: FreshenFiles
+  /** A file that the service itself serves; undefined when files lie elsewhere. */
+  served: ServedFiles | undefined
+}
+
+export type ServedFiles = {
+  verify(parts: { key: string; expires: string; signature: string }): 'valid' | 'expired' | 'forged'
+  read(key: string): Promise<Blob | undefined>
+}
 
 /** The account that a key belongs to: limits are its, whichever of its keys is used. */
 export type Account = { userId: string }

@@ -36,6 +36,8 @@ export type LogPage = {
   /** In list form, as JSON, with commas between them. */
   entries: string
   count: number
+  /** JSON texts of the `RunFile`s of those runs that have files. */
+  files: readonly string[]
   /** Where to go on. Null when there was nothing to go past. */
   position: number | null
   /**

@@ -118,6 +118,12 @@ export interface Store {
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
+  // files of runs whose log entries are gone
+  /** Their folders (`folderOf` of domain/file.ts), at most `limit`. */
+  listGoneFiles(limit: number): Promise<string[]>
+  /** After they have been deleted. */
+  forgetGoneFiles(folders: readonly string[]): Promise<void>
+
   // usage
   /** What an account spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD. */
   getUsage(userId: string, periodStart: number): Promise<number>
@@ -277,5 +283,7 @@ export type LogDetailRow = EntryFacts & {
   cost: string | null
   finalOutput: string
   traceSpans: string
+  /** JSON of its `RunFile`s; null when it has none. */
+  files: string | null
   workflow: EntryWorkflow
 }

@@ -76,6 +76,10 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
 
+  // 403: only a signed URL opens anything, whoever has it.
+  row('GET /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
+  row('HEAD /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
+
   row('GET /sample/quotes', '/sample/quotes', 'nothing', 200),
   row('GET /health', '/health', 'nothing', 200),
   row('GET /health/live', '/health/live', 'nothing', 200),

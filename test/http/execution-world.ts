@@ -6,6 +6,7 @@ import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { DeclaredAnswers } from './declared-answers.ts'
+import type { Parsed } from './world.ts'
 
 export type CallOptions = {
   method?: string
@@ -74,7 +75,7 @@ export class ExecutionWorld {
     })
     const answer = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    const json: unknown = isJson ? JSON.parse(answer) : undefined
+    const json: Parsed = isJson ? JSON.parse(answer) : undefined
     this.#declared ??= declaredBy(this.url)
     const declared = await this.#declared
     declared.assert(method ?? (sent === undefined ? 'GET' : 'POST'), path, {

@@ -119,6 +119,7 @@ export class HttpWorld {
       jobs: { find: async () => undefined, cancel: async () => false },
       outputOf: async () => undefined,
       environments: new Environments({ store, box, clock }),
+      files: { freshen: (text) => text, served: undefined },
       rateLimits: {
         externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
         refused: (address) => limits.takeRefused(address),

@@ -23,7 +23,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
           expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
           const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
           for (const row of rows) {
-            const { models: _, rawOutput: __, ...rest } = row
+            const { models: _, rawOutput: __, ...rest } = { ...row, files: null }
             expect(await store.getLog(row.sequence)).toEqual({ ...rest, workflow })
             expect(await store.getExecution(row.executionId)).toEqual({ ...rest, workflow })
           }
@@ -69,7 +69,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
         }
         expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listForm))
       }
-      const nowhere = { entries: '', count: 0, position: null, end: 'last' } as const
+      const nowhere = { entries: '', count: 0, files: [], position: null, end: 'last' } as const
       expect(await store.queryLogs(logQuery('nowhere'))).toEqual(nowhere)
     })
 
@@ -90,6 +90,32 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
         expect(await store.lastSequence()).toBe(1)
         expect(await store.queryLogs(logQuery(home.workspaceId))).toMatchObject({ count: 1 })
       }
+    })
+
+    test('show the files of their runs; when they go, what is stored is named until it is deleted', async () => {
+      const { store, home } = world()
+      const file = { url: 'http://files/a', name: 'a', size: 3, type: 'text/plain' }
+      const stored = JSON.stringify([{ key: 'w/f/e2/1/a', file }])
+      const elsewhere = JSON.stringify([{ key: null, file }])
+      await appendLogs(store, [
+        logRow(home, 1),
+        logRow(home, 2, { files: { text: stored, folder: 'w/f/e2' } }),
+        logRow(home, 3, { files: { text: elsewhere, folder: null } }),
+      ])
+      expect((await store.getLog(1))?.files).toBeNull()
+      expect((await store.getLog(2))?.files).toBe(stored)
+      const page = await store.queryLogs(logQuery(home.workspaceId))
+      expect(page.files.toSorted()).toEqual([stored, elsewhere].toSorted())
+      expect(JSON.parse(`[${page.entries}]`).map((entry: { files: unknown }) => entry.files)).toEqual([
+        null,
+        [file],
+        [file],
+      ])
+      expect(await store.listGoneFiles(10)).toEqual([])
+      while (!(await store.retain({ before: 100, bytesMax: 2 ** 40, workMs: 0 })).done);
+      expect(await store.listGoneFiles(10)).toEqual(['w/f/e2'])
+      await store.forgetGoneFiles(['w/f/e2'])
+      expect(await store.listGoneFiles(10)).toEqual([])
     })
 
     test('of a deleted workflow stay, and its last runs are recorded', async () => {

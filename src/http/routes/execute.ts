@@ -1,25 +1,27 @@
 import { Elysia } from 'elysia'
 import type { AccountLimits } from '../../accounts/limits.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
-import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/input.ts'
+import type { TriggerInput } from '../../domain/input.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import type { Upload } from '../../files/upload.ts'
 import { isoTime } from '../answers.ts'
 import { assertMay, authenticate } from '../auth.ts'
-import { readBody, refuseOversized } from '../body.ts'
+import { readBody, readChunks, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
+import { readExecuteBody } from '../execute-body.ts'
 import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
 import { streamRun } from '../run-stream.ts'
-import { readSelection, type SelectedOutput } from '../selected-outputs.ts'
+import type { SelectedOutput } from '../selected-outputs.ts'
 import type { LookUpKey } from '../services.ts'
 
 /** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
@@ -33,12 +35,18 @@ export type ExecuteServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(): void
+  /** The same for asynchronous ones. */
+  assertAcceptingJobs(): void
+  /** Reads a body with file items; `fields` are those that hold them. */
+  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
   /** Takes an asynchronous run on; resolves when it is on disk. Rejects like `assertAccepting`. */
   accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
   /** Those of the workspace's owner count, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: {
     bodyBytesMax: number
+    /** Of a workflow whose trigger declares files. */
+    bodyBytesMaxFiles: number
     bodyBytesMaxAnywhere: number
     cancelOnDisconnect: boolean
     /** Text that waits for a slow reader of a stream at most. */
@@ -120,7 +128,7 @@ type Call = {
 }
 
 async function execute(call: Call): Promise<Response> {
-  const { services, request, workflowId, headers } = call
+  const { services, request, workflowId } = call
   const { settings } = services
   refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
   const kind = isAsync(request) ? 'async' : 'sync'
@@ -134,7 +142,32 @@ async function execute(call: Call): Promise<Response> {
   assertMay(key, deployment.workspaceId, 'execute', 'workflow')
   const plan = planOf(deployment)
   const trigger = triggerOf(plan)
-  const text = await readBody(request, settings.bodyBytesMax)
+  const { fileFields } = trigger
+  if (fileFields.length === 0) {
+    const text = await readBody(request, settings.bodyBytesMax)
+    return proceed(call, { deployment, plan, trigger, kind, text, upload: undefined })
+  }
+  const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), fileFields)
+  try {
+    return await proceed(call, { deployment, plan, trigger, kind, text: upload.text, upload })
+  } finally {
+    await upload.discard()
+  }
+}
+
+type Received = {
+  deployment: Deployment
+  plan: Plan
+  trigger: PlanTrigger
+  kind: 'sync' | 'async'
+  /** The body as JSON, without the content of files. */
+  text: string
+  upload: Upload | undefined
+}
+
+/** From the body on. */
+async function proceed(call: Call, { deployment, plan, trigger, kind, text, upload }: Received): Promise<Response> {
+  const { services, workflowId, headers } = call
   const body = text === '' ? {} : readJson(text)
   const found = services.limits.account(deployment.ownerId)
   const owner = found instanceof Promise ? await found : found
@@ -142,13 +175,27 @@ async function execute(call: Call): Promise<Response> {
   showWindow(headers, window)
   assertAllowed(window, services.clock.now())
   services.limits.assertWithinUsage(owner)
-  const { input, stream } = readOrThrow({ body, trigger, plan, isAsync: kind === 'async' })
-  if (kind === 'async') return accept(call, deployment, input)
-  services.assertAccepting()
-  const { server } = call
+  const { input: given, stream } = readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
+  upload?.check(given)
+  if (kind === 'async') services.assertAcceptingJobs()
+  else services.assertAccepting()
   const executionId = newExecutionId()
+  const { workspaceId } = deployment
+  const input = upload ? await upload.store(given, { workspaceId, workflowId, executionId }) : given
+  if (kind === 'async') return accept(call, deployment, input, executionId)
   headers['x-execution-id'] = executionId
-  const run: RunRequest = {
+  const run = runRequest(call, { executionId, plan, deployment, input })
+  if (stream) return await streamAnswer(call, run, stream)
+  const end = await services.execute(run)
+  call.code = end.record.failure?.code
+  return runAnswer(end, headers)
+}
+
+type RunFacts = { executionId: string; plan: Plan; deployment: Deployment; input: TriggerInput }
+
+function runRequest({ services, request, server, workflowId }: Call, facts: RunFacts): RunRequest {
+  const { executionId, plan, deployment, input } = facts
+  return {
     executionId,
     plan,
     workflowId,
@@ -159,13 +206,9 @@ async function execute(call: Call): Promise<Response> {
     callerSignal: () => {
       // A run may take longer than the server lets a silent connection live.
       server?.timeout(request, 0)
-      return settings.cancelOnDisconnect ? request.signal : undefined
+      return services.settings.cancelOnDisconnect ? request.signal : undefined
     },
   }
-  if (stream) return await streamAnswer(call, run, stream)
-  const end = await services.execute(run)
-  call.code = end.record.failure?.code
-  return runAnswer(end, headers)
 }
 
 function streamAnswer(
@@ -193,10 +236,15 @@ function isAsync({ headers }: Request): boolean {
 }
 
 /** Answers as soon as the run is on disk; it starts when its turn comes. */
-async function accept({ services, workflowId, headers }: Call, deployment: Deployment, input: TriggerInput) {
+async function accept(
+  { services, workflowId, headers }: Call,
+  deployment: Deployment,
+  input: TriggerInput,
+  executionId: string,
+) {
   const { workspaceId, version } = deployment
-  const job = { workflowId, workspaceId, version: version ?? 0, trigger: 'api' as const, input }
-  const { executionId, createdAt } = await services.accept(job)
+  const job = { workflowId, workspaceId, version: version ?? 0, trigger: 'api' as const, input, executionId }
+  const { createdAt } = await services.accept(job)
   const statusUrl = `/api/jobs/${executionId}`
   headers['x-execution-id'] = executionId
   headers['location'] = statusUrl
@@ -244,42 +292,4 @@ async function showWindowOf({ services, request, headers, limitedId }: Call): Pr
   } catch {
     // The storage is out: there is no window to show, and the caller learns of the outage.
   }
-}
-
-type Reading = {
-  input: TriggerInput
-  /** What is selected, for an answer that is streamed; undefined for one that is not. */
-  stream: readonly SelectedOutput[] | undefined
-}
-
-function readOrThrow(call: { body: unknown; trigger: PlanTrigger; plan: Plan; isAsync: boolean }): Reading {
-  const { body, trigger } = call
-  const control = isObject(body) ? readControl(body, call) : noControl
-  const reading = readInput(inputOf(body, trigger.format), trigger.format)
-  if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream }
-  const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
-}
-
-type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
-const noControl: Control = { stream: undefined, problems: [] }
-
-/** The members of a request that steer its answer. */
-function readControl(body: Record<string, unknown>, { plan, isAsync }: { plan: Plan; isAsync: boolean }): Control {
-  const { stream, selectedOutputs } = body
-  if (stream === undefined && selectedOutputs === undefined) return noControl
-  const problems: ErrorDetail[] = []
-  if (stream !== undefined && typeof stream !== 'boolean') {
-    problems.push({ path: 'stream', message: '"stream" must be true or false.' })
-  } else if (stream === true && isAsync) {
-    const message = 'An asynchronous run has nobody to stream to: leave out "stream", or X-Execution-Mode.'
-    problems.push({ path: 'stream', message })
-  }
-  const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')
-  if (selectedOutputs !== undefined && !isList) {
-    problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
-  }
-  const selection = readSelection(isList ? selectedOutputs : [], plan)
-  problems.push(...selection.problems)
-  return { stream: stream === true ? selection.selected : undefined, problems }
 }

@@ -35,6 +35,7 @@ export function logRoutes(services: Services, door: Door) {
           request: wanted,
           after,
           limits,
+          freshenFiles: services.files.freshen,
           onFailure: (cause) => door.broke(request, cause),
         })
         return 'text' in page ? answerWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
@@ -64,7 +65,9 @@ export function logRoutes(services: Services, door: Door) {
         const sequence = sequenceOf(id)
         const row = sequence === undefined ? undefined : await store.getLog(sequence)
         assertMay(key, row?.workspaceId, 'read', 'log entry')
-        return answerWith<LogDetail>(set, writeDetail(row as LogDetailRow, await limitsFor(key)))
+        const { text } = writeDetail(row as LogDetailRow, await limitsFor(key))
+        const runFiles = row?.files ? [row.files] : []
+        return answerWith<LogDetail>(set, new JsonText(await services.files.freshen(text, runFiles)))
       },
       {
         response: answers({ 200: LogDetail }),

@@ -1,5 +1,5 @@
 import type { NewJob } from '../../domain/job.ts'
-import type { Level, LogRow } from '../../domain/log.ts'
+import type { Level, LogFiles, LogRow } from '../../domain/log.ts'
 import type { TriggerKind } from '../../domain/workflow.ts'
 import type { Write } from '../../domain/write.ts'
 
@@ -26,11 +26,12 @@ export function encodeGroup(writes: readonly Write[]): string {
 
 function encodeLog(row: LogRow, output: Uint8Array | null): string {
   const models = row.models.length === 0 ? '' : JSON.stringify(row.models)
+  const files = row.files ? JSON.stringify(row.files) : ''
   return (
     `L ${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ` +
     `${row.durationMs} ${row.costTotal} ${models.length} ${row.executionId.length} ${row.workflowId.length} ` +
     `${row.workspaceId.length} ${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ` +
-    `${row.traceSpans.length} ${output === null ? -1 : output.length}\n` +
+    `${row.traceSpans.length} ${output === null ? -1 : output.length} ${files.length}\n` +
     models +
     row.executionId +
     row.workflowId +
@@ -38,6 +39,7 @@ function encodeLog(row: LogRow, output: Uint8Array | null): string {
     (row.cost ?? '') +
     row.finalOutput +
     row.traceSpans +
+    files +
     (output === null ? '' : textOf(output))
   )
 }
@@ -88,6 +90,7 @@ function decodeLog(reader: Reader, head: readonly string[]): LogRow {
     finalOutput: reader.take(head[14]),
     rawOutput: null,
     traceSpans: reader.take(head[15]),
+    ...(head[17] === '0' ? undefined : { files: JSON.parse(reader.take(head[17])) as LogFiles }),
   }
 }
 

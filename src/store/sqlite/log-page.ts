@@ -5,6 +5,7 @@ import type { Sql } from './connection.ts'
 import { type SqlRow, searchLogs } from './log-search.ts'
 import { LongTexts } from './long-texts.ts'
 import { factsOf } from './rows.ts'
+import { runFilesBetween } from './run-files.ts'
 
 /**
  * Characters after which the text of a page ends early. Entries without their long texts never reach it; with them a
@@ -14,22 +15,31 @@ export const pageCharsMax = 1_048_576
 
 export function queryLogs(sql: Sql, query: LogQuery): LogPage {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', query.workspaceId)
-  if (!workspace) return { entries: '', count: 0, position: null, end: 'last' }
+  if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
   const { rows, position, end } = searchLogs(sql, workspace.number, query)
-  const write = entryWriter(sql, query.show)
+  const runFiles = filesOf(sql, workspace.number, rows)
+  const write = entryWriter(sql, query.show, runFiles)
   let entries = ''
   let count = 0
   for (const row of rows) {
     entries += (count === 0 ? '' : ',') + write(row)
     count += 1
     if (entries.length >= pageCharsMax && count < rows.length) {
-      return { entries, count, position: row.sequence, end: 'size' }
+      return { entries, count, files: [...runFiles.values()], position: row.sequence, end: 'size' }
     }
   }
-  return { entries, count, position, end }
+  return { entries, count, files: [...runFiles.values()], position, end }
 }
 
-function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow) => string {
+/** Of all rows at once. */
+function filesOf(sql: Sql, workspace: number, rows: readonly SqlRow[]): ReadonlyMap<number, string> {
+  const [first, last] = [rows[0], rows.at(-1)]
+  if (!first || !last) return new Map()
+  const [from, to] = first.sequence < last.sequence ? [first, last] : [last, first]
+  return runFilesBetween(sql, workspace, from.sequence, to.sequence)
+}
+
+function entryWriter(sql: Sql, show: EntryShow, runFiles: ReadonlyMap<number, string>): (row: SqlRow) => string {
   const iso = createIsoTime()
   const workflows = new Map<number, EntryWorkflow>()
   const longs = new LongTexts(sql)
@@ -37,7 +47,7 @@ function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow) => string {
   return (row) => {
     const workflow = workflows.get(row.workflow) ?? readWorkflow(sql, row.workflow)
     workflows.set(row.workflow, workflow)
-    const extras: EntryExtras = {}
+    const extras: EntryExtras = { files: runFiles.get(row.sequence) }
     if (needsLong) {
       // Retention may have taken the long texts and not yet the row.
       const long = longs.find(row.sequence)

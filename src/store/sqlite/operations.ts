@@ -10,6 +10,7 @@ import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
+import * as runFiles from './run-files.ts'
 import * as users from './users.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
@@ -86,6 +87,9 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listCutJobs: { writes: false, run: jobs.listCutJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
+
+  listGoneFiles: { writes: false, run: runFiles.listGoneFiles },
+  forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },
 
   getUsage: { writes: false, run: logs.getUsage },
 

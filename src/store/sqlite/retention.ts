@@ -1,6 +1,7 @@
 import type { RetentionBounds } from '../store.ts'
 import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
 import type { Sql } from './connection.ts'
+import { retainRunFiles } from './run-files.ts'
 import { deleteZones } from './zones.ts'
 
 /** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
@@ -83,6 +84,7 @@ const pagesPerCommit = 16
 const beforeEntries: readonly string[] = [
   `DELETE FROM job_outputs WHERE execution_id IN (
      SELECT execution_id FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ? AND created_at NOT NULL)`,
+  ...retainRunFiles,
 ]
 const deleteEntries = 'DELETE FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?'
 const deleteChunk = 'DELETE FROM log_chunks WHERE first_sequence = ?'

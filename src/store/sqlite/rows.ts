@@ -151,7 +151,7 @@ export type SqlLogDetail = SqlFacts & {
   workflow_description: string | null
 }
 
-export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
+export const logDetailOf = (row: SqlLogDetail, long: Long, files: string | null): LogDetailRow => ({
   ...factsOf(row, row.workflow_id),
   workspaceId: row.workspace_id,
   version: row.version,
@@ -159,6 +159,7 @@ export const logDetailOf = (row: SqlLogDetail, long: Long): LogDetailRow => ({
   cost: long.cost,
   finalOutput: long.finalOutput,
   traceSpans: long.traceSpans,
+  files,
   workflow: { id: row.workflow_id, name: row.workflow_name, description: row.workflow_description },
 })
 

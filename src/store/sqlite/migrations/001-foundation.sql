@@ -157,6 +157,18 @@ CREATE TABLE log_chunks (
   content ANY NOT NULL
 ) STRICT;
 
+-- The files of runs that have some, which few have: a page of entries is one look-up here. When an entry goes its row
+-- stays as `gone` until what is stored of it is deleted.
+CREATE TABLE run_files (
+  workspace INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  folder TEXT,                                -- of the stored ones; NULL when there are none
+  files TEXT NOT NULL,                        -- JSON
+  gone INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_files_gone ON run_files (gone) WHERE gone = 1;
+
 -- Asynchronous runs that have not ended; a log entry takes their place in the same commit. What they hold is sealed.
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY AUTOINCREMENT,   -- the order of acceptance

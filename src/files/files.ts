@@ -1,0 +1,77 @@
+import type { Clock } from '../domain/clock.ts'
+import { AppError } from '../domain/errors.ts'
+import { type FileObject, type FileOwner, fileKey, type RunFile } from '../domain/file.ts'
+import { newId } from '../domain/ids.ts'
+import type { FileItem } from './file-item.ts'
+import { freshenFiles } from './freshen.ts'
+import type { Spool, SpoolFile } from './spool.ts'
+import type { FileStorage } from './storage.ts'
+import { Upload } from './upload.ts'
+
+export type FilesOptions = {
+  storage: FileStorage
+  spool: Spool
+  clock: Clock
+  /** Seconds that a URL holds. */
+  urlTtlS: number
+}
+
+/** The files of runs: brought in by requests or made by blocks, stored, and shown with URLs that open them for a while. */
+export class Files {
+  readonly #options: FilesOptions
+
+  constructor(options: FilesOptions) {
+    this.#options = options
+  }
+
+  /** Reads a body with file items. `fields`: the input fields that hold them. */
+  receive = (chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload> => {
+    const { spool } = this.#options
+    return Upload.receive({ chunks, fields, spool, store: (owner, items) => this.#storeItems(owner, items) })
+  }
+
+  /** Texts of JSON with new URLs in the place of old ones. */
+  freshen = (text: string, runFiles: readonly string[]): string | Promise<string> => {
+    if (runFiles.length === 0) return text
+    return freshenFiles(text, runFiles, (key) => this.#sign(key))
+  }
+
+  async #storeItems(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
+    const files: RunFile[] = []
+    for (const item of items) {
+      const { name, type } = item
+      files.push(
+        'url' in item
+          ? { key: null, file: { url: item.url, name, size: 0, type } }
+          : await this.#store(owner, item.content, { name, type }),
+      )
+    }
+    return files
+  }
+
+  async #store(
+    owner: FileOwner,
+    content: SpoolFile,
+    { name, type }: Pick<FileObject, 'name' | 'type'>,
+  ): Promise<RunFile> {
+    const { storage, clock } = this.#options
+    const key = fileKey(owner, newId(), name)
+    const { size } = content
+    try {
+      await storage.put(key, content, type)
+    } catch (cause) {
+      const message = `Files cannot be stored at the moment, so no run was started. Try again soon.`
+      throw new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
+    }
+    const uploadedAt = new Date(clock.now()).toISOString()
+    const { url, expiresAt } = await this.#sign(key)
+    return { key, file: { url, name, size, type, uploadedAt, expiresAt } }
+  }
+
+  async #sign(key: string): Promise<{ url: string; expiresAt: string }> {
+    const { storage, clock, urlTtlS } = this.#options
+    // Whole seconds, because that is what URLs say.
+    const expiresAt = (Math.floor(clock.now() / 1000) + urlTtlS) * 1000
+    return { url: await storage.urlOf(key, expiresAt), expiresAt: new Date(expiresAt).toISOString() }
+  }
+}

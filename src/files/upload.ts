@@ -1,0 +1,139 @@
+import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import type { FileOwner, RunFile } from '../domain/file.ts'
+import { put, type TriggerInput } from '../domain/input.ts'
+import { DataUriReader } from './data-uri.ts'
+import { type CutData, type FileItem, readFileItem } from './file-item.ts'
+import { JsonCutter } from './json-cutter.ts'
+import type { Spool, SpoolFile } from './spool.ts'
+
+/**
+ * A request body with file items, read while it arrives: their content goes to the spool, the rest is text. `discard`
+ * ends it in every case, and removes what was not stored.
+ */
+export class Upload {
+  /** The body as JSON, in which short texts stand for what was cut out. */
+  text = ''
+  readonly #spool: Spool
+  readonly #store: StoreFiles
+  readonly #fields: readonly string[]
+  /** Nobody can guess it, so no body can name a cut of its own. */
+  readonly #token = crypto.randomUUID()
+  readonly #cuts: CutData[] = []
+  #items: ReadonlyMap<string, readonly FileItem[]> = new Map()
+
+  private constructor(spool: Spool, store: StoreFiles, fields: readonly string[]) {
+    this.#spool = spool
+    this.#store = store
+    this.#fields = fields
+  }
+
+  /** Rejects with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`, or as `chunks` does; then nothing is left of it. */
+  static async receive(options: UploadOptions): Promise<Upload> {
+    const upload = new Upload(options.spool, options.store, options.fields)
+    try {
+      await upload.#read(options.chunks)
+      return upload
+    } catch (error) {
+      await upload.discard()
+      throw error
+    }
+  }
+
+  /** Checks the file items of an input. Throws `INVALID_INPUT` or `PAYLOAD_TOO_LARGE`, naming each item that is wrong. */
+  check({ fields }: TriggerInput): void {
+    const problems: ErrorDetail[] = []
+    let isTooLarge = false
+    const items = new Map<string, FileItem[]>()
+    for (const name of this.#fields) {
+      const list = fields[name]
+      if (!Array.isArray(list)) continue
+      const good: FileItem[] = []
+      for (const [index, raw] of list.entries()) {
+        const reading = readFileItem(raw, `${name}[${index}]`, (data) => this.#cutOf(data))
+        if (reading.ok) good.push(reading.item)
+        else {
+          problems.push(reading.detail)
+          isTooLarge ||= reading.isTooLarge
+        }
+      }
+      items.set(name, good)
+    }
+    if (problems.length > 0) {
+      const message = problems.map((problem) => problem.message).join(' ')
+      throw new AppError(isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'INVALID_INPUT', message, { details: problems })
+    }
+    this.#items = items
+  }
+
+  /** The input with file objects in place of the items that `check` found good. Rejects with `STORAGE_UNAVAILABLE`. */
+  async store(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
+    const whole = { ...input.input }
+    const fields = { ...input.fields }
+    const files: RunFile[] = []
+    for (const [name, items] of this.#items) {
+      const stored = await this.#store(owner, items)
+      const objects = stored.map(({ file }) => file)
+      files.push(...stored)
+      put(fields, name, objects)
+      put(whole, name, objects)
+    }
+    return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
+  }
+
+  async discard(): Promise<void> {
+    const cuts = this.#cuts.splice(0)
+    await Promise.all(cuts.map(({ file }) => file.remove()))
+  }
+
+  async #read(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const open: SpoolFile[] = []
+    const cutter = new JsonCutter({
+      fields: new Set(this.#fields),
+      placeholder: (index) => `${this.#token}:${index}`,
+      open: () => {
+        const file = this.#spool.create()
+        const reader = new DataUriReader((bytes) => file.write(bytes))
+        const cut: CutData = { value: { kind: 'malformed', reason: 'it has no end' }, file }
+        this.#cuts.push(cut)
+        open.push(file)
+        return {
+          push: (text) => reader.push(text),
+          end: () => {
+            cut.value = reader.end()
+            file.end()
+          },
+        }
+      },
+    })
+    for await (const chunk of chunks) {
+      cutter.push(chunk)
+      // Nothing more is read before this is written: what waits in memory is what one portion brought.
+      for (const file of open) await file.flush()
+      if (open.length > 1) open.splice(0, open.length - 1)
+    }
+    try {
+      this.text = strictUtf8.decode(cutter.end())
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause
+      throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.', { cause })
+    }
+  }
+
+  #cutOf(data: string): CutData | undefined {
+    if (!data.startsWith(`${this.#token}:`)) return undefined
+    return this.#cuts[Number(data.slice(this.#token.length + 1))]
+  }
+}
+
+/** Keeps the content of items, and makes the file objects of them. */
+export type StoreFiles = (owner: FileOwner, items: readonly FileItem[]) => Promise<RunFile[]>
+
+export type UploadOptions = {
+  chunks: AsyncIterable<Uint8Array>
+  /** The fields that hold file items. */
+  fields: readonly string[]
+  spool: Spool
+  store: StoreFiles
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
