@@ -118,7 +118,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
     onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
   })
-  const files = openFiles({ settings: config, keys: box.derive('millrace file urls'), baseUrl, store, clock, logger })
+  const urlKeys = (make: boolean) => box.derive('millrace file urls', make)
+  const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, logger })
   const retention = new Retention({
     store,
     clock,

@@ -43,9 +43,12 @@ export class SecretBox {
     throw damaged(context)
   }
 
-  /** Keys for another purpose, one of each of its own: the first is the one to use, the others were used before. */
-  derive(purpose: string): Uint8Array[] {
-    if (this.#keys.length === 0) throw noKey(this.#source)
+  /**
+   * Keys for another purpose, one of each of its own: the first is the one to use, the others were used before. `make`: as
+   * for sealing, a key is made when there is none.
+   */
+  derive(purpose: string, make: boolean): Uint8Array[] {
+    if (make && this.#keys.length === 0) this.#keys = readOrMakeKeys(this.#source).map(keyOf)
     return this.#keys.map(({ bytes }) => new Uint8Array(new Bun.CryptoHasher('sha256', bytes).update(purpose).digest()))
   }
 

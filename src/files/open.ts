@@ -18,8 +18,8 @@ export type FileSettings = {
 
 export type FilesOptions = {
   settings: FileSettings
-  /** What URLs are signed with: the first, and those before it. */
-  keys: readonly Uint8Array[]
+  /** What URLs are signed with: the first, and those before it. `make`: there has to be one. */
+  keys(make: boolean): readonly Uint8Array[]
   baseUrl(): string
   store: FileSweepOptions['store']
   clock: Clock

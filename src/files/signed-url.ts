@@ -3,11 +3,11 @@
  * the file that it was made for, until the time that it was made for, and no other of either.
  */
 export class UrlSigner {
-  readonly #keys: readonly Uint8Array[]
+  readonly #keys: (make: boolean) => readonly Uint8Array[]
   readonly #base: () => string
 
-  /** The first key signs, each of them is taken. `base`: the public address of the service. */
-  constructor(keys: readonly Uint8Array[], base: () => string) {
+  /** The first key signs, and is made when there is none; each of them is taken. `base`: the public address of the service. */
+  constructor(keys: (make: boolean) => readonly Uint8Array[], base: () => string) {
     this.#keys = keys
     this.#base = base
   }
@@ -15,7 +15,7 @@ export class UrlSigner {
   /** `expiresAt` in epoch milliseconds; it counts in whole seconds. */
   sign(key: string, expiresAt: number): string {
     const expires = String(Math.floor(expiresAt / 1000))
-    const [signing] = this.#keys
+    const [signing] = this.#keys(true)
     if (!signing) throw new Error('There is no key to sign with')
     const signature = signatureOf(signing, key, expires).toString('base64url')
     return `${this.#base()}${filesPath}${key}?expires=${expires}&signature=${signature}`
@@ -27,7 +27,7 @@ export class UrlSigner {
     const given = Buffer.from(signature, 'base64url')
     // The spelling counts as well: base64 has several of the same bytes.
     if (given.toString('base64url') !== signature) return 'forged'
-    const isSigned = this.#keys.some((each) => isEqual(signatureOf(each, key, expires), given))
+    const isSigned = this.#keys(false).some((each) => isEqual(signatureOf(each, key, expires), given))
     if (!isSigned) return 'forged'
     return Number(expires) * 1000 > now ? 'valid' : 'expired'
   }
