@@ -13,7 +13,7 @@ export async function writeAnswer(response: ServerResponse, protocol: Protocol, 
   if (said.trouble === 'hang') return
   if (said.status !== undefined) {
     response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers })
-    response.end(JSON.stringify(errorBodies[protocol](said.status)))
+    response.end(JSON.stringify(errorBodies[protocol](said.status, said.said ?? `stand-in says ${said.status}`)))
     return
   }
   response.writeHead(200, { 'content-type': 'text/event-stream', ...said.headers })
@@ -145,8 +145,8 @@ const eventsOf: Record<Protocol, (said: ScriptedAnswer) => Events> = {
   },
 }
 
-const errorBodies: Record<Protocol, (status: number) => unknown> = {
-  openai: (status) => ({ error: { message: `stand-in says ${status}`, type: 'error', code: null, param: null } }),
-  anthropic: (status) => ({ type: 'error', error: { type: 'error', message: `stand-in says ${status}` } }),
-  google: (status) => ({ error: { code: status, message: `stand-in says ${status}`, status: 'UNAVAILABLE' } }),
+const errorBodies: Record<Protocol, (status: number, message: string) => unknown> = {
+  openai: (_, message) => ({ error: { message, type: 'error', code: null, param: null } }),
+  anthropic: (_, message) => ({ type: 'error', error: { type: 'error', message } }),
+  google: (status, message) => ({ error: { code: status, message, status: 'UNAVAILABLE' } }),
 }

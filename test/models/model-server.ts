@@ -14,6 +14,8 @@ export type ScriptedAnswer = {
   finish?: 'stop' | 'length'
   /** An error instead of an answer. */
   status?: number
+  /** What the error says. */
+  said?: string
   headers?: Record<string, string>
   /** `hang`: nothing is ever said. `break`: the connection is cut after the text. `garbage`: an event that is no JSON. */
   trouble?: 'hang' | 'break' | 'garbage' | 'end'
