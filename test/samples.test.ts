@@ -9,6 +9,7 @@ import { defaultLimits } from '../src/domain/limits.ts'
 import type { RunRecord } from '../src/domain/log.ts'
 import type { WorkflowDocument } from '../src/domain/workflow.ts'
 import { compilePlan } from '../src/engine/plan.ts'
+import { ModelServer } from './models/model-server.ts'
 
 const folder = resolve(import.meta.dir, '..', 'samples')
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
@@ -131,6 +132,15 @@ describe('samples run against real services', () => {
       data: { message: expect.stringContaining('no quote about cooking') },
     })
   })
+})
+
+test('ask streams what a model says, and tells what it cost', async () => {
+  await using server = await ModelServer.start([{ text: ['Fine', '.'], usage: { prompt: 9, completion: 2 } }])
+  const environment = { MODEL_URL: server.url, MODEL_NAME: 'gpt-4o', MODEL_KEY: 'k' }
+  const { failure, output, cost } = await run(sample('ask.json'), { question: 'How?' }, environment)
+  expect(failure).toBeNull()
+  expect(output).toMatchObject({ content: 'Fine.', tokens: { total: 11 } })
+  expect(cost.total).toBe(0.0000425)
 })
 
 test('a value that is missing stops a run before anything happens, and says which', async () => {

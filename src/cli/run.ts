@@ -22,7 +22,7 @@ export const run: Command = {
     input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
     verbose: { description: 'tell what each block does, even when nobody watches a terminal' },
   },
-  settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs'],
+  settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs', 'modelPrices'],
   json: true,
   examples: [
     'run hello.json',

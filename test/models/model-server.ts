@@ -50,11 +50,12 @@ export class ModelServer implements AsyncDisposable {
   /** `script`: by the request and its number, from 0; a list is said one by one, its last for all that follow. */
   static async start(
     script: readonly ScriptedAnswer[] | ((request: SeenRequest, index: number) => ScriptedAnswer),
+    port = 0,
   ): Promise<ModelServer> {
     const say =
       typeof script === 'function' ? script : (_: SeenRequest, at: number) => script[at] ?? script.at(-1) ?? {}
     const server = new ModelServer(say)
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.#server.listen(port, '127.0.0.1', resolve))
     return server
   }
 
