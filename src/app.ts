@@ -151,7 +151,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const fetch = metrics.outbound.counting(outbound.fetch, () => clock.monotonic())
   const runner = new Runner({
-    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run, models, priceOf },
+    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run, models, priceOf, files: files.power },
     record,
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),

@@ -1,10 +1,14 @@
+import { mediaTypeOf, unknownMediaType } from '../domain/file.ts'
 import { isDeeperThan } from '../domain/json.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
 import type { OutboundAnswer, OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
+import { fileNameOf } from './api-files.ts'
 
 /** What one attempt of an API block came to. */
 export type ApiAnswer = {
   data: unknown
+  /** A body that is no text: `data` is its file object once it is stored. */
+  content: { bytes: Uint8Array; name: string; type: string } | null
   status: number | null
   headers: Record<string, string | string[]> | null
   /** `mayPass`: another attempt may do better. */
@@ -17,30 +21,34 @@ export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundR
   if (!outcome.ok) {
     const { code, message, status = null, headers = null } = outcome
     const mayPass = code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
-    return { data: null, status, headers, failure: { code, message, mayPass }, retryAfter: undefined }
+    return { ...nothing, status, headers, failure: { code, message, mayPass } }
   }
   const { answer } = outcome
   const { status, headers } = answer
-  const content = contentOf(answer)
+  const read = contentOf(answer)
   const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined
-  const data = content.kind === 'value' ? content.value : null
-  if (status >= 400) {
-    const message = `${method} ${withoutQuery(answer.url)} was answered with ${status}`
-    const failure = { code: 'HTTP_ERROR', message, mayPass: status === 429 || status >= 500 }
-    return { data, status, headers, failure, retryAfter }
-  }
-  if (content.kind === 'value') return { data, status, headers, failure: null, retryAfter }
-  const message = `${withoutQuery(answer.url)} answered with ${content.mediaType}: answers that are not text can't be stored yet`
-  return { data, status, headers, failure: { code: 'INVALID_RESPONSE', message, mayPass: false }, retryAfter }
+  const data = read.kind === 'value' ? read.value : null
+  const content = read.kind === 'value' ? null : fileOf(answer, read.type)
+  if (status < 400) return { data, content, status, headers, failure: null, retryAfter }
+  const message = `${method} ${withoutQuery(answer.url)} was answered with ${status}`
+  const failure = { code: 'HTTP_ERROR', message, mayPass: status === 429 || status >= 500 }
+  return { data, content, status, headers, failure, retryAfter }
 }
+
+function fileOf({ body, headers, url }: OutboundAnswer, type: string): ApiAnswer['content'] {
+  const disposition = headers['content-disposition']
+  return { bytes: body, name: fileNameOf(typeof disposition === 'string' ? disposition : undefined, url), type }
+}
+
+const nothing = { data: null, content: null, status: null, headers: null, retryAfter: undefined }
 
 /** A failure before any request was sent. */
 export function failedAnswer(code: string, message: string): ApiAnswer {
-  return { data: null, status: null, headers: null, failure: { code, message, mayPass: false }, retryAfter: undefined }
+  return { ...nothing, failure: { code, message, mayPass: false } }
 }
 
 /** A body as later blocks read it: a value, or a file when it is not text. */
-type Content = { kind: 'value'; value: unknown } | { kind: 'file'; mediaType: string }
+type Content = { kind: 'value'; value: unknown } | { kind: 'file'; type: string }
 
 function contentOf({ body, headers }: OutboundAnswer): Content {
   if (body.byteLength === 0) return { kind: 'value', value: null }
@@ -49,10 +57,10 @@ function contentOf({ body, headers }: OutboundAnswer): Content {
   const type = mediaType.trim().toLowerCase()
   if (type === '') {
     const text = decode(body, 'utf-8', true)
-    return text === undefined ? { kind: 'file', mediaType: 'bytes of no stated type' } : { kind: 'value', value: text }
+    return text === undefined ? { kind: 'file', type: unknownMediaType } : { kind: 'value', value: text }
   }
   const isJson = jsonType.test(type)
-  if (!isJson && !textType.test(type)) return { kind: 'file', mediaType: type }
+  if (!isJson && !textType.test(type)) return { kind: 'file', type: mediaTypeOf(type) ?? unknownMediaType }
   const text = decode(body, charsetOf(parameters), false) ?? ''
   return { kind: 'value', value: isJson ? parsed(text) : text }
 }

@@ -4,15 +4,13 @@ import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { asText } from '../domain/reference.ts'
 import { type BlockContext, BlockError } from '../engine/block.ts'
 import type { Parameters } from './api.ts'
+import { fileToSend } from './api-files.ts'
 
 /** The request that an API block's parameters ask for. Throws `BlockError` when they ask for none that can be sent. */
-export function requestOf(
-  params: Parameters,
-  context: Pick<BlockContext, 'idempotencyKey' | 'signal'>,
-): OutboundRequest {
+export async function requestOf(params: Parameters, context: RequestContext): Promise<OutboundRequest> {
   const { method, timeoutMs, followRedirects } = params
   const headers = pairsOf(params.headers)
-  const body = hasBody(method) ? bodyOf(params) : undefined
+  const body = hasBody(method) ? await bodyOf(params, context) : undefined
   const given = new Set(headers.map(([name]) => name.toLowerCase()))
   if (body?.type && !given.has('content-type')) headers.push(['Content-Type', body.type])
   // These may do something twice when they are sent twice; the key lets the receiver notice.
@@ -32,6 +30,8 @@ export function requestOf(
   }
 }
 
+type RequestContext = Pick<BlockContext, 'idempotencyKey' | 'signal' | 'files' | 'fetch'>
+
 export function hasBody(method: string): boolean {
   return method !== 'GET' && method !== 'DELETE'
 }
@@ -39,8 +39,12 @@ export function hasBody(method: string): boolean {
 type Pair = [key: string, value: string]
 type Body = { content: NonNullable<OutboundRequest['body']>; type?: string }
 
-function bodyOf({ body, bodyType }: Parameters): Body | undefined {
-  if (bodyType === 'file') throw new BlockError('INVALID_PARAMETER', 'Files cannot be sent yet: use another body type')
+async function bodyOf(params: Parameters, context: RequestContext): Promise<Body | undefined> {
+  const { body, bodyType, file, timeoutMs } = params
+  if (bodyType === 'file') {
+    const { content, type } = await fileToSend(file, 'The parameter "file"', context, timeoutMs)
+    return { content, type }
+  }
   if (body === undefined || body === null || body === '') return undefined
   switch (bodyType) {
     case 'json':
@@ -50,7 +54,7 @@ function bodyOf({ body, bodyType }: Parameters): Body | undefined {
     case 'form':
       return { content: formOf(body), type: 'application/x-www-form-urlencoded' }
     case 'multipart':
-      return { content: multipartOf(body) }
+      return { content: await multipartOf(body, context, timeoutMs) }
   }
 }
 
@@ -59,23 +63,34 @@ function formOf(body: unknown): string {
   return typeof body === 'string' ? body : new URLSearchParams(fieldsOf(body, 'form')).toString()
 }
 
-function multipartOf(body: unknown): FormData {
+/** In the order of the list: some receivers want the fields before the files. */
+async function multipartOf(body: unknown, context: RequestContext, timeoutMs: number): Promise<FormData> {
   const form = new FormData()
-  for (const [key, value] of fieldsOf(body, 'multipart')) form.append(key, value)
+  for (const [index, entry] of (Array.isArray(body) ? (body as unknown[]) : [body]).entries()) {
+    if (Array.isArray(body) && isObject(entry) && 'file' in entry && entry['file'] !== undefined) {
+      const key = asText(entry['key'])
+      if (key === '') continue
+      const file = await fileToSend(entry['file'], `The file of "${key}"`, context, timeoutMs)
+      form.append(key, file.content, file.name)
+    } else {
+      for (const [key, value] of fieldsOf(Array.isArray(body) ? [entry] : entry, 'multipart', index))
+        form.append(key, value)
+    }
+  }
   return form
 }
 
 /** The fields of a form: a list of `{ key, value }`, or an object, in which a list means a field that repeats. */
-function fieldsOf(body: unknown, bodyType: string): Pair[] {
+function fieldsOf(body: unknown, bodyType: string, first = 0): Pair[] {
   if (Array.isArray(body)) {
     return body.flatMap((entry: unknown, index) => {
       if (!isObject(entry) || !('key' in entry))
         throw new BlockError(
           'INVALID_PARAMETER',
-          `Entry ${index} of the body is not { key, value }, as "${bodyType}" needs`,
+          `Entry ${first + index} of the body is not { key, value }, as "${bodyType}" needs`,
         )
       if ('file' in entry)
-        throw new BlockError('INVALID_PARAMETER', 'Files cannot be sent yet: leave out the entry with "file"')
+        throw new BlockError('INVALID_PARAMETER', `A file cannot be sent as "${bodyType}": use "multipart"`)
       return pairsOf([{ key: asText(entry['key']), value: entry['value'] }])
     })
   }

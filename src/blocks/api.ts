@@ -1,11 +1,13 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/backoff.ts'
 import { sleep } from '../domain/clock.ts'
+import { messageOf } from '../domain/errors.ts'
 import type { SpanAttempt } from '../domain/log.ts'
 import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { OnError } from '../domain/workflow.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { type ApiAnswer, failedAnswer, readOutcome } from './api-answer.ts'
+import { isFileObject } from './api-files.ts'
 import { hasBody, requestOf } from './api-request.ts'
 
 export const Parameters = t.Object({
@@ -64,6 +66,9 @@ export const api = defineBlock({
   outputs: ['data', 'status', 'headers', 'error'],
   mayFail: true,
   check,
+  restore: ({ data }, { files }) => {
+    if (isFileObject(data)) files.restore(data)
+  },
   run,
 })
 
@@ -71,8 +76,8 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   const attempts: SpanAttempt[] = []
   let answer: ApiAnswer
   try {
-    const request = requestOf(params, context)
-    answer = await answerOf(request, params.retries, attempts, context)
+    const request = await requestOf(params, context)
+    answer = await stored(await answerOf(request, params.retries, attempts, context), context)
   } catch (error) {
     if (!(error instanceof BlockError)) throw error
     answer = failedAnswer(error.code, error.message)
@@ -81,6 +86,19 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   const { data, status, headers, failure } = answer
   const error = failure && { code: failure.code, message: failure.message, attempts: attempts.length }
   return { outputs: { data, status, headers, error }, ...(error ? { error } : {}) }
+}
+
+/** Puts a body that is no text into the storage. */
+async function stored(answer: ApiAnswer, { files }: BlockContext): Promise<ApiAnswer> {
+  const { content } = answer
+  if (!content) return answer
+  try {
+    return { ...answer, data: await files.store(content.bytes, content), content: null }
+  } catch (error) {
+    if (answer.failure) return answer
+    const message = `The answer is a file, and it could not be stored: ${messageOf(error)}`
+    return { ...answer, failure: { code: 'STORAGE_UNAVAILABLE', message, mayPass: false } }
+  }
 }
 
 /** Sends the request until it has an answer, or a failure that another attempt would not cure. */

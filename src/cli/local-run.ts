@@ -1,6 +1,8 @@
 import { registry } from '../blocks/registry.ts'
 import { type Config, limitsOf } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
+import { AppError } from '../domain/errors.ts'
+import type { FileStore } from '../domain/file.ts'
 import { isObject, readInput } from '../domain/input.ts'
 import { answerBytesMax } from '../domain/limits.ts'
 import type { RunRecord } from '../domain/log.ts'
@@ -63,6 +65,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       limits,
       fetch: outbound.fetch,
       runProgram: sandbox.run,
+      files: nothingStored,
       models: createLanguageModels({ open: outbound.open, clock: systemClock, answerBytesMax }),
       priceOf,
     },
@@ -78,6 +81,13 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     outbound.stop()
     await sandbox.stop()
   }
+}
+
+/** A run from a file leaves nothing behind. */
+const nothingStored: FileStore = {
+  store: () =>
+    Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'Files are stored by the service only: push the workflow.')),
+  read: () => Promise.resolve(undefined),
 }
 
 function planOf({ document, config, warn }: LocalRun, priceOf: PriceOf): Plan {

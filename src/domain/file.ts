@@ -18,6 +18,13 @@ export type RunFile = { key: string | null; file: FileObject }
 /** Of whom a file is. The file goes when the log entry of this run goes. */
 export type FileOwner = { workspaceId: string; workflowId: string; executionId: string }
 
+/** What runs need of the storage. Rejects with `STORAGE_UNAVAILABLE` when it is down. */
+export type FileStore = {
+  store(owner: FileOwner, content: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<RunFile>
+  /** Undefined when the file is gone. */
+  read(key: string): Promise<Blob | undefined>
+}
+
 /** Gives the file objects in a text of JSON new URLs. `runFiles`: JSON texts of the `RunFile`s of the runs it tells of. */
 export type FreshenFiles = (text: string, runFiles: readonly string[]) => string | Promise<string>
 

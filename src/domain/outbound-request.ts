@@ -21,7 +21,8 @@ export type OutboundRequest = {
   method: string
   /** In order, as the author wrote them; names are case-insensitive and may repeat. */
   headers: readonly (readonly [name: string, value: string])[]
-  body?: string | Uint8Array<ArrayBuffer> | FormData
+  /** A `Blob` has to be one that can be read again, for another attempt or after a redirect. */
+  body?: string | Uint8Array<ArrayBuffer> | FormData | Blob
   /** Redirects followed at most; 0 makes the 3xx the answer. */
   followRedirects: number
   /** From waiting for a free place to the last byte of the answer. */

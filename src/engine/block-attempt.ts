@@ -7,10 +7,11 @@ import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
 import type { Attempt } from './attempt.ts'
-import type { Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from './block.ts'
+import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from './block.ts'
 import { ContainerBody } from './container-body.ts'
 import type { Frame } from './frame.ts'
 import type { BlockPlace } from './run.ts'
+import { RunFiles } from './run-files.ts'
 
 /** What one block sees while it runs. Everything in it is made when the block asks for it. */
 export class BlockAttempt implements PartContext {
@@ -109,6 +110,13 @@ export class BlockAttempt implements PartContext {
     this.note(notes)
     this.#span.endTime = Math.max(this.#span.startTime, this.clock.now())
     this.#span.durationMs = this.#span.endTime - this.#span.startTime
+  }
+
+  get files(): BlockFiles {
+    const { run } = this.#start
+    const { budget, facts, powers } = run
+    budget.files ??= new RunFiles({ ...facts, workflowId: budget.root.workflowId }, powers.files, budget.root.files)
+    return budget.files
   }
 
   get models(): Models {

@@ -1,6 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
 import type { ModelUsage } from '../domain/cost.ts'
+import type { FileObject } from '../domain/file.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { SpanNotes } from '../domain/log.ts'
@@ -151,6 +152,8 @@ export interface BlockContext {
   spend(usage: ModelUsage): Promise<void>
   /** Text for live readers, as it is generated. */
   chunk(text: string): void
+  /** The run's files. */
+  readonly files: BlockFiles
   /** The run's variables. */
   readonly variables: Map<string, unknown>
   /** A container's inner blocks; undefined elsewhere. */
@@ -170,6 +173,16 @@ export interface PartContext extends BlockContext {
 export type WorkflowDescription =
   | { ok: true; name: string; format: readonly InputField[] }
   | { ok: false; error: BlockErrorData }
+
+/** The files of a run. */
+export interface BlockFiles {
+  /** Keeps content as a file of this run. */
+  store(content: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<FileObject>
+  /** The content of a file of this run by its URL; undefined for any other URL. */
+  read(url: string): Promise<Blob | undefined>
+  /** Takes a file back that a block of this run stored before a crash. */
+  restore(file: FileObject): void
+}
 
 export type RunFacts = {
   readonly executionId: string

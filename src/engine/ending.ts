@@ -24,8 +24,7 @@ export function rootSpan(run: Run): Span {
 /** The record of a run whose walk has ended; `root` is closed with it. */
 export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt }: Request): RunRecord {
   const { failure, output } = closeRun(run, root, end)
-  const { files } = run.input
-  const all = run.budget.files.length === 0 ? files : [...(files ?? []), ...run.budget.files]
+  const files = run.budget.files?.all ?? run.budget.root.files
   return {
     executionId: run.facts.executionId,
     workflowId: run.facts.workflowId,
@@ -41,7 +40,7 @@ export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, created
     cost: run.budget.cost,
     root,
     secrets: run.environment.redactor,
-    ...(all ? { files: all } : undefined),
+    ...(files && files.length > 0 ? { files } : undefined),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { addCost, type Cost, noCost } from '../domain/cost.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { RunFile } from '../domain/file.ts'
+import type { FileStore, RunFile } from '../domain/file.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { RunFailure, Span } from '../domain/log.ts'
@@ -13,6 +13,7 @@ import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from '
 import type { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
 import type { Plan } from './plan.ts'
+import type { RunFiles } from './run-files.ts'
 
 /** What every run of the service shares: the powers that blocks are given. */
 export type Powers = {
@@ -23,6 +24,7 @@ export type Powers = {
   fetch: OutboundFetch
   runProgram: RunProgram
   models: Models
+  files: FileStore
   priceOf: PriceOf
   /** Runs the active deployment of another workflow inside `run`; its spans go to `children`. */
   runWorkflow(call: SubRunCall): Promise<SubRunOutcome>
@@ -66,8 +68,10 @@ export type Budget = {
   cost: Cost
   /** Adds to it; a promise when it has to be written down. */
   spend(cost: Cost): Promise<void> | undefined
-  /** Files that blocks made. */
-  files: RunFile[]
+  /** The outermost run. */
+  readonly root: { workflowId: string; files: readonly RunFile[] | undefined }
+  /** Made when a block asks for them. */
+  files: RunFiles | undefined
   /** Ends it as failed, whatever runs inside it. */
   stop(failure: RunFailure): void
   /** Ends it for now: it goes on later from its journal. `cause`: why. */
@@ -190,12 +194,13 @@ export const suspended = Symbol('suspended')
 
 const holdMsMax = 5
 
-export function newBudget(): Budget {
+export function newBudget(root: Budget['root']): Budget {
   const budget: Budget = {
     blocks: 0,
     bytes: 0,
     spans: 0,
-    files: [],
+    root,
+    files: undefined,
     cost: noCost,
     spend(cost) {
       budget.cost = addCost(budget.cost, cost)

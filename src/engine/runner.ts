@@ -177,7 +177,7 @@ export class Runner {
         observer,
         depth: 0,
         place: '',
-        budget: newBudget(),
+        budget: newBudget({ workflowId, files: input.files }),
         halt: new Halt(),
         journal: request.journal,
         startedAt: request.startedAt,

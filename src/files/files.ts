@@ -36,6 +36,18 @@ export class Files {
     return freshenFiles(text, runFiles, (key) => this.#sign(key))
   }
 
+  /** Keeps what a block has. */
+  store = async (owner: FileOwner, bytes: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<RunFile> => {
+    const content = await this.#options.spool.hold(bytes)
+    try {
+      return await this.#store(owner, content, facts)
+    } finally {
+      await content.remove()
+    }
+  }
+
+  read = (key: string): Promise<Blob | undefined> => this.#options.storage.read(key)
+
   async #storeItems(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
     const files: RunFile[] = []
     for (const item of items) {
@@ -60,7 +72,7 @@ export class Files {
     try {
       await storage.put(key, content, type)
     } catch (cause) {
-      const message = `Files cannot be stored at the moment, so no run was started. Try again soon.`
+      const message = 'Files cannot be stored at the moment. Try again soon.'
       throw new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
     }
     const uploadedAt = new Date(clock.now()).toISOString()

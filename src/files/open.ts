@@ -42,6 +42,8 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   return {
     receive: files.receive,
     freshen: files.freshen,
+    /** For runs. */
+    power: { store: files.store, read: files.read },
     /** What the service serves under URLs of its own. */
     served: {
       verify: (parts: SignedParts) => signer.verify(parts, clock.now()),

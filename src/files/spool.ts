@@ -111,6 +111,6 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 function spoolBroken(cause: unknown): AppError {
-  const message = 'Files cannot be stored at the moment, so no run was started. Try again soon.'
+  const message = 'Files cannot be stored at the moment. Try again soon.'
   return new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
 }

@@ -6,7 +6,7 @@ export type Hop = {
   target: Target
   method: string
   headers: Headers
-  body: string | Uint8Array<ArrayBuffer> | FormData | undefined
+  body: string | Uint8Array<ArrayBuffer> | FormData | Blob | undefined
 }
 
 /**

@@ -84,7 +84,8 @@ describe('the answer', () => {
   test('without a type is text when it can be', async () => {
     expect(await dataOf('[1] é')).toBe('[1] é')
     expect(await dataOf('x', '')).toBe('x')
-    expect((await read(new Uint8Array([0xff, 0xfe, 0]))).error).toMatchObject({ code: 'INVALID_RESPONSE' })
+    const { outputs } = await read(new Uint8Array([0xff, 0xfe, 0]))
+    expect(outputs['data']).toMatchObject({ size: 3, type: 'application/octet-stream' })
   })
 
   test('that is empty is null, whatever its type', async () => {
@@ -94,24 +95,32 @@ describe('the answer', () => {
     }
   })
 
-  test('that is no text fails until files can be stored, and says so; its status and headers are there', async () => {
-    for (const type of [
-      'image/png',
-      'application/pdf',
-      'application/octet-stream',
-      'multipart/form-data; boundary=x',
-    ]) {
+  test('that is no text is a file, also when the request failed by its status', async () => {
+    for (const type of ['image/png', 'application/octet-stream', 'multipart/form-data; boundary=x']) {
       const { outputs, error } = await read(new Uint8Array([1, 2]), { 'Content-Type': type })
-      expect(error).toMatchObject({
-        code: 'INVALID_RESPONSE',
-        attempts: 1,
-        message: expect.stringContaining(type.split(';')[0]!),
-      })
-      expect(outputs).toMatchObject({ data: null, status: 200, headers: { 'content-type': type }, error })
+      expect(error).toBeUndefined()
+      const data = { name: 'file', size: 2, type: type.split(';')[0] }
+      expect(outputs).toMatchObject({ status: 200, data, headers: { 'content-type': type } })
     }
-    expect((await read(new Uint8Array([1, 2]), { 'Content-Type': 'image/png' }, 404)).error).toMatchObject({
-      code: 'HTTP_ERROR',
-    })
+    const { outputs, error } = await read(new Uint8Array([1]), { 'Content-Type': 'image/png' }, 404)
+    expect(error).toMatchObject({ code: 'HTTP_ERROR' })
+    expect(outputs['data']).toMatchObject({ size: 1, type: 'image/png' })
+  })
+
+  test('that is a file is named by its header, else by its address', async () => {
+    for (const [disposition, name] of [
+      ['attachment; filename="a b.pdf"', 'a b.pdf'],
+      ['attachment; filename=a.pdf; x=y', 'a.pdf'],
+      [`attachment; filename="b"; filename*=UTF-8''%C3%A4.pdf`, 'ä.pdf'],
+      ['attachment; filename="../../etc/passwd"', 'passwd'],
+      ['inline', 'bericht 1.pdf'],
+    ] as const) {
+      using peer = httpPeer(
+        () => new Response('x', { headers: { 'content-type': 'application/pdf', 'content-disposition': disposition } }),
+      )
+      const { outputs } = await go({ url: `http://127.0.0.1:${peer.port}/a/bericht%201.pdf?x=y.txt` })
+      expect(outputs['data']).toMatchObject({ name })
+    }
   })
 
   test('has its status, and its headers by lower-case names', async () => {

@@ -175,16 +175,57 @@ describe('the body', () => {
     })
   })
 
-  test('that is a file fails until files can be sent, and says so', async () => {
-    const message = expect.stringContaining('cannot be sent yet')
-    expect(await refused({ method: 'POST', bodyType: 'file', file: {} })).toMatchObject({
-      code: 'INVALID_PARAMETER',
-      message,
+  test('that is no file where a file has to be fails before anything is sent', async () => {
+    const message = expect.stringContaining('is no file')
+    for (const file of [undefined, null, 'text', {}, [], [{ url: 'a' }, { url: 'b' }]]) {
+      const refusal = { code: 'INVALID_PARAMETER', message }
+      expect(await refused({ method: 'POST', bodyType: 'file', file })).toMatchObject(refusal)
+    }
+    const body = [{ key: 'a', file: {} }]
+    expect(await refused({ method: 'POST', bodyType: 'multipart', body })).toMatchObject({ message })
+    expect(await refused({ method: 'POST', bodyType: 'form', body })).toMatchObject({ code: 'INVALID_PARAMETER' })
+  })
+
+  test('that is a file of this run is its bytes, with its type; one that lies elsewhere is fetched first', async () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(200_000))
+    using elsewhere = httpPeer((_, url) =>
+      url.pathname === '/gone' ? new Response(null, { status: 404 }) : new Response('from elsewhere'),
+    )
+    const far = { url: `http://127.0.0.1:${elsewhere.port}/x`, name: 'x.txt', size: 0, type: 'text/x' }
+    using context = makeContext()
+    const near = await context.files.store(bytes, { name: 'ä.png', type: 'image/png' })
+    const arrived: { type: string | null; body: Uint8Array | FormData }[] = []
+    using peer = httpPeer(async (request) => {
+      const type = request.headers.get('content-type')
+      const isForm = type?.startsWith('multipart/')
+      arrived.push({ type, body: isForm ? await request.formData() : new Uint8Array(await request.arrayBuffer()) })
+      return new Response(null, { status: arrived.length === 1 ? 503 : 204 })
     })
-    expect(await refused({ method: 'POST', bodyType: 'multipart', body: [{ key: 'a', file: {} }] })).toMatchObject({
-      code: 'INVALID_PARAMETER',
-      message,
+    const url = `http://127.0.0.1:${peer.port}/`
+    const send = async (params: Record<string, unknown>) =>
+      await runBlock(api, { url, method: 'POST', retries: 1, ...params }, { ...context, random: () => 0 })
+    expect((await send({ bodyType: 'file', file: near })).error).toBeUndefined()
+    // The first attempt failed; the second one sends the same bytes.
+    expect(arrived.map(({ type }) => type)).toEqual(['image/png', 'image/png'])
+    for (const { body } of arrived.splice(0)) expect(body).toEqual(bytes)
+    arrived.push({ type: null, body: new Uint8Array() })
+    await send({ bodyType: 'file', file: [far], headers: [{ key: 'Content-Type', value: 'text/y' }] })
+    expect(arrived[1]).toEqual({ type: 'text/y', body: new Uint8Array(Buffer.from('from elsewhere')) })
+    await send({
+      bodyType: 'multipart',
+      body: [
+        { key: 'a', value: 1 },
+        { key: 'f', file: near },
+        { key: 'g', file: far },
+      ],
     })
+    const form = arrived[2]!.body as FormData
+    expect(form.get('a')).toBe('1')
+    const [f, g] = [form.get('f') as File, form.get('g') as File]
+    expect([f.name, f.type, new Uint8Array(await f.arrayBuffer())]).toEqual(['ä.png', 'image/png', bytes])
+    expect([g.name, await g.text()]).toEqual(['x.txt', 'from elsewhere'])
+    const gone = { ...far, url: far.url.replace('/x', '/gone') }
+    expect((await send({ bodyType: 'file', file: gone })).error).toMatchObject({ code: 'HTTP_ERROR' })
   })
 })
 

@@ -1,8 +1,11 @@
 import { Value } from '@sinclair/typebox/value'
 import { systemClock } from '../../src/domain/clock.ts'
+import { type FileStore, fileKey } from '../../src/domain/file.ts'
+import { newId } from '../../src/domain/ids.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
 import type { Span, SpanAttempt } from '../../src/domain/log.ts'
 import type { BlockContext, BlockDefinition, BlockResult } from '../../src/engine/block.ts'
+import { RunFiles } from '../../src/engine/run-files.ts'
 import { outboundOf } from '../outbound/peers.ts'
 
 /** A context, with what the block said to it. */
@@ -44,12 +47,28 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
       if (children) notes.children.push(...children)
     },
     chunk: (text) => void chunks.push(text),
+    files: new RunFiles({ workspaceId: 's1', workflowId: 'w1', executionId: 'e1' }, memoryFiles()),
     variables: new Map(),
     body: undefined,
     ...overrides,
     notes,
     chunks,
     [Symbol.dispose]: () => outbound.stop(),
+  }
+}
+
+/** Keeps files for as long as the test runs. */
+function memoryFiles(): FileStore {
+  const kept = new Map<string, Blob>()
+  return {
+    async store(owner, content, { name, type }) {
+      const key = fileKey(owner, newId(), name)
+      kept.set(key, new Blob([content.slice()]))
+      const at = new Date(0).toISOString()
+      const file = { url: `https://files.test/${key}`, name, size: content.length, type, uploadedAt: at, expiresAt: at }
+      return { key, file }
+    },
+    read: async (key) => kept.get(key),
   }
 }
 

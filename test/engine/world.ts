@@ -12,6 +12,7 @@ import { compilePlan } from '../../src/engine/plan.ts'
 import { type RunEnd, Runner, type RunRequest } from '../../src/engine/runner.ts'
 import { createLanguageModels } from '../../src/models/language-models.ts'
 import { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { noFiles } from '../no-files.ts'
 
 const noConnection = { ok: false, code: 'CONNECTION_FAILED', message: 'No network here.' } as const
 const noNetwork: OutboundFetch = async () => noConnection
@@ -56,6 +57,7 @@ export class World {
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
+        files: noFiles,
         models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, answerBytesMax }),
         priceOf: this.#priceOf,
       },

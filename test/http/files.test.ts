@@ -10,7 +10,7 @@ let world: ExecutionWorld
 let id: string
 
 beforeAll(async () => {
-  world = await ExecutionWorld.open({ 'body-bytes-max-files': '160 MB' })
+  world = await ExecutionWorld.open({ 'body-bytes-max-files': '160 MB', 'outbound-allow': 'loopback' })
   id = await world.deploy(takesFiles)
 })
 afterAll(() => world.close())
@@ -214,4 +214,39 @@ test('an asynchronous run has its files', async () => {
   let job = await world.call(accepted.json.statusUrl)
   while (!job.json.metadata.completedAt) job = await world.call(accepted.json.statusUrl)
   expect(await (await fetch(job.json.output.data.files[0].url)).text()).toBe('hello')
+})
+
+test('an answer that is a file is stored with the run, and can be sent on', async () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(300_000))
+  const received: Uint8Array[] = []
+  using peer = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      if (request.method === 'GET') return new Response(bytes, { headers: { 'content-type': 'image/png' } })
+      received.push(new Uint8Array(await request.arrayBuffer()))
+      return new Response(null, { status: 204 })
+    },
+  })
+  const url = `http://127.0.0.1:${peer.port}/logo.png`
+  const made = await world.deploy(
+    document({
+      name: 'Fetches and sends',
+      blocks: [
+        block('start', 'api_trigger', { inputFormat }),
+        block('load', 'api', { url }),
+        block('send', 'api', { url, method: 'POST', bodyType: 'file', file: '<load.data>' }),
+        block('given', 'api', { url, method: 'POST', bodyType: 'file', file: '<start.docs>' }),
+        block('end', 'response', { data: '<load.data>' }),
+      ],
+      edges: ['start > load', 'load > send', 'send > given', 'given > end'],
+    }),
+  )
+  const { json, headers } = await run({ docs: [item()] }, made)
+  expect(json).toMatchObject({ name: 'logo.png', size: 300_000, type: 'image/png' })
+  expect(received).toEqual([bytes, new Uint8Array(Buffer.from('hello'))])
+  expect(new Uint8Array(await (await fetch(json.url)).arrayBuffer())).toEqual(bytes)
+  const query = `/api/v1/logs?workspaceId=${world.workspaceId}&executionId=${headers.get('x-execution-id')}`
+  const list = await world.call(query)
+  expect(list.json.data[0].files.map(({ name }: File) => name)).toEqual(['a.txt', 'logo.png'])
 })

@@ -1,0 +1,84 @@
+import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/file.ts'
+import { isObject } from '../domain/input.ts'
+import { type BlockContext, BlockError } from '../engine/block.ts'
+
+/** The content of a file that is to be sent, and what to call it. */
+export type SentFile = { content: Blob; name: string; type: string }
+
+/** A file to send: of this run out of the storage, any other from where it lies. Throws `BlockError`. */
+export async function fileToSend(
+  reference: unknown,
+  what: string,
+  context: Pick<BlockContext, 'files' | 'fetch' | 'signal'>,
+  timeoutMs: number,
+): Promise<SentFile> {
+  const value: unknown = Array.isArray(reference) && reference.length === 1 ? reference[0] : reference
+  if (!isObject(value) || typeof value['url'] !== 'string') {
+    throw new BlockError('INVALID_PARAMETER', `${what} is no file: it takes a file object, such as <api.documents[0]>`)
+  }
+  const { url } = value
+  const name = (typeof value['name'] === 'string' ? cleanName(value['name']) : '') || 'file'
+  const type = (typeof value['type'] === 'string' ? mediaTypeOf(value['type']) : undefined) ?? unknownMediaType
+  const stored = await context.files.read(url)
+  return { content: typed(stored ?? (await fetched(url, name, context, timeoutMs)), type), name, type }
+}
+
+/** An answer that is no text, as a file: named by the answer's header, else by its address. */
+export function fileNameOf(disposition: string | undefined, url: string): string {
+  const given = disposition === undefined ? '' : cleanName(nameIn(disposition))
+  if (given !== '') return given
+  const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? ''
+  return cleanName(decoded(last)) || 'file'
+}
+
+/** A file object, or anything else. */
+export function isFileObject(value: unknown): value is FileObject {
+  return isObject(value) && typeof value['url'] === 'string' && typeof value['uploadedAt'] === 'string'
+}
+
+async function fetched(
+  url: string,
+  name: string,
+  { fetch, signal }: Pick<BlockContext, 'fetch' | 'signal'>,
+  timeoutMs: number,
+): Promise<Blob> {
+  const request = {
+    url,
+    method: 'GET',
+    headers: [],
+    followRedirects: 5,
+    timeoutMs,
+    answerBytesMax: fileBytesMax,
+    signal,
+  }
+  const outcome = await fetch(request)
+  if (!outcome.ok) throw new BlockError(outcome.code, `The file "${name}" could not be fetched: ${outcome.message}`)
+  const { status, body } = outcome.answer
+  if (status >= 400)
+    throw new BlockError('HTTP_ERROR', `The file "${name}" could not be fetched: the answer was ${status}`)
+  return new Blob([body])
+}
+
+/** A view with another type: the content of a file on the disk stays there until it is sent. */
+function typed(content: Blob, type: string): Blob {
+  return content.slice(0, content.size, type)
+}
+
+/** `filename*` goes before `filename`; of a path the last part counts. */
+function nameIn(disposition: string): string {
+  const [, charset, encoded] = /(?:^|;)\s*filename\*\s*=\s*([\w-]*)'[^']*'([^;\s]+)/i.exec(disposition) ?? []
+  const [, quoted, plain] = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? []
+  const name =
+    encoded !== undefined && /^utf-8$/i.test(charset ?? '')
+      ? decoded(encoded)
+      : (quoted?.replace(/\\(.)/g, '$1') ?? plain)
+  return name?.slice(name.search(/[^/\\]*$/)) ?? ''
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
