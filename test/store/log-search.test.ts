@@ -87,10 +87,14 @@ function manyDrafts(): Partial<LogRow>[] {
   })
 }
 
-const page = ({ table }: World, more: Partial<LogQuery>): LogPage => queryLogs(table.connection, logQuery('home', more))
+/** A clock that stands still, so that searches end by their other bounds. */
+const still = () => 0
 
-async function expectExact(world: World, query: LogQuery): Promise<LogPage[]> {
-  const store = { queryLogs: async (each: LogQuery) => queryLogs(world.table.connection, each) }
+const page = ({ table }: World, more: Partial<LogQuery>): LogPage =>
+  queryLogs(table.connection, logQuery('home', more), still)
+
+async function expectExact(world: World, query: LogQuery, clock = still): Promise<LogPage[]> {
+  const store = { queryLogs: async (each: LogQuery) => queryLogs(world.table.connection, each, clock) }
   const { sequences, pages } = await walkPages(store, query)
   const { filter, order, after, limit } = query
   const wanted = world.rows
@@ -193,7 +197,7 @@ describe('a search', () => {
         return connection.all(text, ...values)
       },
     }
-    const { count } = queryLogs(counting, logQuery('home', { filter: logFilter(filter), order }))
+    const { count } = queryLogs(counting, logQuery('home', { filter: logFilter(filter), order }), still)
     return { count, readings }
   }
 
@@ -222,6 +226,28 @@ describe('a search', () => {
         position: newest,
         end: 'last',
       })
+    }
+  })
+
+  test('that has taken long enough says where it stopped, and goes on from there', async () => {
+    let now = 0
+    const slow = () => {
+      now += 1
+      return now
+    }
+    const drafts = manyDrafts()
+    const long = newWorld([...drafts, ...drafts, ...drafts])
+    try {
+      expect(makeZones(long.table, 12)).toBe(12)
+      for (const order of orders) {
+        for (const filter of [{ minDurationMs: 59_990 }, { triggers: ['chat'] } as const, { model: 'rare' }]) {
+          const query = logQuery('home', { order, filter: logFilter(filter), limit: 1_000 })
+          const pages = await expectExact(long, query, slow)
+          expect(pages.length).toBe('minDurationMs' in filter ? 3 : 2)
+        }
+      }
+    } finally {
+      long.remove()
     }
   })
 

@@ -13,10 +13,11 @@ import { runFilesBetween } from './run-files.ts'
  */
 export const pageCharsMax = 1_048_576
 
-export function queryLogs(sql: Sql, query: LogQuery): LogPage {
+/** `monotonic`: a clock in milliseconds, for the bound of a search. */
+export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performance.now()): LogPage {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', query.workspaceId)
   if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
-  const { rows, position, end } = searchLogs(sql, workspace.number, query)
+  const { rows, position, end } = searchLogs(sql, workspace.number, query, monotonic)
   const runFiles = filesOf(sql, workspace.number, rows)
   const write = entryWriter(sql, query.show, runFiles)
   let entries = ''

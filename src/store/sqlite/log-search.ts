@@ -11,10 +11,13 @@ export type Found = { rows: SqlRow[]; position: number | null; end: 'limit' | 'b
 export type SqlRow = SqlFacts & { workflow: number }
 
 /**
- * Rows that one search reads when it filters, roughly: some 3 ms, whether they lie together or in zones far apart. Beyond
- * them it answers with what it has found and where it stopped.
+ * What one search does when it filters: beyond these it answers with what it has found and where it stopped. Time, because
+ * others wait for the thread and the caller for a page, and reading a zone takes 0.05 ms on one machine and more on
+ * another; rows, so that there is an end to it whatever the clock does. The least makes sure that it gets on.
  */
-export const rowsReadMax = 64 * zoneRows
+const searchMsMax = 4
+const rowsReadMin = 8 * zoneRows
+export const rowsReadMax = 128 * zoneRows
 
 /**
  * Searches one workspace's entries along their order of recording, in either direction. A search with a filter goes from
@@ -24,8 +27,9 @@ export const rowsReadMax = 64 * zoneRows
  * Sequences are committed in rising order and never below one that is there (`appendLogs` refuses it), so whoever has
  * seen all up to the newest one has missed nothing, and goes on behind it, also when the filter admitted none of it.
  */
-export function searchLogs(sql: Sql, workspace: number, query: LogQuery): Found {
+export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monotonic: () => number): Found {
   const { order, limit, after, filter } = query
+  const endAt = monotonic() + searchMsMax
   const isRising = order === 'asc'
   const last = (rows: SqlRow[]): Found => {
     const newest = isRising ? sql.get<{ sequence: number }>(selectNewest, workspace)?.sequence : undefined
@@ -42,7 +46,8 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery): Found 
   let entries = 0
   let position: number | null = null
   for (const stretch of stretches) {
-    if (entries >= rowsReadMax) return { rows: rows.slice(0, limit), position, end: 'bound' }
+    const isEnough = entries >= rowsReadMax || (entries >= rowsReadMin && monotonic() >= endAt)
+    if (isEnough) return { rows: rows.slice(0, limit), position, end: 'bound' }
     rows.push(...sql.all<SqlRow>(text, workspace, stretch.from, stretch.to, ...values, wanted - rows.length))
     if (rows.length === wanted) {
       return { rows: rows.slice(0, limit), position: rows[limit - 1]?.sequence ?? null, end: 'limit' }

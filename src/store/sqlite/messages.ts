@@ -8,7 +8,7 @@ import type { OperationName } from './operations.ts'
 /** A group of log rows comes as a string, its id in front of the first line break. */
 export type Request =
   | string
-  | { open: OpenOptions }
+  | { open: OpenOptions; yields: boolean }
   | { copy: { from: string; to: string } }
   | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'close' }

@@ -22,9 +22,13 @@ export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
-/** What a call does: writes run one after the other in one transaction each, reads beside them. */
+/**
+ * What a call does: writes run one after the other in one transaction each, reads beside them. `searches`: a read that may
+ * take some milliseconds, or many where texts are long; nobody else waits for it.
+ */
 export type Operation<Name extends OperationName> = {
   writes: boolean
+  searches?: boolean
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
 }
 
@@ -77,9 +81,9 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   append: { writes: true, run: append },
   lastSequence: { writes: false, run: logs.lastSequence },
-  queryLogs: { writes: false, run: queryLogs },
-  getLog: { writes: false, run: logs.getLog },
-  getExecution: { writes: false, run: logs.getExecution },
+  queryLogs: { writes: false, searches: true, run: queryLogs },
+  getLog: { writes: false, searches: true, run: logs.getLog },
+  getExecution: { writes: false, searches: true, run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
   getJobSteps: { writes: false, run: jobs.getJobSteps },

@@ -44,13 +44,14 @@ function directStore(options: OpenOptions): Store {
 }
 
 /**
- * One thread writes, one reads, so that neither a disk flush nor a long query holds up a request, or one another. The
- * reader is started by the first read. (Starting it here without waiting for it lost its first answer now and then, in
+ * One thread writes, one reads, one searches the log, so that neither a disk flush nor a long query holds up a request,
+ * or one another. The reader and the searcher are started by the first call. (Starting it here without waiting for it lost its first answer now and then, in
  * Bun 1.4.5, when workers were being terminated at the same time.)
  */
 async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true })
   const reader = lazy(() => Thread.start(options))
+  const searcher = lazy(() => Thread.start(options, { yields: true }))
   const helper = lazy(() => Thread.start(options))
   const inline = new Inline({
     database: { ...options, manualCheckpoints: true },
@@ -80,8 +81,11 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
   const counted = <Result>(writing: Promise<Result>): Promise<Result> => {
     return heard(writing).finally(() => checkpoints.count())
   }
-  const call: Call = (name, args) =>
-    operations[name].writes ? counted(writer.call(name, args)) : reader.get().then((thread) => thread.call(name, args))
+  const call: Call = (name, args) => {
+    const { writes, searches } = operations[name]
+    if (writes) return counted(writer.call(name, args))
+    return (searches ? searcher : reader).get().then((thread) => thread.call(name, args))
+  }
   return {
     ...storeOf(call, {
       retain: async (bounds) => {
@@ -99,7 +103,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       close: async () => {
         await Promise.all([checkpoints.stop(), reserving])
         inline.close()
-        for (const other of [reader, helper]) {
+        for (const other of [reader, searcher, helper]) {
           const thread = await other.made()?.catch(() => undefined)
           await thread?.close()
         }

@@ -19,11 +19,14 @@ export class Thread {
   #lastId = openId
   #dead: string | undefined
 
-  /** Resolves when the database is open. Rejects with what `openConnection` throws. */
-  static async start(options: OpenOptions): Promise<Thread> {
+  /**
+   * Resolves when the database is open. Rejects with what `openConnection` throws. `yields`: to other threads, where there
+   * are more of them than processors.
+   */
+  static async start(options: OpenOptions, { yields = false } = {}): Promise<Thread> {
     const thread = new Thread()
     try {
-      await thread.#ask(openId, { open: options })
+      await thread.#ask(openId, { open: options, yields })
       return thread
     } catch (error) {
       thread.#worker.terminate()

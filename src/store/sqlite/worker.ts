@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
 import { decodeGroup } from './group.ts'
@@ -25,6 +26,7 @@ function serve(port: Port): void {
 
   const answer = (request: Exclude<Request, string>): unknown => {
     if ('open' in request) {
+      if (request.yields) yieldToOthers()
       executor = new Executor(request.open)
       return undefined
     }
@@ -34,6 +36,11 @@ function serve(port: Port): void {
     if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
   }
+}
+
+/** Of this thread alone, which Linux can do; elsewhere the priority is the whole process's. */
+function yieldToOthers(): void {
+  if (process.platform === 'linux') setPriority(0, 5)
 }
 
 function idOf(request: Request): number {
