@@ -275,3 +275,50 @@ describe('a search', () => {
     }
   })
 })
+
+describe('the files of entries', () => {
+  const hasFiles = (index: number) => index % 7 === 0 || (index > 40 && index < 60)
+  const textOf = (index: number) => JSON.stringify([{ key: null, file: { name: `${index}` } }])
+  const drafts = Array.from({ length: 200 }, (_, index) => ({
+    durationMs: index,
+    ...(hasFiles(index) && { files: { text: textOf(index), folder: null } }),
+  }))
+
+  test('are found with each, in both orders, whatever lies between', () => {
+    const world = newWorld(drafts)
+    for (const order of orders) {
+      for (const filter of [{}, { minDurationMs: 45, maxDurationMs: 150 }]) {
+        const { entries, files } = page(world, { order, filter: logFilter(filter) })
+        const parsed = JSON.parse(`[${entries}]`) as { totalDurationMs: number; files: { name: string }[] | null }[]
+        expect(parsed.length).toBe('minDurationMs' in filter ? 106 : 200)
+        for (const { totalDurationMs: index, files: own } of parsed) {
+          expect(own).toEqual(hasFiles(index) ? [{ name: `${index}` }] : null)
+        }
+        expect(files.length).toBe(parsed.filter((entry) => entry.files).length)
+      }
+    }
+    world.remove()
+  })
+
+  test('take one look where there are none, however far apart the entries are', () => {
+    const { connection } = worlds.zones.table
+    for (const order of orders) {
+      let looks = 0
+      const counting: Sql = {
+        ...{
+          workflows: connection.workflows,
+          all: connection.all.bind(connection),
+          run: connection.run.bind(connection),
+        },
+        get(text, ...values) {
+          if (text.includes('run_files')) looks += 1
+          return connection.get(text, ...values)
+        },
+      }
+      expect(queryLogs(counting, logQuery('home', { order, filter: logFilter({ level: 'error' }) })).count).toBe(
+        page(worlds.zones, { order, filter: logFilter({ level: 'error' }) }).count,
+      )
+      expect(looks).toBe(1)
+    }
+  })
+})

@@ -5,7 +5,7 @@ import type { Sql } from './connection.ts'
 import { type SqlRow, searchLogs } from './log-search.ts'
 import { LongTexts } from './long-texts.ts'
 import { factsOf } from './rows.ts'
-import { runFilesBetween } from './run-files.ts'
+import { RunFilesFinder } from './run-files.ts'
 
 /**
  * Characters after which the text of a page ends early. Entries without their long texts never reach it; with them a
@@ -18,37 +18,32 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', query.workspaceId)
   if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
   const { rows, position, end } = searchLogs(sql, workspace.number, query, monotonic)
-  const runFiles = filesOf(sql, workspace.number, rows)
-  const write = entryWriter(sql, query.show, runFiles)
+  const runFiles = new RunFilesFinder(sql, workspace.number, query.order)
+  const write = entryWriter(sql, query.show)
+  const files: string[] = []
   let entries = ''
   let count = 0
   for (const row of rows) {
-    entries += (count === 0 ? '' : ',') + write(row)
+    const own = runFiles.find(row.sequence)
+    if (own !== undefined) files.push(own)
+    entries += (count === 0 ? '' : ',') + write(row, own)
     count += 1
     if (entries.length >= pageCharsMax && count < rows.length) {
-      return { entries, count, files: [...runFiles.values()], position: row.sequence, end: 'size' }
+      return { entries, count, files, position: row.sequence, end: 'size' }
     }
   }
-  return { entries, count, files: [...runFiles.values()], position, end }
+  return { entries, count, files, position, end }
 }
 
-/** Of all rows at once. */
-function filesOf(sql: Sql, workspace: number, rows: readonly SqlRow[]): ReadonlyMap<number, string> {
-  const [first, last] = [rows[0], rows.at(-1)]
-  if (!first || !last) return new Map()
-  const [from, to] = first.sequence < last.sequence ? [first, last] : [last, first]
-  return runFilesBetween(sql, workspace, from.sequence, to.sequence)
-}
-
-function entryWriter(sql: Sql, show: EntryShow, runFiles: ReadonlyMap<number, string>): (row: SqlRow) => string {
+function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow, files: string | undefined) => string {
   const iso = createIsoTime()
   const workflows = new Map<number, EntryWorkflow>()
   const longs = new LongTexts(sql)
   const needsLong = show.details || show.finalOutput || show.traceSpans
-  return (row) => {
+  return (row, files) => {
     const workflow = workflows.get(row.workflow) ?? readWorkflow(sql, row.workflow)
     workflows.set(row.workflow, workflow)
-    const extras: EntryExtras = { files: runFiles.get(row.sequence) }
+    const extras: EntryExtras = { files }
     if (needsLong) {
       // Retention may have taken the long texts and not yet the row.
       const long = longs.find(row.sequence)

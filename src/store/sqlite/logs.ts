@@ -7,7 +7,7 @@ import type { Sql, WorkflowNumbers } from './connection.ts'
 import { LongTexts } from './long-texts.ts'
 import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
-import { insertRunFiles, runFilesBetween } from './run-files.ts'
+import { findRunFiles, insertRunFiles } from './run-files.ts'
 
 const insertLog = `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, created_at, started_at,
@@ -48,17 +48,13 @@ const selectByExecution = `${selectDetail} WHERE l.execution_id = ?`
 export function getLog(sql: Sql, sequence: number): LogDetailRow | undefined {
   const long = new LongTexts(sql).find(sequence)
   const row = long && sql.get<SqlLogDetail>(selectBySequence, long.workspace, sequence)
-  return row && logDetailOf(row, long, filesOf(sql, long.workspace, sequence))
+  return row && logDetailOf(row, long, findRunFiles(sql, long.workspace, sequence))
 }
 
 export function getExecution(sql: Sql, executionId: string): LogDetailRow | undefined {
   const row = sql.get<SqlLogDetail>(selectByExecution, executionKey(executionId))
   const long = row && new LongTexts(sql).find(row.sequence)
-  return row && long && logDetailOf(row, long, filesOf(sql, long.workspace, row.sequence))
-}
-
-function filesOf(sql: Sql, workspace: number, sequence: number): string | null {
-  return runFilesBetween(sql, workspace, sequence, sequence).get(sequence) ?? null
+  return row && long && logDetailOf(row, long, findRunFiles(sql, long.workspace, row.sequence))
 }
 
 /** In USD. */
