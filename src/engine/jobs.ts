@@ -48,8 +48,8 @@ export type JobStore = {
   /** Jobs that have not started: the oldest of each workflow. */
   listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
   listCutJobs(): Promise<JobFacts[]>
-  /** Makes running jobs cut ones. `crashed`: their process died, which counts. Answers how many are queued. */
-  parkJobs(crashed: boolean): Promise<number>
+  /** Makes running jobs cut ones. `crashed`: their process died, which counts. Answers how many are left. */
+  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
 }
 
 export type JobRequest = {
@@ -104,8 +104,9 @@ export class Jobs {
   /** Takes up what an earlier process left. */
   async open(): Promise<void> {
     const { store } = this.#options
-    const queued = await store.parkJobs(true)
-    for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+    const { queued, cut } = await store.parkJobs(true)
+    // Most starts find nothing: they need not wake a thread that reads.
+    if (cut > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
     this.#queue.leave(queued)
     this.#pump()
   }

@@ -113,8 +113,8 @@ export interface Store {
   listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
   /** Jobs to go on with, the oldest first. */
   listCutJobs(): Promise<JobFacts[]>
-  /** Makes running jobs cut ones; `crashed`: their process died, which counts. Answers how many are queued. */
-  parkJobs(crashed: boolean): Promise<number>
+  /** Makes running jobs cut ones; `crashed`: their process died, which counts. Answers how many are left. */
+  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 

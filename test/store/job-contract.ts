@@ -62,7 +62,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
         { kind: 'job', row: queued },
         { kind: 'job', row: running },
       ])
-      expect(await store.parkJobs(true)).toBe(1)
+      expect(await store.parkJobs(true)).toEqual({ queued: 1, cut: 1 })
       expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
       expect((await store.listCutJobs()).map(({ executionId }) => executionId)).toEqual([running.executionId])
       // One that waits to go on is not cut again by another death.
