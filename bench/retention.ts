@@ -48,13 +48,16 @@ async function measure(directory: string): Promise<void> {
   while (tookMs === undefined) add(whilst, await window(second, seeded.workflows.busy))
   await watching
   const { deleted, heldMsMax } = await countsOf(second)
+  const bytesThen = bytesOf(directory)
   for (let n = 0; n < windowsBefore; n += 1) add(after, await window(second, seeded.workflows.busy))
   await second.stop()
   const bytesAfter = bytesOf(directory)
 
   console.log(`\n${deleted} entries deleted (${entries} and new ones) in ${(tookMs / 1000).toFixed(1)} s`)
   console.log(`longest time that a step held up writes: ${heldMsMax.toFixed(1)} ms`)
-  console.log(`files: ${megabytes(bytesBefore)} MB before, ${megabytes(bytesAfter)} MB after`)
+  console.log(
+    `files: ${megabytes(bytesBefore)} MB before, ${megabytes(bytesThen)} MB after, ${megabytes(bytesAfter)} MB at the end`,
+  )
   console.log(`\nmedians of windows of ${windowMs} ms      runs/s    p50 ms    p99 ms   of before   slowest ms`)
   for (const kind of ['steady', 'full'] as const) {
     const base = median(before[kind].map(({ p99 }) => p99))

@@ -103,10 +103,10 @@ const firstRoundMs = 1_000
 const roundMs = 60_000
 
 /** What a caller does not notice beside the time that its own commit takes. */
-const heldMsWanted = 2
-const workMsMin = 0.5
+const heldMsWanted = 1
+const workMsMin = 0.4
 /** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
 const workMsMax = 10
 const stepsRemembered = 8
-const pausesPerStep = 3
+const pausesPerStep = 4
 const pauseMsMin = 2
