@@ -106,7 +106,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
   })
   const sandbox = new Sandbox()
-  const models = createLanguageModels({ open: outbound.open, clock, answerBytesMax })
+  const monotonic = () => clock.monotonic()
+  const open = metrics.outbound.countingOpen(outbound.open, monotonic)
+  const models = createLanguageModels({ open, clock, answerBytesMax })
 
   const writer = new LogWriter({
     store,
@@ -149,7 +151,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const written = writer.append(ended)
     return ended.cost.total === 0 ? written : written.then(() => usage.add(ended))
   }
-  const fetch = metrics.outbound.counting(outbound.fetch, () => clock.monotonic())
+  const fetch = metrics.outbound.counting(outbound.fetch, monotonic)
   const runner = new Runner({
     powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run, models, priceOf, files: files.power },
     record,

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
+import { Cost, modelFacts, Tokens } from './cost-answer.ts'
 import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
 
@@ -146,25 +147,15 @@ export const UsageLimits = t.Object(
   { $id: 'UsageLimits' },
 )
 
-const Tokens = t.Object({ prompt: t.Number(), completion: t.Number(), total: t.Number() }, { $id: 'Tokens' })
-const Cost = t.Object(
-  {
-    total: t.Number({ description: 'USD.' }),
-    tokens: Tokens,
-    models: t.Record(
-      t.String(),
-      t.Object({ input: t.Number(), output: t.Number(), total: t.Number(), tokens: Tokens }),
-    ),
-  },
-  { $id: 'Cost' },
-)
-
 /** What one block did, or the run, an iteration, a sub-workflow. Values over 256 KB are kept as a preview. */
 const TraceSpan = t.Object(
   {
     id: t.String(),
     name: t.String(),
-    type: t.String({ description: "The block's type; `workflow` for the root, `iteration` for one pass of a loop." }),
+    type: t.String({
+      description:
+        "The block's type; `workflow` for the root, `iteration` for one pass of a loop, `model` and `tool` inside an agent.",
+    }),
     blockId: maybe(t.String()),
     status: oneOf(['success', 'error', 'skipped', 'cancelled']),
     startTime: Time,
@@ -184,6 +175,7 @@ const TraceSpan = t.Object(
         }),
       ),
     ),
+    ...modelFacts,
     children: t.Array(t.Unsafe<unknown>({ $ref: '#/components/schemas/TraceSpan' })),
   },
   { $id: 'TraceSpan' },

@@ -84,9 +84,12 @@ class ModelCall {
         this.#answer.toolCalls.push({ id: toolCallId, name: toolName, arguments: input, ...echo })
         return
       }
+      case 'raw':
+        this.#tokens ??= promptTokensOf(part.rawValue)
+        return
       case 'finish':
         this.#answer.finish = part.finishReason.unified
-        this.#tokens = tokensOf(part.usage)
+        this.#tokens = tokensOf(part.usage) ?? this.#tokens
         return
       case 'error':
         this.#error ??= { thrown: part.error }
@@ -107,6 +110,10 @@ class ModelCall {
     if (failure) {
       const mayPass = failure.code === 'TIMEOUT' || failure.code === 'CONNECTION_FAILED'
       return { code: failure.code, message: failure.message, mayPass }
+    }
+    if (status !== undefined && status >= 300 && status < 400) {
+      const message = `${host} answered ${status}, a redirect, and those of models are not followed: check the baseUrl`
+      return { code: 'HTTP_ERROR', message, status, mayPass: false }
     }
     if (status !== undefined && status >= 400) {
       const mayPass = status === 429 || status >= 500
@@ -135,6 +142,15 @@ function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenCou
   const { total: prompt = 0, cacheRead: cached = 0 } = inputTokens
   const { total: completion = 0 } = outputTokens
   return prompt + completion > 0 ? { prompt, cached: Math.min(cached, prompt), completion } : undefined
+}
+
+/** Anthropic tells the tokens of the prompt first: of an answer that breaks off they are what is known to be spent. */
+function promptTokensOf(event: unknown): TokenCount | undefined {
+  const { type, message } = (event ?? {}) as { type?: unknown; message?: { usage?: Record<string, unknown> } }
+  if (type !== 'message_start' || !message?.usage) return undefined
+  const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation_input_tokens: written } = message.usage
+  const count = (value: unknown) => (typeof value === 'number' ? value : 0)
+  return { prompt: count(fresh) + count(read) + count(written), cached: count(read), completion: 0 }
 }
 
 const wordsMax = 1_000

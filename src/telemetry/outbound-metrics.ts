@@ -1,4 +1,4 @@
-import type { OutboundFetch, OutboundOutcome } from '../domain/outbound-request.ts'
+import type { OutboundFailure, OutboundFetch, OutboundOpen, OutboundRequest } from '../domain/outbound-request.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
 /** Requests that workflows send: how many, what became of them, how long they took. */
@@ -14,16 +14,25 @@ export class OutboundMetrics {
     )
     this.#durations = metrics.histogram(
       'millrace_outbound_request_duration_seconds',
-      'Time a request of a workflow took, waiting for a free place included.',
+      'Time a request of a workflow took, waiting for a free place included; of a language model, until its answer began.',
       durationBoundsS,
     )
   }
 
   /** The same, counted. */
   counting(fetch: OutboundFetch, monotonic: () => number): OutboundFetch {
+    return this.#counting(fetch, monotonic)
+  }
+
+  /** The same for answers that are read while they arrive; their time ends when they begin. */
+  countingOpen(open: OutboundOpen, monotonic: () => number): OutboundOpen {
+    return this.#counting(open, monotonic)
+  }
+
+  #counting<Outcome extends Counted>(send: Send<Outcome>, monotonic: () => number): Send<Outcome> {
     return async (request) => {
       const startedAt = monotonic()
-      const outcome = await fetch(request)
+      const outcome = await send(request)
       this.#counts.of(nameOf(outcome)).add()
       this.#durations.observe((monotonic() - startedAt) / 1000)
       return outcome
@@ -31,6 +40,9 @@ export class OutboundMetrics {
   }
 }
 
-function nameOf(outcome: OutboundOutcome): string {
+type Counted = { ok: true; answer: { status: number } } | OutboundFailure
+type Send<Outcome> = (request: OutboundRequest) => Promise<Outcome>
+
+function nameOf(outcome: Counted): string {
   return outcome.ok ? `${Math.floor(outcome.answer.status / 100)}xx` : outcome.code.toLowerCase()
 }

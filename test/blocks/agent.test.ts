@@ -131,6 +131,13 @@ describe('when the model fails', () => {
     })
   }
 
+  test('of an answer that breaks off the tokens of the prompt are spent, where the provider tells them first', async () => {
+    const script = [{ text: ['par'], trouble: 'break' as const, usage: { prompt: 50, cached: 10, completion: 9 } }]
+    const { record } = await ask(script, { params: { provider: 'anthropic' } })
+    expect(record.failure).not.toBeNull()
+    expect(record.cost).toMatchObject({ total: 0.000045, tokens: { prompt: 50, completion: 0 } })
+  })
+
   test('a refused address names the setting, a refusal says what the model said', async () => {
     const closed = outboundOf([])
     const strict = new World({ open: closed.open, environment: { KEY: 'k' } })
