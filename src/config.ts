@@ -103,14 +103,14 @@ export const Config = t.Object({
     default: 'http://127.0.0.1:3000',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
     range: 'an http or https address',
-    description: 'Service that `millrace workflows` and `millrace run ID` speak to.',
+    description: 'Service that `millrace workflows`, `millrace run ID` and `millrace logs` speak to.',
   }),
   apiKey: t.Optional(
     t.String({
       minLength: 1,
       secret: true,
       flag: 'key',
-      description: 'Key that `millrace workflows` and `millrace run ID` use.',
+      description: 'Key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
     }),
   ),
 })

@@ -5,7 +5,8 @@ export type SeenAnswer = { status: number; json: unknown; headers: Headers }
 
 /**
  * Compares every answer that a test sees with the OpenAPI document: its status must be declared, its body must fit the
- * schema, its headers must be there. So whatever the tests know of the service, its users are told.
+ * schema and have no member beyond it, its headers must be there. So whatever the tests know of the service, its users
+ * are told.
  */
 export class DeclaredAnswers {
   readonly #openApi: Parsed
@@ -42,7 +43,7 @@ export class DeclaredAnswers {
       missing.push(`content of the type ${type}`)
     const schema = declared.content?.['application/json']?.schema
     const isJson = headers.get('content-type')?.startsWith('application/json') ?? false
-    const misfits = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi) : []
+    const misfits = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi, '$', true) : []
     return [...missing.map((name) => `${name} is missing`), ...misfits]
   }
 

@@ -1,7 +1,10 @@
 import type { Parsed } from './world.ts'
 
-/** Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. */
-export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path = '$'): string[] {
+/**
+ * Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. `isWhole`: the
+ * document means to name every member, so one that it does not name is a breach, too.
+ */
+export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path = '$', isWhole = false): string[] {
   if (schema === true) return []
   if (typeof schema.$ref === 'string') {
     const steps = schema.$ref.slice(2).split('/')
@@ -10,10 +13,11 @@ export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path =
       steps.reduce((at: Parsed, step: string) => at[step], root),
       root,
       path,
+      isWhole,
     )
   }
   if (schema.anyOf) {
-    const isOne = schema.anyOf.some((each: Parsed) => findBreaches(value, each, root, path).length === 0)
+    const isOne = schema.anyOf.some((each: Parsed) => findBreaches(value, each, root, path, isWhole).length === 0)
     return isOne ? [] : [`${path} fits none of ${JSON.stringify(schema.anyOf)}`]
   }
   if ('const' in schema && value !== schema.const) return [`${path} is not ${schema.const}`]
@@ -24,14 +28,15 @@ export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path =
     return [`${path} is no time`]
   if (schema.type === 'array') {
     return value.flatMap((item: Parsed, index: number) =>
-      findBreaches(item, schema.items ?? {}, root, `${path}[${index}]`),
+      findBreaches(item, schema.items ?? {}, root, `${path}[${index}]`, isWhole),
     )
   }
   if (schema.type !== 'object') return []
   const missing = (schema.required ?? []).filter((name: string) => !Object.hasOwn(value, name))
   const inner = Object.entries(value).flatMap(([name, member]) => {
     const known = schema.properties?.[name] ?? schema.additionalProperties
-    return known ? findBreaches(member, known, root, `${path}.${name}`) : []
+    if (known) return findBreaches(member, known, root, `${path}.${name}`, isWhole)
+    return isWhole && schema.properties ? [`${path}.${name} is not told of`] : []
   })
   return [...missing.map((name: string) => `${path}.${name} is missing`), ...inner]
 }
