@@ -86,17 +86,17 @@ export const Config = t.Object({
   modelPrices: t.Optional(
     t.String({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
   ),
-  s3Bucket: t.Optional(t.String({ minLength: 1, pending: true, description: 'Bucket that holds files.' })),
-  s3Endpoint: t.Optional(t.String({ minLength: 1, pending: true, description: 'Address of the S3 service.' })),
-  s3Region: t.Optional(t.String({ minLength: 1, pending: true, description: 'Region of the bucket.' })),
+  s3Bucket: t.Optional(t.String({ minLength: 1, description: 'Bucket that holds files.' })),
+  s3Endpoint: t.Optional(t.String({ minLength: 1, description: 'Address of the S3 service.' })),
+  s3Region: t.Optional(t.String({ minLength: 1, description: 'Region of the bucket.' })),
   s3ForcePathStyle: t.Boolean({
     default: false,
-    pending: true,
+
     description: 'Whether the bucket stands in the path instead of the host name.',
   }),
-  s3Prefix: t.Optional(t.String({ minLength: 1, pending: true, description: 'First part of every key.' })),
+  s3Prefix: t.Optional(t.String({ minLength: 1, description: 'First part of every key.' })),
   s3PublicEndpoint: t.Optional(
-    t.String({ minLength: 1, pending: true, description: 'Address of the S3 service in URLs given to callers.' }),
+    t.String({ minLength: 1, description: 'Address of the S3 service in URLs given to callers.' }),
   ),
 
   url: t.String({

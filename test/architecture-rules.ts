@@ -40,6 +40,8 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 /** The folders that a package may be imported in; `*` is every one. A package that is missing here has no place yet. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['*'],
+  '@aws-sdk/client-s3': ['files'],
+  '@aws-sdk/s3-request-presigner': ['files'],
   acorn: ['language'],
   'quickjs-wasi': ['sandbox'],
   elysia: ['http'],

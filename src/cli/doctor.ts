@@ -6,6 +6,7 @@ import { parseAllowList } from '../outbound/addresses.ts'
 import { takeLock } from '../store/lock.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
+import { examineFiles } from './doctor-files.ts'
 import { examineDatabase, examineDisk, examineKey } from './doctor-storage.ts'
 
 export const doctor: Command = {
@@ -16,7 +17,7 @@ export const doctor: Command = {
   json: true,
   examples: ['doctor', 'doctor --data /var/lib/millrace --json'],
   async run({ config, settings, terminal, json }) {
-    const findings = examine(config, settings, Date.now())
+    const findings = await examine(config, settings, Date.now())
     if (json) terminal.print(JSON.stringify(findings, null, 2))
     else {
       for (const { state, check, message, advice } of findings) {
@@ -31,7 +32,7 @@ export const doctor: Command = {
 
 /** What one check found; `advice` says what to do. */
 export type Diagnosis = {
-  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'clock'
+  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'storage' | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string
@@ -39,7 +40,7 @@ export type Diagnosis = {
 
 const marks: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok    ', warning: 'look  ', broken: 'BROKEN' }
 
-function examine(config: Config, settings: LoadedSettings, now: number): Diagnosis[] {
+async function examine(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
   const folder = resolve(config.data)
   const found = [...examineSettings(config, settings), examineFolder(folder)]
   if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
@@ -49,6 +50,7 @@ function examine(config: Config, settings: LoadedSettings, now: number): Diagnos
     examineLock(folder),
     examineDatabase(folder),
     examineKey(folder, config),
+    ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
 }

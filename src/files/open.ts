@@ -4,6 +4,7 @@ import { messageOf } from '../domain/errors.ts'
 import { createDiskStorage } from './disk.ts'
 import { FileSweep, type FileSweepOptions } from './file-sweep.ts'
 import { Files } from './files.ts'
+import { createS3Storage } from './s3.ts'
 import { type SignedParts, UrlSigner } from './signed-url.ts'
 import { Spool } from './spool.ts'
 
@@ -14,6 +15,13 @@ export type FileSettings = {
   /** `full`: a file that was acknowledged survives a power cut. */
   sync: 'full' | 'normal'
   fileUrlTtlS: number
+  /** Files lie in a bucket when one is named. */
+  s3Bucket?: string | undefined
+  s3Endpoint?: string | undefined
+  s3Region?: string | undefined
+  s3ForcePathStyle: boolean
+  s3Prefix?: string | undefined
+  s3PublicEndpoint?: string | undefined
 }
 
 export type FilesOptions = {
@@ -34,21 +42,35 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   const signer = new UrlSigner(keys, baseUrl)
   const spool = new Spool(join(root, '.incoming'), { isDurable })
   spool.clear()
-  const storage = createDiskStorage({ root, signer, isDurable })
+  const storage = bucketOf(settings, clock.now) ?? createDiskStorage({ root, signer, isDurable })
   const files = new Files({ storage, spool, clock, urlTtlS: fileUrlTtlS })
   const onFailure = (error: unknown) =>
     logger.error('files of old runs could not be deleted', { reason: messageOf(error) })
   const sweep = new FileSweep({ store, storage, clock, onFailure })
+  const served = { verify: (parts: SignedParts) => signer.verify(parts, clock.now()), read: storage.read }
   return {
     receive: files.receive,
     freshen: files.freshen,
     /** For runs. */
     power: { store: files.store, read: files.read },
     /** What the service serves under URLs of its own. */
-    served: {
-      verify: (parts: SignedParts) => signer.verify(parts, clock.now()),
-      read: storage.read,
-    },
+    served: settings.s3Bucket === undefined ? served : undefined,
     stop: () => sweep.stop(),
   }
+}
+
+/** The bucket that the settings name; undefined when they name none. */
+export function bucketOf(settings: Omit<FileSettings, 'data' | 'sync' | 'fileUrlTtlS'>, now: () => number) {
+  const { s3Bucket, s3Endpoint, s3Region, s3ForcePathStyle, s3Prefix, s3PublicEndpoint } = settings
+  if (s3Bucket === undefined) return undefined
+  const prefix = s3Prefix?.replace(/^\/+|\/+$/g, '') ?? ''
+  return createS3Storage({
+    bucket: s3Bucket,
+    endpoint: s3Endpoint,
+    region: s3Region,
+    forcePathStyle: s3ForcePathStyle,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    publicEndpoint: s3PublicEndpoint,
+    now,
+  })
 }
