@@ -7,7 +7,8 @@ import { chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sql
 import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
-const row: fc.Arbitrary<LogRow> = fc.record({
+const files = fc.record({ text, folder: fc.option(text, { nil: null }) })
+const facts: fc.Arbitrary<LogRow> = fc.record({
   sequence: fc.maxSafeNat(),
   executionId: text,
   workflowId: text,
@@ -26,6 +27,10 @@ const row: fc.Arbitrary<LogRow> = fc.record({
   finalOutput: text,
   traceSpans: text,
 })
+const row = fc.oneof(
+  facts,
+  fc.tuple(facts, files).map(([each, held]): LogRow => ({ ...each, files: held })),
+)
 
 const bytes = fc.uint8Array({ maxLength: 300 })
 const job: fc.Arbitrary<NewJob> = fc.record({
