@@ -250,3 +250,14 @@ test('an answer that is a file is stored with the run, and can be sent on', asyn
   const list = await world.call(query)
   expect(list.json.data[0].files.map(({ name }: File) => name)).toEqual(['a.txt', 'logo.png'])
 })
+
+test('the sample that receives files does what it says', async () => {
+  const sample = await Bun.file(join(import.meta.dir, '../../samples/receive-files.json')).json()
+  const { status, json } = await run(
+    { documents: [item(), item({ name: 'b.txt' })], note: 'n' },
+    await world.deploy(sample),
+  )
+  expect([status, json.summary, json.note]).toEqual([200, { count: 2, bytes: 10 }, 'n'])
+  expect(await (await fetch(json.files[1].url)).text()).toBe('hello')
+  expect((await run({}, await world.deploy(sample))).status).toBe(400)
+})
