@@ -11,7 +11,8 @@ export type JobQueueOptions = {
 
 /**
  * The line of waiting jobs: first those that were cut, then one of each workflow in turn, the oldest of each first.
- * Every job is on disk; here are the first of them. Beyond a bound they stay on disk only, until `refill`.
+ * Every job is on disk; here are the first of each workflow. Beyond a bound, which workflows share, they stay on disk
+ * only, until `refill`. A workflow without a job in line gets a place whatever waits: nobody's thousands hold it up.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
@@ -24,6 +25,14 @@ export class JobQueue {
   readonly #announced = new Set<string>()
   /** Jobs on disk that are not remembered here. */
   #left = 0
+  /** Workflows that may have such jobs: a new one of theirs stays on disk, too, or it would overtake them. */
+  #hidden = new Set<string>()
+  /** The same from before the refill that is under way. */
+  #hiddenBefore: ReadonlySet<string> = new Set()
+  /** Whether any workflow may, because an earlier process left jobs. */
+  #mayAllHide = false
+  /** Whether a workflow lost its last place in line while it has jobs on disk. */
+  #isUneven = false
   #refilling: Promise<void> | undefined
 
   constructor(options: JobQueueOptions) {
@@ -40,6 +49,11 @@ export class JobQueue {
     return this.#left > 0
   }
 
+  /** Whether a workflow waits for a `refill` while others have their turns. */
+  get isUneven(): boolean {
+    return this.#isUneven && this.#refilling === undefined
+  }
+
   /** A job that is about to be written. */
   announce(executionId: string): void {
     this.#announced.add(executionId)
@@ -53,9 +67,13 @@ export class JobQueue {
   /** A job that is on disk now. */
   put(job: JobFacts): void {
     this.#announced.delete(job.executionId)
-    // Behind jobs that are only on disk it must stay there, too, or it would overtake them.
-    if (this.#left > 0 || this.#remembered.size >= this.#rememberedMax) this.#left += 1
-    else this.#remember(job)
+    const { workflowId } = job
+    if (!this.#mayAllHide && !this.#isHidden(workflowId) && this.#hasRoomFor(workflowId, this.#share)) {
+      this.#remember(job)
+    } else {
+      this.#left += 1
+      this.#hidden.add(workflowId)
+    }
   }
 
   /** A job that has run before goes before all others. */
@@ -66,6 +84,7 @@ export class JobQueue {
   /** So many jobs lie on disk. */
   leave(count: number): void {
     this.#left += count
+    this.#mayAllHide = count > 0
   }
 
   take(): JobFacts | undefined {
@@ -75,6 +94,7 @@ export class JobQueue {
       this.#lanes.delete(workflowId)
       const job = lane.shift()
       if (lane.length > 0) this.#lanes.set(workflowId, lane)
+      else this.#isUneven ||= this.#isHidden(workflowId)
       if (!job) continue
       this.#remembered.delete(job.executionId)
       return job
@@ -89,6 +109,7 @@ export class JobQueue {
       this.#first.splice(index, 1)
     } else if (this.#remembered.delete(executionId)) {
       for (const lane of this.#lanes.values()) {
+        // A lane that is empty now loses its place when its turn comes.
         const place = lane.findIndex((job) => job.executionId === executionId)
         if (place >= 0) lane.splice(place, 1)
       }
@@ -99,28 +120,61 @@ export class JobQueue {
   refill(): Promise<void> {
     this.#refilling ??= this.#refill().finally(() => {
       this.#refilling = undefined
+      for (const workflowId of this.#hiddenBefore) this.#hidden.add(workflowId)
+      this.#hiddenBefore = new Set()
     })
     return this.#refilling
   }
 
   async #refill(): Promise<void> {
     const leftBefore = this.#left
-    const jobs = await this.#options.list(perWorkflow)
+    this.#hiddenBefore = this.#hidden
+    this.#hidden = new Set()
+    const perWorkflow = this.#mayAllHide ? this.#shareOf(lanesMax) : this.#share
+    const lists = Map.groupBy(await this.#options.list(perWorkflow), ({ workflowId }) => workflowId)
+    this.#hiddenBefore = new Set()
+    this.#mayAllHide = lists.size >= lanesMax
     let found = 0
-    for (const job of jobs) {
-      const { executionId } = job
-      const isKnown = this.#remembered.has(executionId) || this.#announced.has(executionId)
-      if (isKnown || this.#options.isActive(executionId) || this.#isFirst(executionId)) continue
-      if (this.#remembered.size >= this.#rememberedMax) break
-      this.#remember(job)
-      found += 1
+    for (const [workflowId, list] of lists) {
+      const more = list.filter((job) => !this.#isKnown(job))
+      const fitting = more.findIndex((job) => !this.#rememberIfRoom(job, perWorkflow))
+      found += fitting === -1 ? more.length : fitting
+      if (fitting !== -1 || list.length >= perWorkflow) this.#hidden.add(workflowId)
     }
-    // The count heals itself: an empty answer means that there is nothing left of what was left before.
-    this.#left = found === 0 ? this.#left - leftBefore : Math.max(0, this.#left - found)
+    // Still, when all of its jobs that were listed have just been taken, and the disk does not know yet.
+    this.#isUneven = this.#hidden.keys().some((workflowId) => !this.#lanes.has(workflowId))
+    // The count heals itself: when nothing is hidden any more, there is nothing left of what was left before.
+    const isAllFound = this.#hidden.size === 0 && !this.#mayAllHide
+    this.#left = isAllFound ? this.#left - leftBefore : Math.max(0, this.#left - found)
   }
 
-  #isFirst(executionId: string): boolean {
-    return this.#first.some((job) => job.executionId === executionId)
+  #isKnown({ executionId }: JobFacts): boolean {
+    if (this.#remembered.has(executionId) || this.#announced.has(executionId)) return true
+    return this.#options.isActive(executionId) || this.#first.some((job) => job.executionId === executionId)
+  }
+
+  #isHidden(workflowId: string): boolean {
+    return this.#hidden.has(workflowId) || this.#hiddenBefore.has(workflowId)
+  }
+
+  /** Jobs of each workflow that are remembered, as long as there is room for all. */
+  get #share(): number {
+    return this.#shareOf(Math.max(this.#lanes.size, this.#hidden.size, this.#hiddenBefore.size))
+  }
+
+  #shareOf(workflows: number): number {
+    return Math.min(shareMax, Math.max(1, Math.floor(this.#rememberedMax / Math.max(1, workflows))))
+  }
+
+  #hasRoomFor(workflowId: string, share: number): boolean {
+    const { length } = this.#lanes.get(workflowId) ?? []
+    return length === 0 || (length < share && this.#remembered.size < this.#rememberedMax)
+  }
+
+  #rememberIfRoom(job: JobFacts, share: number): boolean {
+    const hasRoom = this.#hasRoomFor(job.workflowId, share)
+    if (hasRoom) this.#remember(job)
+    return hasRoom
   }
 
   #remember(job: JobFacts): void {
@@ -131,5 +185,8 @@ export class JobQueue {
   }
 }
 
-/** Jobs of one workflow that are read at once. */
-const perWorkflow = 500
+/** Jobs of one workflow that are remembered, and read at once, at most. */
+const shareMax = 500
+
+/** Workflows that one list tells of at most. */
+const lanesMax = 1_000

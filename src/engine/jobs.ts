@@ -207,18 +207,18 @@ export class Jobs {
   #pump(): void {
     while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
       const job = this.#queue.take()
-      if (job) {
-        this.#begin(job)
-        this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
-        continue
-      }
-      if (!this.#queue.hasMore) return
-      this.#queue.refill().then(
-        () => this.#pump(),
-        () => this.#pauseFor(retryMs),
-      )
-      return
+      if (this.#queue.isUneven || (!job && this.#queue.hasMore)) this.#refill()
+      if (!job) return
+      this.#begin(job)
+      this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
     }
+  }
+
+  #refill(): void {
+    this.#queue.refill().then(
+      () => this.#pump(),
+      () => this.#pauseFor(retryMs),
+    )
   }
 
   #begin(job: JobFacts): void {

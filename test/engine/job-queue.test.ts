@@ -80,6 +80,40 @@ test('every job has exactly one turn, in the order of its workflow, however few 
   )
 })
 
+test('a single job has its turn soon, however many of other workflows wait, in memory and on disk', async () => {
+  const disk = new Disk()
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100 })
+  const put = (job: JobFacts) => {
+    disk.jobs.push(job)
+    queue.put(job)
+  }
+  let made = 0
+  for (let n = 0; n < 1_000; n += 1) put(jobOf(made++, n % 20))
+  for (let n = 0; n < 3; n += 1) put(jobOf(made++, 99))
+  const order: string[] = []
+  while (disk.jobs.length > 0) {
+    if (queue.isUneven) await queue.refill()
+    const job = queue.take()
+    disk.jobs.splice(disk.jobs.indexOf(job!), 1)
+    order.push(job!.workflowId)
+  }
+  const turns = order.flatMap((workflowId, turn) => (workflowId === 'workflow 99' ? [turn] : []))
+  expect(turns).toHaveLength(3)
+  expect(turns[2]).toBeLessThan(100)
+})
+
+test('jobs that an earlier process left have their turns, too, whatever the others are', async () => {
+  const disk = new Disk()
+  for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, n % 10))
+  disk.jobs.push(jobOf(5_000, 99))
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 20 })
+  queue.leave(disk.jobs.length)
+  await queue.refill()
+  const first: string[] = []
+  for (let turn = 0; turn < 11; turn += 1) first.push(queue.take()!.workflowId)
+  expect(first).toContain('workflow 99')
+})
+
 test('workflows take turns, and jobs that were cut go first', () => {
   const queue = new JobQueue({ list: async () => [], isActive: () => false })
   for (const [n, workflow] of [0, 0, 0, 1, 1, 2].entries()) queue.put(jobOf(n, workflow))
