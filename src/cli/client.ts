@@ -16,16 +16,28 @@ export class ServiceError extends CommandError {
   /** The service's code, e.g. `NOT_FOUND`; empty when it gave none. */
   readonly code: string
   readonly details: readonly ErrorDetail[]
+  /** When it wants to be asked again, in seconds; undefined when it does not say. */
+  readonly retryAfterS: number | undefined
   constructor(
     message: string,
     hint: string | undefined,
-    answer: { status: number; code: string; details: readonly ErrorDetail[] },
+    answer: Pick<ServiceError, 'status' | 'code' | 'details' | 'retryAfterS'>,
   ) {
     super(message, hint)
     this.name = 'ServiceError'
     this.status = answer.status
     this.code = answer.code
     this.details = answer.details
+    this.retryAfterS = answer.retryAfterS
+  }
+}
+
+/** Nothing answers at the service's address, or not in time. */
+export class UnreachableError extends CommandError {
+  constructor(message: string, cause: unknown) {
+    const hint = 'Is the service running (millrace serve)? Name another address with --url or MILLRACE_URL.'
+    super(message, hint, cause)
+    this.name = 'UnreachableError'
   }
 }
 
@@ -82,11 +94,10 @@ export class Client {
       return { status: response.status, headers: response.headers, text: await response.text() }
     } catch (error) {
       const late = error instanceof Error && error.name === 'TimeoutError'
-      throw new CommandError(
-        late ? `${url} did not answer within ${timeoutMs} ms.` : `Nothing answers at ${url}: ${messageOf(error)}`,
-        'Is the service running (millrace serve)? Name another address with --url or MILLRACE_URL.',
-        error,
-      )
+      const message = late
+        ? `${url} did not answer within ${timeoutMs} ms.`
+        : `Nothing answers at ${url}: ${messageOf(error)}`
+      throw new UnreachableError(message, error)
     }
   }
 
@@ -112,6 +123,7 @@ export class Client {
       status: answer.status,
       code: said.code,
       details: said.details,
+      retryAfterS: secondsIn(answer.headers.get('retry-after')),
     })
   }
 }
@@ -134,6 +146,10 @@ function problemOf(text: string): Problem {
   } catch {
     return { error: undefined, code: '', details: [] }
   }
+}
+
+function secondsIn(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined
 }
 
 function hintFor(status: number, foreign: boolean): string | undefined {

@@ -1,7 +1,9 @@
+import { messageOf } from '../domain/errors.ts'
 import type { LogList } from '../http/answers.ts'
-import type { Client } from './client.ts'
+import { type Client, ServiceError, UnreachableError } from './client.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { clientOf, findWorkflow, listWorkflows, service, workspaceFlag, workspaceOf } from './service.ts'
+import type { Terminal } from './terminal.ts'
 
 type Entry = LogList['data'][number]
 
@@ -9,7 +11,8 @@ export const logs: Command = {
   summary: 'prints log entries, the newest last',
   details: [
     'Each entry is a line: when it started, how it ended, how long it took, its workflow, its execution. With --json it is a',
-    'line of JSON as the API has it. --follow goes on with entries as they are recorded, until it is stopped.',
+    'line of JSON as the API has it. --follow goes on with entries as they are recorded, until it is stopped; it asks less often',
+    'where the plan allows no more, and waits for a service that is started again.',
   ].join('\n'),
   flags: {
     workflow: { value: 'WORKFLOW', description: 'only of this workflow: its id or its name' },
@@ -28,13 +31,15 @@ export const logs: Command = {
   json: true,
   examples: ['logs', 'logs --workflow hello --level error --output', 'logs --follow --json'],
   async run(call) {
+    const limit = limitOf(call)
     const client = clientOf(call)
     const query = await queryOf(call, client)
-    const newest = await newestOf(client, query, limitOf(call))
+    const newest = await newestOf(client, query, limit)
     const show = await printerOf(call, client, query.get('workspaceId') ?? '')
     for (const entry of newest) show(entry)
-    if (call.switches.has('follow')) await follow(client, query, newest.at(-1)?.id ?? '', show)
-    return 0
+    if (!call.switches.has('follow')) return 0
+    const after = newest.at(-1)?.id ?? ''
+    return await follow({ query, after, show, read: (page) => patiently(call.terminal, () => pageOf(client, page)) })
   },
 }
 
@@ -65,24 +70,32 @@ async function newestOf(client: Client, query: URLSearchParams, limit: number): 
   const entries: Entry[] = []
   let cursor: string | null = null
   do {
-    const page: LogList = await pageOf(client, query, { limit: String(limit - entries.length), cursor })
+    const page: LogList = await pageOf(client, { query, limit: limit - entries.length, cursor })
     entries.push(...page.data)
     cursor = page.nextCursor
   } while (cursor !== null && entries.length < limit)
   return entries.reverse()
 }
 
+type Following = {
+  query: URLSearchParams
+  /** The id of the last entry that was shown. */
+  after: string
+  show(entry: Entry): void
+  read(page: Page): Promise<LogList>
+}
+
 /**
  * Ids sort in the order of recording. Without a time to start from, runs are followed that started in the last day, so
  * that a long one is not missed which began before this command.
  */
-async function follow(client: Client, query: URLSearchParams, after: string, show: (entry: Entry) => void) {
+async function follow({ query, after, show, read }: Following): Promise<never> {
   const ascending = new URLSearchParams({ startDate: new Date(Date.now() - dayMs).toISOString() })
   for (const [name, value] of query) ascending.set(name, value)
   ascending.set('order', 'asc')
   let cursor: string | null = null
   for (;;) {
-    const page: LogList = await pageOf(client, ascending, { limit: String(pageMax), cursor })
+    const page: LogList = await read({ query: ascending, limit: pageMax, cursor })
     for (const entry of page.data) if (entry.id > after) show(entry)
     const ended = page.nextCursor === null || page.data.length === 0
     cursor = page.nextCursor ?? cursor
@@ -90,10 +103,29 @@ async function follow(client: Client, query: URLSearchParams, after: string, sho
   }
 }
 
-async function pageOf(client: Client, query: URLSearchParams, more: { limit: string; cursor: string | null }) {
+/** Asks again where the service says when, is busy, or is away for a while; of the last two the reader is told, once. */
+async function patiently<Answer>({ say }: Pick<Terminal, 'say'>, ask: () => Promise<Answer>): Promise<Answer> {
+  for (let isTold = false; ; ) {
+    try {
+      return await ask()
+    } catch (error) {
+      const refusal = error instanceof ServiceError && [429, 503].includes(error.status) ? error : undefined
+      if (!refusal && !(error instanceof UnreachableError)) throw error
+      if (refusal?.status !== 429 && !isTold) {
+        say(`${messageOf(error)}\nTrying again.`)
+        isTold = true
+      }
+      await Bun.sleep(Math.max(followMs, (refusal?.retryAfterS ?? 0) * 1000))
+    }
+  }
+}
+
+type Page = { query: URLSearchParams; limit: number; cursor: string | null }
+
+async function pageOf(client: Client, { query, limit, cursor }: Page): Promise<LogList> {
   const all = new URLSearchParams(query)
-  all.set('limit', more.limit)
-  if (more.cursor !== null) all.set('cursor', more.cursor)
+  all.set('limit', String(limit))
+  if (cursor !== null) all.set('cursor', cursor)
   return await client.get<LogList>(`/api/v1/logs?${all}`)
 }
 

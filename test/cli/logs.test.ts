@@ -84,3 +84,42 @@ test('logs --follow goes on with each new entry, once', async () => {
   await follower.exited
   expect(seen.slice(1)).toEqual(wanted)
 })
+
+test('logs --follow waits where it is told to ask less often, and for a service that is away', async () => {
+  const answers: (number | 'away')[] = [200, 200, 429, 503, 'away']
+  let asked = 0
+  const front = () =>
+    Bun.serve({
+      hostname: '127.0.0.1',
+      port,
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        const answer = pathname === '/api/v1/logs' ? (answers[asked++] ?? 200) : 200
+        if (answer === 'away') queueMicrotask(() => server.stop(true).then(() => (server = front())))
+        if (answer === 200) return await fetch(service.url + pathname + search, { headers: request.headers })
+        const status = answer === 429 ? 429 : 503
+        return Response.json({ error: 'Not now.', code: 'BUSY' }, { status, headers: { 'retry-after': '1' } })
+      },
+    })
+  let port = 0
+  let server = front()
+  port = server.port!
+  const follower = Bun.spawn([executable(), 'logs', '--follow', '--json', '--limit', '1'], {
+    env: cleanEnvironment({ ...environment, MILLRACE_URL: `http://127.0.0.1:${port}` }),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let wanted: string | undefined
+  let text = ''
+  for await (const chunk of follower.stdout) {
+    text += new TextDecoder().decode(chunk)
+    while (asked < answers.length) await Bun.sleep(5)
+    wanted ??= await execute(9)
+    if (text.includes(wanted)) break
+  }
+  follower.kill()
+  await follower.exited
+  await server.stop(true)
+  expect(lines(text)).toHaveLength(2)
+  expect(await new Response(follower.stderr).text()).toContain('Trying again.')
+}, 20_000)
