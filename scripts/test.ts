@@ -34,7 +34,16 @@ function runTests(words: readonly string[]): Counts {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const report = join(folder, 'report.xml')
   try {
-    const code = run([process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...words])
+    // Long enough for a slow machine that has other work, too: it is there for what would never end.
+    const bounds = ['--timeout', '60000']
+    const code = run([
+      process.execPath,
+      'test',
+      ...bounds,
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+      ...words,
+    ])
     const counts = readReport(report)
     // Without a report, or with a failure that it does not show (an error outside a test), the tests did not pass.
     if (!counts) return { passed: 0, failed: 1 }

@@ -248,7 +248,7 @@ describe('a secret', () => {
     const changedAt = performance.now()
     while ((await said()) !== 'fourth value') await Bun.sleep(50)
     expect(performance.now() - changedAt).toBeLessThan(5_000)
-  }, 15_000)
+  }, 60_000)
 
   test('whose key is missing keeps the service from starting', async () => {
     await service.kill('SIGTERM')

@@ -277,5 +277,5 @@ describe('a streamed run', () => {
     }
     socket.resume()
     await closed
-  }, 20_000)
+  }, 60_000)
 })

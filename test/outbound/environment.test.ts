@@ -83,5 +83,5 @@ describe('what stands in the environment', () => {
     })
     const job = { allow: ['loopback'], urls: [`http://127.0.0.1:${peer.port}/`], timeoutMs: 20_000 }
     expect(await told(job, { BUN_CONFIG_HTTP_IDLE_TIMEOUT: '1' })).toMatchObject([{ body: 'thought' }])
-  }, 20_000)
+  }, 60_000)
 })

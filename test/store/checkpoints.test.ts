@@ -109,5 +109,5 @@ describe('checkpoints', () => {
     expect(asked.slice(0, 2)).toEqual(['pack', 'helper left nothing'])
     expect(asked.find((each) => each.startsWith('writer'))).toBe('writer left nothing')
     expect(sizes().database).toBeGreaterThan(80)
-  }, 20_000)
+  }, 60_000)
 })
