@@ -147,7 +147,7 @@ export type StoreMeasures = {
   /** Left on the disk for this user. */
   diskFreeBytes: number
   /** Calls that wait for each of the store's threads. */
-  callsWaiting: { writer: number; reader: number }
+  callsWaiting: { writer: number; reader: number; searcher: number }
 }
 
 export type RetentionBounds = {

@@ -19,7 +19,7 @@ export type StoreSizes = {
   freeBytes: number
   walBytes: number
   diskFreeBytes: number
-  callsWaiting: { writer: number; reader: number }
+  callsWaiting: { writer: number; reader: number; searcher: number }
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {

@@ -241,7 +241,7 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(after.walBytes).toBeGreaterThan(0)
       expect(after.freeBytes).toBeGreaterThanOrEqual(0)
       expect(after.diskFreeBytes).toBeGreaterThan(0)
-      expect(after.callsWaiting).toEqual({ writer: 0, reader: 0 })
+      expect(after.callsWaiting).toEqual({ writer: 0, reader: 0, searcher: 0 })
     })
 
     test('all is there after closing and opening again', async () => {

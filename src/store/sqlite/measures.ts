@@ -13,7 +13,7 @@ export function measure(sql: Sql): StoreMeasures {
     walBytes: sizeOf(`${file}-wal`),
     freeBytes: pagesFree * pageBytes,
     diskFreeBytes: bavail * bsize,
-    callsWaiting: { writer: 0, reader: 0 },
+    callsWaiting: { writer: 0, reader: 0, searcher: 0 },
   }
 }
 

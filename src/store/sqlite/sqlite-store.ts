@@ -121,7 +121,8 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     async measure() {
       const thread = await reader.get()
       // Counted before this call joins them.
-      const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting }
+      const searching = (await searcher.made()?.catch(() => undefined))?.callsWaiting ?? 0
+      const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting, searcher: searching }
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
     append: async (writes) => {
