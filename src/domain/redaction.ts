@@ -4,6 +4,8 @@ import { type Sought, TextSearch } from './text-search.ts'
 
 /** Writes secrets as `{{NAME}}`. Made once for an environment, used for every run. */
 export type Redactor = {
+  /** What it hides. */
+  readonly secrets: readonly Secret[]
   /** JSON text without the secrets: valid JSON again, and the very same text when it holds none. */
   redact(jsonText: string): string
 }
@@ -24,7 +26,14 @@ export function createRedactor(secrets: readonly Secret[]): Redactor | undefined
     if (value.length >= secretCharsMin && !names.has(value)) names.set(value, name)
   }
   if (names.size === 0) return undefined
-  return new FormRedactor([...names].flatMap(([value, name]) => formsOf(value).map((form) => ({ name, form }))))
+  return new FormRedactor(Array.from(names, ([value, name]) => ({ name, value })))
+}
+
+/** A redactor that hides these, too; the very same when it does already. */
+export function withSecrets(redactor: Redactor | undefined, more: readonly Secret[]): Redactor | undefined {
+  const own = redactor?.secrets ?? []
+  const isHidden = ({ value }: Secret) => own.some((secret) => secret.value === value)
+  return more.every(isHidden) ? redactor : createRedactor([...own, ...more])
 }
 
 /** The same for a text that is no JSON. */
@@ -35,12 +44,15 @@ export function redactText(text: string, redactor: Redactor | undefined): string
 type NamedForm = { name: string; form: SecretForm }
 
 class FormRedactor implements Redactor {
+  readonly secrets: readonly Secret[]
   /** One for long anchors and one for short ones, which would take the long ones' speed away. */
   readonly #searches: readonly TextSearch<NamedForm>[]
   /** Forms with nothing in them that is the same in every encoding: of secrets that are all signs or other alphabets. */
   readonly #unanchored: readonly NamedForm[]
 
-  constructor(forms: readonly NamedForm[]) {
+  constructor(secrets: readonly Secret[]) {
+    this.secrets = secrets
+    const forms = secrets.flatMap(({ name, value }) => formsOf(value).map((form) => ({ name, form })))
     const sought = forms.flatMap((each): Sought<NamedForm>[] =>
       each.form.anchor === undefined ? [] : [{ text: each.form.anchor, value: each }],
     )

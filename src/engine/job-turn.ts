@@ -2,7 +2,7 @@ import { AppError } from '../domain/errors.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { Deployment } from './deployments.ts'
-import { failedJob, interrupted } from './job-record.ts'
+import { endedJob, type JobEnding } from './job-record.ts'
 import type { JobsOptions } from './jobs.ts'
 import { Journal } from './journal.ts'
 
@@ -22,18 +22,13 @@ export type Turn = JobsOptions & { active: ActiveJob; isStopped(): boolean }
 
 /** Takes a job from the disk, from its beginning or from where it was cut. */
 export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
-  const { store, open, write, clock, record, environmentOf } = turn
+  const { store, open, write, clock } = turn
   const job = await store.getJob(executionId)
   if (!job) return 'done'
-  const steps = job.state === 'queued' ? [] : await store.getJobSteps(executionId)
+  const texts = await stepsOf(turn, job)
   const at = job.startedAt ?? clock.now()
   const started = { ...job, startedAt: at }
-  const texts = steps.map((sealed) => open(sealed, executionId))
-  if (job.cuts >= cutsMax) {
-    const { redactor } = await environmentOf(job.workspaceId)
-    await record(interrupted(started, new Journal(texts, noWrite), clock.now(), redactor))
-    return 'done'
-  }
+  if (job.cuts >= cutsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
   await write({ kind: 'job-start', executionId, at })
   return await walkJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
 }
@@ -46,16 +41,13 @@ export async function walkJob(
   steps: readonly string[],
 ): Promise<TurnEnd> {
   const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt } = job
-  const { runner, deploymentOf, timeoutMs, seal, write, record, clock, active } = turn
+  const { runner, deploymentOf, timeoutMs, seal, write, clock, active } = turn
   const deployment = await deploymentOf(workflowId, version)
   if (!deployment?.plan) {
-    await record(failedJob(job, 'EXECUTION_FAILED', clock.now(), goneMessage(version, deployment)))
-    return 'done'
+    const message = goneMessage(version, deployment)
+    return await endJob(turn, job, { code: 'EXECUTION_FAILED', message }, steps)
   }
-  if (active.isCancelled) {
-    await record(failedJob(job, 'CANCELLED', clock.now()))
-    return 'done'
-  }
+  if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
   if (turn.isStopped()) return 'later'
   const journal = new Journal(steps, (number, text) =>
     write({ kind: 'job-step', executionId, number, content: seal(text, executionId) }),
@@ -83,15 +75,42 @@ export async function walkJob(
 /** What becomes of a job whose turn broke off: it must not be left "processing". Never rejects. */
 export async function failJob(options: JobsOptions, executionId: string, error: unknown): Promise<TurnEnd> {
   if (isPassing(error)) return 'later'
-  const { store, record, clock, onBug } = options
+  const { store, onBug } = options
   onBug(executionId, error)
   try {
     const job = await store.getJob(executionId)
-    if (job) await record(failedJob(job, 'EXECUTION_FAILED', clock.now(), 'The run failed for an internal error.'))
-    return 'done'
+    if (!job) return 'done'
+    // What cannot be read may be the very reason.
+    const steps = await stepsOf(options, job).catch(() => [])
+    return await endJob(
+      options,
+      job,
+      { code: 'EXECUTION_FAILED', message: 'The run failed for an internal error.' },
+      steps,
+    )
   } catch {
     return 'later'
   }
+}
+
+/** Ends a job that is not walked (on). Rejects when its entry cannot be written. */
+export async function endJob(
+  { record, environmentOf, clock }: Pick<JobsOptions, 'record' | 'environmentOf' | 'clock'>,
+  job: JobFacts & Pick<Job, 'version' | 'trigger'>,
+  ending: JobEnding,
+  steps: readonly string[],
+): Promise<TurnEnd> {
+  // Without steps there is nothing to hide, and a job can be ended when the environment cannot be read.
+  const redactor = steps.length === 0 ? undefined : (await environmentOf(job.workspaceId)).redactor
+  await record(endedJob(job, ending, new Journal(steps, noWrite), clock.now(), redactor))
+  return 'done'
+}
+
+/** What was kept of a job before it was cut. */
+export async function stepsOf({ store, open }: Pick<JobsOptions, 'store' | 'open'>, job: Job): Promise<string[]> {
+  if (job.state === 'queued') return []
+  const steps = await store.getJobSteps(job.executionId)
+  return steps.map((sealed) => open(sealed, job.executionId))
 }
 
 /** A job that was cut this often is taken for the cause. */

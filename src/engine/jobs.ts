@@ -9,8 +9,7 @@ import type { TriggerKind } from '../domain/workflow.ts'
 import type { JobWrite } from '../domain/write.ts'
 import type { Deployment } from './deployments.ts'
 import { JobQueue } from './job-queue.ts'
-import { failedJob } from './job-record.ts'
-import { type ActiveJob, failJob, resumeJob, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
+import { type ActiveJob, endJob, failJob, resumeJob, stepsOf, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
 import type { Journal } from './journal.ts'
 import type { RunEnd, RunRequest } from './runner.ts'
 
@@ -177,7 +176,7 @@ export class Jobs {
     // Out of the line first: a turn that came now would run what is being ended.
     this.#queue.remove(executionId)
     try {
-      await this.#options.record(failedJob(job, 'CANCELLED', this.#options.clock.now()))
+      await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
       return true
     } catch (error) {
       this.#queue.putFirst(job)

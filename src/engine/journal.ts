@@ -1,5 +1,6 @@
 import { addCost, type Cost, noCost } from '../domain/cost.ts'
 import type { Span } from '../domain/log.ts'
+import { type Redactor, type Secret, withSecrets } from '../domain/redaction.ts'
 import type { BlockErrorData, Outputs } from './block.ts'
 
 /** How a block ended that does not run again when its run goes on after a crash. `span.output` holds its outputs. */
@@ -20,6 +21,10 @@ export class Journal {
   readonly #write: (number: number, text: string) => Promise<void>
   readonly #blocks = new Map<string, KeptBlock>()
   readonly #versions = new Map<string, number>()
+  /** What the steps hold of values that are secrets, or were when the steps were kept. */
+  readonly #secrets: Secret[] = []
+  #redactor: Redactor | undefined
+  #areSecretsKept = false
   #lastNumber = 0
   #cost: Cost = noCost
 
@@ -63,20 +68,41 @@ export class Journal {
     return this.#keep({ cost })
   }
 
+  /**
+   * Takes the redactor of the environment as it is now, and gives the one to use for the whole run: a variable whose
+   * value stands in what was kept may have another one by now, or be gone.
+   */
+  hide(redactor: Redactor | undefined): Redactor | undefined {
+    this.#redactor = withSecrets(redactor, this.#secrets)
+    return this.#redactor
+  }
+
   #keep(step: Step): Promise<void> {
     this.#lastNumber += 1
     const number = this.#lastNumber
-    return Promise.try(() => this.#write(number, JSON.stringify(step)))
+    return Promise.try(() => this.#write(number, this.#textOf(step)))
+  }
+
+  #textOf(step: Step): string {
+    const text = JSON.stringify(step)
+    const redactor = this.#redactor
+    if (redactor === undefined || this.#areSecretsKept || redactor.redact(text) === text) return text
+    this.#areSecretsKept = true
+    return JSON.stringify({ ...step, secrets: redactor.secrets })
   }
 
   #read(step: Step): void {
+    if (step.secrets) this.#secrets.push(...step.secrets)
     if ('cost' in step) this.#cost = addCost(this.#cost, step.cost)
     else if ('version' in step) this.#versions.set(step.place, step.version)
     else this.#blocks.set(step.place, step.block)
   }
 }
 
-type Step = { place: string; block: KeptBlock } | { place: string; version: number } | { cost: Cost }
+/** `secrets`: of the first step that holds one, all that were hidden then. */
+type Step = ({ place: string; block: KeptBlock } | { place: string; version: number } | { cost: Cost }) & {
+  secrets?: readonly Secret[]
+}
 
 /** The outputs of a kept block. */
 export function outputsOf({ span }: KeptBlock): Outputs {

@@ -168,25 +168,26 @@ export class Runner {
   #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
     const { plan, workflowId, workspaceId, trigger, input, observer } = request
     const executionId = request.executionId ?? newExecutionId()
+    const { journal } = request
     const run = new Run(
       {
         facts: { executionId, workflowId, workspaceId, trigger },
         plan,
         input,
-        environment,
+        environment: journal ? { ...environment, redactor: journal.hide(environment.redactor) } : environment,
         observer,
         depth: 0,
         place: '',
         budget: newBudget({ workflowId, files: input.files }),
         halt: new Halt(),
-        journal: request.journal,
+        journal,
         startedAt: request.startedAt,
       },
       this.#powers,
     )
     run.budget.stop = (failure) => run.fail(failure)
     run.budget.suspend = (cause) => run.suspend(cause)
-    if (request.journal) keepCosts(run.budget, request.journal)
+    if (journal) keepCosts(run.budget, journal)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)

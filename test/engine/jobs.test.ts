@@ -26,6 +26,8 @@ class JobWorld {
   readonly home: Installed
   readonly jobs: Jobs
   readonly #folder: Disposable
+  /** Steps that the disk still takes. */
+  stepsLeft = Number.POSITIVE_INFINITY
   /** Kinds of writes that fail. */
   failing = new Set<string>()
   /** What they fail with. */
@@ -60,6 +62,7 @@ class JobWorld {
       store,
       write: async (write) => {
         this.#check(write.kind)
+        if (write.kind === 'job-step' && this.stepsLeft-- <= 0) throw this.failure
         await writer.write(write)
       },
       record: async (record) => {
@@ -92,8 +95,12 @@ class JobWorld {
   async accept(value: string): Promise<string> {
     const { workflowId, workspaceId } = this.home
     const draft = document({
-      blocks: [block('start', 'api_trigger'), block('f', 'function', { code: 'return <api.input.value>' })],
-      edges: ['start > f'],
+      blocks: [
+        block('start', 'api_trigger'),
+        block('f', 'function', { code: 'return <api.input.value>' }),
+        block('g', 'function', { code: 'return <f.result>' }),
+      ],
+      edges: ['start > f', 'f > g'],
     })
     const { version } = await this.store.deploy(workflowId, draft, 1, this.home.userId)
     const input = { input: { value }, fields: {} }
@@ -160,4 +167,17 @@ test('a job under which something breaks for another reason ends as failed, and 
   const id = await it.accept('a')
   expect((await it.entry(id)).level).toBe('error')
   expect(it.bugs).toEqual([it.failure])
+})
+
+test('a job that was stopped in the middle and is cancelled there shows the blocks that ended', async () => {
+  it.stepsLeft = 1
+  const id = await it.accept('a')
+  while (it.jobs.running > 0) await Bun.sleep(1)
+  expect(await it.jobs.cancel(id)).toBe(true)
+  const entry = await it.entry(id)
+  expect(JSON.parse(entry.finalOutput)).toMatchObject({ code: 'CANCELLED' })
+  const [root] = JSON.parse(entry.traceSpans) as [{ status: string; children: { name: string; output: unknown }[] }]
+  expect(root.status).toBe('cancelled')
+  expect(root.children.map(({ name }) => name)).toEqual(['f'])
+  expect(root.children[0]!.output).toMatchObject({ result: 'a' })
 })

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Span } from '../../src/domain/log.ts'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
+import { createRedactor } from '../../src/domain/redaction.ts'
 import { Journal } from '../../src/engine/journal.ts'
 import { block, document } from '../make.ts'
 import { spansOf, World } from './world.ts'
@@ -138,4 +140,26 @@ test('the timeout of a run that goes on counts from its first start', async () =
   expect(record.failure?.code).toBe('EXECUTION_TIMEOUT')
   expect(record.failure?.message).toContain('MILLRACE_ASYNC_TIMEOUT_MS')
   expect(record.durationMs).toBeGreaterThanOrEqual(5_000)
+})
+
+test('what was a secret when a block ended stays hidden, though the variable has another value when the run goes on', async () => {
+  const steps: string[] = []
+  const write = async (_: number, text: string) => {
+    steps.push(text)
+  }
+  const span: Omit<Span, 'output'> = {
+    ...{ id: 's2', name: 'f', type: 'function', blockId: 'f', status: 'success', input: null, error: null },
+    ...{ startTime: 0, endTime: 0, durationMs: 0, attempts: null, children: [] },
+  }
+  const before = new Journal([], write)
+  before.hide(createRedactor([{ name: 'TOKEN', value: 'the old value' }]))
+  await before.keepBlock('1', { span: { ...span, output: { result: 'nothing' } }, port: 'source', error: null })
+  expect(steps[0]).not.toContain('the old value')
+  await before.keepBlock('2', { span: { ...span, output: { result: 'the old value' } }, port: 'source', error: null })
+
+  const text = '["the old value","the new value"]'
+  const changed = new Journal(steps, write).hide(createRedactor([{ name: 'TOKEN', value: 'the new value' }]))
+  expect(changed?.redact(text)).toBe('["{{TOKEN}}","{{TOKEN}}"]')
+  const gone = new Journal(steps, write).hide(undefined)
+  expect(gone?.redact(text)).toBe('["{{TOKEN}}","the new value"]')
 })
