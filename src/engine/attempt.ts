@@ -5,7 +5,7 @@ import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from 
 import { BlockAttempt, blockPlaceOf, placeOf } from './block-attempt.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
-import { type Journal, type KeptBlock, outputsOf } from './journal.ts'
+import { beginningOf, type Journal, type KeptBlock, outputsOf } from './journal.ts'
 import type { PlanNode } from './plan.ts'
 import { roughBytes } from './rough-bytes.ts'
 import type { Run } from './run.ts'
@@ -75,6 +75,7 @@ function openSpan(run: Run, node: PlanNode): Span {
 
 function close(start: Attempt, span: Span, { end, outputs, error, status }: Closing): BlockEnd | Promise<BlockEnd> {
   const { run } = start
+  if (run.journal) span.startTime = beginningOf(span)
   span.endTime = Math.max(span.startTime, run.powers.clock.now())
   span.durationMs = span.endTime - span.startTime
   span.status = status

@@ -3,6 +3,7 @@ import type { Attempt } from './attempt.ts'
 import type { Body, Iteration, IterationOutcome } from './block.ts'
 import { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
+import { beginningOf } from './journal.ts'
 import type { PlanBody } from './plan.ts'
 import type { ScopeEnd } from './walk.ts'
 
@@ -85,7 +86,9 @@ export class ContainerBody implements Body {
   }
 
   #close(span: Span, end: ScopeEnd): IterationOutcome {
-    span.endTime = Math.max(span.startTime, this.#start.run.powers.clock.now())
+    const { journal, powers } = this.#start.run
+    if (journal) span.startTime = beginningOf(span)
+    span.endTime = Math.max(span.startTime, powers.clock.now())
     span.durationMs = span.endTime - span.startTime
     if (end.kind === 'completed') {
       span.output = end.output

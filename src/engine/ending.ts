@@ -1,4 +1,5 @@
 import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
+import { beginningOf } from './journal.ts'
 import type { Run } from './run.ts'
 import type { ScopeEnd } from './walk.ts'
 
@@ -57,6 +58,7 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
   }
   const failure = run.response ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
   const output = run.response ?? (end.kind === 'completed' ? end.output : null)
+  if (run.journal) root.startTime = beginningOf(root)
   root.endTime = Math.max(root.startTime, run.powers.clock.now())
   root.durationMs = root.endTime - root.startTime
   root.output = output

@@ -104,6 +104,11 @@ type Step = ({ place: string; block: KeptBlock } | { place: string; version: num
   secrets?: readonly Secret[]
 }
 
+/** When a span that was opened anew really began: no later than the blocks in it that ended before the cut. */
+export function beginningOf({ startTime, children }: Span): number {
+  return children.reduce((earliest, child) => Math.min(earliest, child.startTime), startTime)
+}
+
 /** The outputs of a kept block. */
 export function outputsOf({ span }: KeptBlock): Outputs {
   return span.output as Outputs

@@ -35,19 +35,27 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
   callerSignal?.addEventListener('abort', () => stream.isOverflown || caller.abort(), { once: true })
   const events = new RunEvents(request.plan, selected, (message) => stream.message(message))
   const begun = Promise.withResolvers<void>()
+  let answered = false
+  const begin = () => {
+    // Here, and not when the answer leaves: a run may fail in between, and then its stream has to say so.
+    answered = true
+    begun.resolve()
+  }
   const observer: RunObserver = {
-    started: (span) => (span.blockId === null || isTrigger(request, span.blockId) ? undefined : begun.resolve()),
+    started: (span) => (span.blockId === null || isTrigger(request, span.blockId) ? undefined : begin()),
     ended: (span, place) => events.ended(span, place),
     chunk: (span, text, place) => events.chunk(span, text, place),
   }
-  let answered = false
   const running = execute({ ...request, observer, callerSignal: () => caller.signal })
   const finished = running.then(
     (end) => {
       stream.message(doneOf(end, events))
     },
     (thrown: unknown) => {
-      if (!answered) throw thrown
+      if (!answered) {
+        stream.end()
+        throw thrown
+      }
       const error = toAppError(thrown)
       stream.message(lostOf(error))
       lost(error, request.executionId ?? '')
@@ -58,7 +66,6 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
     stream.end()
   })
   await Promise.race([begun.promise, closed])
-  answered = true
   return new Response(stream.body() as unknown as ReadableStream, {
     headers: {
       ...headers,

@@ -4,6 +4,7 @@ import type { Span } from '../../src/domain/log.ts'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../src/domain/redaction.ts'
 import { Journal } from '../../src/engine/journal.ts'
+import { ManualClock } from '../clock.ts'
 import { block, document } from '../make.ts'
 import { spansOf, World } from './world.ts'
 
@@ -109,6 +110,37 @@ test('a run that was cut anywhere, any number of times, ends like one that was n
     }),
     { numRuns: 60 },
   )
+})
+
+test('the trace of a run that goes on counts the time before the cut', async () => {
+  const clock = new ManualClock()
+  const timed = new World({
+    clock,
+    fetch: (request) => {
+      clock.advance(100)
+      return fetch(request)
+    },
+  })
+  const repeating = document({
+    blocks: [trigger, block('loop', 'loop'), { ...api('each', 'each/<loop.index>'), ...inside('loop') }],
+    edges: ['start > loop', 'loop:loop-start-source > each'],
+    loops: { loop: { loopType: 'for', iterations: 3 } },
+  })
+  const steps: string[] = []
+  const writing = (most: number) =>
+    new Journal([...steps], async (_number, text) => {
+      if (steps.length >= most) throw new Error('The process died')
+      steps.push(text)
+    })
+  const facts = { executionId: 'run-3', startedAt: clock.now() }
+  expect((await timed.run(repeating, {}, { ...facts, journal: writing(2) })).suspension).toBeDefined()
+  const { record } = await timed.run(repeating, {}, { ...facts, journal: writing(9) })
+  const spans = spansOf(record.root)
+  const durations = (name: string) => spans.get(name)?.map(({ durationMs }) => durationMs)
+  expect(durations('each')).toEqual([100, 100, 100])
+  expect(durations('loop')).toEqual([400])
+  expect(spans.get('loop 0')?.[0]?.startTime).toBe(facts.startedAt)
+  await timed.stop()
 })
 
 test('a sub-workflow goes on with the version it began with', async () => {
