@@ -117,7 +117,10 @@ const workMsMin = 0.4
 /** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
 const workMsMax = 10
 const stepsRemembered = 8
-/** Measured while entries by the million went: with pauses of 4 steps the p99 of runs is 1.6 times what it was, with 12 steps 1.2 to 1.5 times (bench/retention.ts). */
+/**
+ * While entries by the million went, pauses of 4 steps made the p99 of runs 1.6 times what it was, of 12 steps 1.2 to 1.5
+ * times (bench/retention.ts).
+ */
 const pausesPerStepMax = 16
 const pausesPerStepMin = 4
 /** How long a round goes on before its pauses become half as long. */
