@@ -12,8 +12,8 @@ export type Command = {
   flags?: Readonly<Record<string, Flag>>
   /** Settings that its help names; any other works as a flag too. */
   settings?: readonly (keyof Config)[]
-  /** Whether it prints data, which `--json` makes one JSON document. */
-  json?: boolean
+  /** Whether it prints data, which `--json` makes one JSON document, or a line of JSON for each thing. */
+  json?: boolean | 'lines'
   /** Command lines that work, without `millrace`. */
   examples: readonly string[]
   run(call: Call): Promise<ExitCode>

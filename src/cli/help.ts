@@ -43,7 +43,7 @@ export function commandHelp(name: string, command: Command): string {
   const flags = Object.entries(command.flags ?? {}).map(
     ([flag, { value, description }]) => [value ? `--${flag} ${value}` : `--${flag}`, description] as const,
   )
-  if (command.json) flags.push(['--json', 'print one JSON document'])
+  if (command.json) flags.push(['--json', command.json === 'lines' ? 'print lines of JSON' : 'print one JSON document'])
   const own = settings.filter((setting) => command.settings?.includes(setting.member))
   return [
     `millrace ${name}: ${command.summary}.`,

@@ -28,7 +28,7 @@ export const logs: Command = {
     ...workspaceFlag,
   },
   settings: service,
-  json: true,
+  json: 'lines',
   examples: ['logs', 'logs --workflow hello --level error --output', 'logs --follow --json'],
   async run(call) {
     const limit = limitOf(call)
