@@ -6,6 +6,7 @@ import { BlockAttempt, blockPlaceOf, placeOf } from './block-attempt.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
 import { beginningOf, type Journal, type KeptBlock, outputsOf } from './journal.ts'
+import { openSpan } from './open-span.ts'
 import type { PlanNode } from './plan.ts'
 import { roughBytes } from './rough-bytes.ts'
 import type { Run } from './run.ts'
@@ -32,7 +33,7 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   const { run, frame, node, spans } = start
   const kept = run.journal?.block(placeOf(start))
   if (kept) return restore(start, kept)
-  const span = openSpan(run, node)
+  const span = openSpan(run, node.name, node.type, node.id)
   spans.push(span)
   run.observer?.started?.(span, blockPlaceOf(start))
   if (!node.enabled) return close(start, span, passThrough(node))
@@ -53,25 +54,6 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
 }
 
 type Closing = { end: BlockEnd; outputs: Outputs; error: BlockErrorData | null; status: SpanStatus }
-
-function openSpan(run: Run, node: PlanNode): Span {
-  const startTime = run.powers.clock.now()
-  return {
-    id: run.nextSpanId(),
-    name: node.name,
-    type: node.type,
-    blockId: node.id,
-    status: 'success',
-    startTime,
-    endTime: startTime,
-    durationMs: 0,
-    input: null,
-    output: null,
-    error: null,
-    attempts: null,
-    children: [],
-  }
-}
 
 function close(start: Attempt, span: Span, { end, outputs, error, status }: Closing): BlockEnd | Promise<BlockEnd> {
   const { run } = start

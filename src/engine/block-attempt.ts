@@ -10,6 +10,7 @@ import type { Attempt } from './attempt.ts'
 import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from './block.ts'
 import { ContainerBody } from './container-body.ts'
 import type { Frame } from './frame.ts'
+import { openSpan } from './open-span.ts'
 import type { BlockPlace } from './run.ts'
 import { RunFiles } from './run-files.ts'
 
@@ -85,22 +86,7 @@ export class BlockAttempt implements PartContext {
 
   part(name: string, type: string): PartContext {
     const { run, node } = this.#start
-    const startTime = run.powers.clock.now()
-    const span: Span = {
-      id: run.nextSpanId(),
-      name,
-      type,
-      blockId: node.id,
-      status: 'success',
-      startTime,
-      endTime: startTime,
-      durationMs: 0,
-      input: null,
-      output: null,
-      error: null,
-      attempts: null,
-      children: [],
-    }
+    const span = openSpan(run, name, type, node.id)
     this.#span.children.push(span)
     this.#parts += 1
     return new BlockAttempt(this.#start, span, `${this.#part}#${this.#parts}`)

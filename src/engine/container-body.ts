@@ -4,6 +4,7 @@ import type { Body, Iteration, IterationOutcome } from './block.ts'
 import { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
 import { beginningOf } from './journal.ts'
+import { openSpan } from './open-span.ts'
 import type { PlanBody } from './plan.ts'
 import type { ScopeEnd } from './walk.ts'
 
@@ -65,22 +66,8 @@ export class ContainerBody implements Body {
 
   #openSpan({ index, currentItem }: Iteration): Span {
     const { run, node } = this.#start
-    const startTime = run.powers.clock.now()
-    const span: Span = {
-      id: run.nextSpanId(),
-      name: `${node.name} ${index}`,
-      type: 'iteration',
-      blockId: node.id,
-      status: 'success',
-      startTime,
-      endTime: startTime,
-      durationMs: 0,
-      input: { index, currentItem },
-      output: null,
-      error: null,
-      attempts: null,
-      children: [],
-    }
+    const span = openSpan(run, `${node.name} ${index}`, 'iteration', node.id)
+    span.input = { index, currentItem }
     this.#span.children.push(span)
     return span
   }

@@ -1,25 +1,14 @@
 import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
 import { beginningOf } from './journal.ts'
+import { openSpan } from './open-span.ts'
 import type { Run } from './run.ts'
 import type { ScopeEnd } from './walk.ts'
 
 /** The span of a run as a whole; the blocks' spans go below it. */
 export function rootSpan(run: Run): Span {
-  return {
-    id: run.nextSpanId(),
-    name: run.plan.document.name,
-    type: 'workflow',
-    blockId: null,
-    status: 'success',
-    startTime: run.startedAt,
-    endTime: run.startedAt,
-    durationMs: 0,
-    input: run.input.input,
-    output: null,
-    error: null,
-    attempts: null,
-    children: [],
-  }
+  const span = openSpan(run, run.plan.document.name, 'workflow', null, run.startedAt)
+  span.input = run.input.input
+  return span
 }
 
 /** The record of a run whose walk has ended; `root` is closed with it. */

@@ -4,6 +4,7 @@ import { attempt, type BlockEnd } from './attempt.ts'
 import type { BlockErrorData } from './block.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
+import { openSpan } from './open-span.ts'
 import type { PlanNode, PlanScope } from './plan.ts'
 import type { Run } from './run.ts'
 
@@ -122,22 +123,9 @@ class Walk {
 
   #skip(node: PlanNode): void {
     const { run, spans } = this.#start
-    const at = run.powers.clock.now()
-    spans.push({
-      id: run.nextSpanId(),
-      name: node.name,
-      type: node.type,
-      blockId: node.id,
-      status: 'skipped',
-      startTime: at,
-      endTime: at,
-      durationMs: 0,
-      input: null,
-      output: null,
-      error: null,
-      attempts: null,
-      children: [],
-    })
+    const span = openSpan(run, node.name, node.type, node.id)
+    span.status = 'skipped'
+    spans.push(span)
     this.#follow(node, undefined)
   }
 
