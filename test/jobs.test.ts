@@ -115,6 +115,21 @@ describe('asynchronous runs of the executable', () => {
     expect(JSON.stringify(entry?.traceSpans)).toContain('"blockId":"f"')
   })
 
+  test('that were cancelled while they ran stay so, whatever happens behind the answer', async () => {
+    using holder = holdingServer()
+    service = await serve(folder.path, environment)
+    const endpoint = await deploy(service.url, apiKey, holding(holder.url))
+    const id = await begin(endpoint)
+    await holder.arrivals(1)
+    const cancelUrl = endpoint.replace('/execute', `/executions/${id}/cancel`)
+    const answers = await Promise.all([call(cancelUrl, apiKey, 'POST'), call(cancelUrl, apiKey, 'POST')])
+    await service.kill('SIGKILL')
+    expect(answers.map(({ status }) => status)).toContain(200)
+    service = await serve(folder.path, environment)
+    expect(await endOf(service.url, id)).toMatchObject({ status: 'cancelled', error: { code: 'CANCELLED' } })
+    expect(holder.state.arrived).toBe(1)
+  })
+
   test('go on after an orderly stop, any number of times, with the results they had', async () => {
     using holder = holdingServer()
     const settings = { ...environment, MILLRACE_STOP_GRACE_MS: '10', MILLRACE_JOBS_CONCURRENCY: '1' }

@@ -15,6 +15,8 @@ export type ActiveJob = {
   isCancelled: boolean
   /** Whether the runner has it, or had it. */
   isWalked: boolean
+  /** How its turn ended. */
+  ended: PromiseWithResolvers<TurnEnd>
 }
 
 /** One job's turn: from the line to its end, or back. */

@@ -159,26 +159,33 @@ export class Jobs {
     return job && { ...job, status: job.startedAt === null ? 'queued' : 'processing' }
   }
 
-  /** Asks a job to end, whether it runs or waits. False when there is none, or it is ending. */
+  /**
+   * Ends a job, whether it runs or waits; resolves when that is on disk. False when there is none, or it has ended.
+   * Rejects with STORAGE_UNAVAILABLE when its end could not be written: then it ends when it can.
+   */
   async cancel(executionId: string): Promise<boolean> {
     const { runner, store } = this.#options
     const active = this.#active.get(executionId)
     if (active) {
-      if (runner.cancel(executionId)) return true
-      // Between two stages: whoever leads it on sees the mark.
-      if (active.isCancelled || active.isWalked) return false
+      // Between two stages whoever leads it on sees the mark.
+      const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isWalked
+      if (!isEnding) return false
       active.isCancelled = true
+      if ((await active.ended.promise) === 'later') throw cancelledLater()
       return true
     }
     const job = await store.getJob(executionId)
     if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
-    this.#active.set(executionId, { job, isCancelled: true, isWalked: true })
+    const ending: ActiveJob = { job, isCancelled: true, isWalked: true, ended: Promise.withResolvers() }
+    this.#active.set(executionId, ending)
     // Out of the line first: a turn that came now would run what is being ended.
     this.#queue.remove(executionId)
     try {
       await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
+      ending.ended.resolve('done')
       return true
     } catch (error) {
+      ending.ended.resolve('later')
       this.#queue.putFirst(job)
       throw error
     } finally {
@@ -223,7 +230,8 @@ export class Jobs {
   #begin(job: JobFacts): void {
     this.#running += 1
     const { executionId } = job
-    this.#active.set(executionId, { job, isCancelled: this.#cancelled.delete(executionId), isWalked: false })
+    const isCancelled = this.#cancelled.delete(executionId)
+    this.#active.set(executionId, { job, isCancelled, isWalked: false, ended: Promise.withResolvers() })
   }
 
   #end(executionId: string): void {
@@ -237,7 +245,9 @@ export class Jobs {
     lead()
       .catch((error: unknown) => failJob(this.#options, job.executionId, error))
       .then((outcome) => {
-        if (outcome === 'later' && this.#active.get(job.executionId)?.isCancelled) this.#cancelled.add(job.executionId)
+        const active = this.#active.get(job.executionId)
+        if (outcome === 'later' && active?.isCancelled) this.#cancelled.add(job.executionId)
+        active?.ended.resolve(outcome)
         this.#end(job.executionId)
         if (outcome === 'later' && !this.#stopped) {
           this.#queue.putFirst(job)
@@ -263,3 +273,9 @@ export class Jobs {
 }
 
 const retryMs = 1_000
+
+function cancelledLater(): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', 'The run is stopped; that it was cancelled could not be written yet.', {
+    retryAfterS: 1,
+  })
+}

@@ -24,7 +24,7 @@ export type Services = {
   jobs: {
     /** An asynchronous run that has not ended. */
     find(executionId: string): Promise<JobInFlight | undefined>
-    /** Asks one to end, whether it runs or waits. False when there is none, or it is ending. */
+    /** Ends one, whether it runs or waits; resolves when that is on disk. False when there is none, or it has ended. */
     cancel(executionId: string): Promise<boolean>
   }
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */

@@ -41,7 +41,7 @@ export function executionRoutes(services: Services, door: Door) {
         const { ended } = await find(key, executionId, 'write', id)
         // It may have ended since it was found.
         const cancelled =
-          !ended && (services.runner.cancel(executionId, 'CANCELLED') || (await services.jobs.cancel(executionId)))
+          !ended && ((await services.jobs.cancel(executionId)) || services.runner.cancel(executionId, 'CANCELLED'))
         if (!cancelled) {
           throw new AppError('CONFLICT', 'This run has ended; there is nothing left to cancel.')
         }
