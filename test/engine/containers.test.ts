@@ -107,15 +107,20 @@ describe('a loop', () => {
 
   test('lets other work pass while it goes on for long', async () => {
     const inner = inside('inner', 'variables', { assign: [{ name: 'v', value: '<loop.index>' }] })
-    const long = { ...looping({ loopType: 'for', iterations: 1000 }, inner), variables: { v: {} } }
-    const runs = Promise.all(Array.from({ length: 20 }, () => world.run(long)))
-    let ticks = 0
-    const ticking = setInterval(() => {
-      ticks += 1
-    }, 1)
-    await runs
-    clearInterval(ticking)
-    expect(ticks).toBeGreaterThan(0)
+    const large = new World({ limits: { loopIterationsMax: 30_000, blocksMax: 100_000 } })
+    const long = { ...looping({ loopType: 'for', iterations: 30_000 }, inner), variables: { v: {} } }
+    let turns = 0
+    let ended = false
+    const count = () => {
+      turns += 1
+      if (!ended) setImmediate(count)
+    }
+    setImmediate(count)
+    const { record } = await large.run(long)
+    ended = true
+    expect(record.failure).toBeNull()
+    expect(turns).toBeGreaterThan(2)
+    await large.stop()
   })
 })
 
@@ -184,13 +189,16 @@ describe('a parallel', () => {
         start,
         block('each', 'parallel'),
         inside('if', 'condition', { conditions: [{ id: 'first', expression: '<parallel.index> === 0' }] }),
+        // Not before the others have started.
+        inside('moment', 'wait', { ms: 1 }),
         inside('fails', 'function', { code: 'throw 1' }),
         inside('slow', 'wait', { ms: 60_000 }),
       ],
       edges: [
         'start > each',
         'each:parallel-start-source > if',
-        'if:condition-first > fails',
+        'if:condition-first > moment',
+        'moment > fails',
         'if:condition-else > slow',
       ],
       parallels: { each: { parallelType: 'count', count: 4 } },

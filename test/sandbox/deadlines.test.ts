@@ -31,6 +31,6 @@ for (const hog of hogs) {
     // The output shows that the engine ended the code: of a worker that is terminated there is none.
     expect(outcome).toMatchObject({ code: 'TIMEOUT', stdout: 'on' })
     // A deadline of 0.1 s and room for a busy machine.
-    expect(tookMs).toBeLessThan(1_000)
+    expect(tookMs).toBeLessThan(5_000)
   })
 }

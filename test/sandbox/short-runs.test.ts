@@ -43,7 +43,8 @@ test('a short program that becomes long or large does not hold up this thread, a
   await turn()
   const startMs = performance.now()
   const long = run(sandbox, source, { rounds: 3e6, bytes: 0 })
-  expect(performance.now() - startMs).toBeLessThan(50)
+  // Run to its end here it would take several hundred.
+  expect(performance.now() - startMs).toBeLessThan(200)
   expect(await long).toEqual(ok(3e6))
   for (let time = 0; time < 5; time++) {
     expect(await shortly(sandbox, source, { rounds: 1, bytes: 1 })).toEqual(ok(2))
