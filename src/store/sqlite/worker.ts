@@ -40,7 +40,7 @@ function serve(port: Port): void {
 
 /** Of this thread alone, which Linux can do; elsewhere the priority is the whole process's. */
 function yieldToOthers(): void {
-  if (process.platform === 'linux') setPriority(0, 5)
+  if (process.platform === 'linux') setPriority(0, 15)
 }
 
 function idOf(request: Request): number {
