@@ -49,6 +49,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'swagger-ui-dist': ['http'],
   'bun:sqlite': ['store'],
   'modern-tar': ['cli'],
+  'eventsource-parser': ['cli'],
   '@ai-sdk/provider': ['models'],
   '@ai-sdk/openai': ['models'],
   '@ai-sdk/openai-compatible': ['models'],

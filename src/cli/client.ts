@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser'
 import type { ErrorDetail } from '../domain/errors.ts'
 import { messageOf } from '../domain/errors.ts'
 import { CommandError } from './command.ts'
@@ -73,6 +74,32 @@ export class Client {
 
   /** One request; an answer of any status is an answer. */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
+    return await this.#exchange(method, path, body, async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+    }))
+  }
+
+  /** A request whose answer may be an event stream: its messages go to `message` as they come, and `text` is empty then. */
+  async stream(path: string, body: unknown, message: (data: string) => void): Promise<Answer> {
+    return await this.#exchange('POST', path, body, async (response) => {
+      const { status, headers } = response
+      const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (!isStream || !response.body) return { status, headers, text: await response.text() }
+      const parser = createParser({ onEvent: ({ data }) => message(data) })
+      const decoder = new TextDecoder()
+      for await (const bytes of response.body) parser.feed(decoder.decode(bytes, { stream: true }))
+      return { status, headers, text: '' }
+    })
+  }
+
+  async #exchange<Read>(
+    method: string,
+    path: string,
+    body: unknown,
+    read: (response: Response) => Promise<Read>,
+  ): Promise<Read> {
     const { url, apiKey, timeoutMs } = this.#options
     const init: BunFetchRequestInit = {
       method,
@@ -89,9 +116,18 @@ export class Client {
       // A proxy of the environment cannot reach this machine's own addresses.
       ...(isLoopback(url) ? { proxy: false as unknown as string } : {}),
     }
+    const response = await this.#open(url + path, init)
     try {
-      const response = await fetch(url + path, init)
-      return { status: response.status, headers: response.headers, text: await response.text() }
+      return await read(response)
+    } catch (error) {
+      throw new UnreachableError(`The answer of ${url} broke off: ${messageOf(error)}`, error)
+    }
+  }
+
+  async #open(address: string, init: BunFetchRequestInit): Promise<Response> {
+    const { url, timeoutMs } = this.#options
+    try {
+      return await fetch(address, init)
     } catch (error) {
       const late = error instanceof Error && error.name === 'TimeoutError'
       const message = late

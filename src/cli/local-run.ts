@@ -10,7 +10,9 @@ import type { PriceOf } from '../domain/model-prices.ts'
 import { createRedactor, redactText } from '../domain/redaction.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import { compilePlan, type Plan } from '../engine/plan.ts'
+import type { RunObserver } from '../engine/run.ts'
 import { Runner } from '../engine/runner.ts'
+import { RunEvents } from '../http/run-events.ts'
 import { createLanguageModels } from '../models/language-models.ts'
 import { createOutbound } from '../outbound/fetch.ts'
 import { Sandbox } from '../sandbox/sandbox.ts'
@@ -30,6 +32,8 @@ export type LocalRun = {
   environment: Readonly<Record<string, string | undefined>>
   /** Told, a line at a time, of what each block does; without the values that `{{NAME}}` stands for. */
   progress: ((line: string) => void) | undefined
+  /** Told of text as it is generated, as a caller who streams is. */
+  text?: ((piece: string) => void) | undefined
   /** Told of what the check finds and what does not prevent the run. */
   warn(text: string): void
 }
@@ -51,7 +55,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   }
   const values = new Map(given(request.environment, plan.environmentNames))
   const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
-  const observer = progress && progressOf((line) => progress(redactText(line, redactor)))
+  const told = progress && progressOf((line) => progress(redactText(line, redactor)))
+  const observer = request.text ? withText(told, plan, request.text) : told
   const outbound = createOutbound({
     allow: allowListOf(config),
     version: build.version,
@@ -81,6 +86,11 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     outbound.stop()
     await sandbox.stop()
   }
+}
+
+function withText(told: RunObserver | undefined, plan: Plan, text: (piece: string) => void): RunObserver {
+  const events = new RunEvents(plan, [], (message) => text((JSON.parse(message) as { chunk: string }).chunk))
+  return { ...told, chunk: (span, piece, place) => events.chunk(span, piece, place) }
 }
 
 /** A run from a file leaves nothing behind. */

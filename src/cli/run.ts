@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readDocument } from '../domain/document.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
+import { isObject } from '../domain/input.ts'
 import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
@@ -16,10 +17,13 @@ export const run: Command = {
     'A file runs here: no service is needed and nothing is stored. The run starts at the manual trigger, else at the API',
     'trigger; {{NAME}} is read from the environment of this process, and fields without a value take their sample.',
     'An id names a workflow that is deployed on the service.',
+    'With --stream, text of language models is printed as it is generated, and the output only when there was none; with',
+    '--json too, that text goes to standard error and the envelope to standard output.',
   ].join('\n'),
   arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id of a deployed workflow' }],
   flags: {
     input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
+    stream: { description: 'print text as it is generated' },
     verbose: { description: 'tell what each block does, even when nobody watches a terminal' },
   },
   settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs', 'modelPrices'],
@@ -28,6 +32,7 @@ export const run: Command = {
     'run hello.json',
     'run hello.json --input \'{"name": "Ada"}\'',
     'run hello.json --input @order.json --json',
+    'run ask.json --input \'{"question": "Why?"}\' --stream',
     'run 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --input \'{"name": "Ada"}\'',
   ],
   async run(call) {
@@ -57,16 +62,42 @@ async function runFile(call: Call, path: string, input: unknown): Promise<ExitCo
   const reading = readDocument(file?.value)
   if ('details' in reading) throw new CommandError(reading.details.map(({ message }) => message).join('\n'))
   const { runLocally } = await import('./local-run.ts')
-  const watched = terminal.interactive || call.switches.has('verbose')
+  const text = call.switches.has('stream') ? new GeneratedText(call) : undefined
+  // Between the lines of what blocks do nobody could read the text.
+  const watched = text ? call.switches.has('verbose') : terminal.interactive || call.switches.has('verbose')
   const record = await runLocally({
     document: reading.document,
     input: input ?? {},
     config,
     environment,
     progress: watched ? (line) => terminal.say(line) : undefined,
+    text: text?.add,
     warn: (text) => terminal.say(text),
   })
-  return show(call, envelopeOf(record), record.secrets)
+  return show(call, envelopeOf(record), { text, secrets: record.secrets })
+}
+
+/** The text that a run generates, shown while it comes. */
+class GeneratedText {
+  readonly #call: Call
+  #last = ''
+
+  constructor(call: Call) {
+    this.#call = call
+  }
+
+  add = (piece: string): void => {
+    const { terminal, json } = this.#call
+    this.#last = piece
+    terminal.show(piece, json ? 'words' : 'data')
+  }
+
+  /** Ends its last line. False when there was no text. */
+  end(): boolean {
+    if (this.#last === '') return false
+    if (!this.#last.endsWith('\n')) this.add('\n')
+    return true
+  }
 }
 
 function envelopeOf({ executionId, failure, output, startedAt, endedAt, durationMs }: RunRecord): Envelope {
@@ -84,23 +115,45 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   const { url, apiKey } = call.config
   // No deadline: a run takes as long as it takes.
   const client = new Client({ url, apiKey })
-  const answer = await client.send('POST', pathOf`/api/workflows/${id}/execute`, input ?? {})
+  const text = call.switches.has('stream') ? new GeneratedText(call) : undefined
+  const path = pathOf`/api/workflows/${id}/execute`
+  let done: Done | undefined
+  const answer = text
+    ? await client.stream(path, { ...(isObject(input) ? input : { input }), stream: true }, (data) => {
+        if (data === '[DONE]') return
+        const message = JSON.parse(data) as Done | { chunk: string }
+        if ('chunk' in message) text.add(message.chunk)
+        else done = message
+      })
+    : await client.send('POST', path, input ?? {})
   const executionId = answer.headers.get('x-execution-id')
   // Nothing ran: the answer says why.
-  if (executionId === null) throw client.refusal('POST', pathOf`/api/workflows/${id}/execute`, answer)
+  if (executionId === null) throw client.refusal('POST', path, answer)
+  if (done) {
+    const { event: _event, ...end } = done
+    return show(call, { executionId, ...end }, { text })
+  }
   const envelope = parseEnvelope(answer.text)
-  if (envelope?.executionId === executionId) return show(call, envelope)
-  // A `response` block answered in its own words; what became of the run is asked for by its id.
+  if (envelope?.executionId === executionId) return show(call, envelope, { text })
+  // A `response` block answered in its own words, or a stream ended early: what became of the run is asked for by its id.
   const execution = await client.get<JobAnswer>(pathOf`/api/workflows/${id}/executions/${executionId}`)
   const { duration, startedAt, completedAt } = execution.metadata
-  return show(call, {
-    success: execution.status === 'completed',
-    executionId,
-    output: execution.output ?? null,
-    ...(execution.error ? { error: execution.error.message, code: execution.error.code } : {}),
-    metadata: { duration, startTime: startedAt, endTime: completedAt },
-  })
+  const metadata = { duration, startTime: startedAt, endTime: completedAt }
+  return show(
+    call,
+    {
+      success: execution.status === 'completed',
+      executionId,
+      output: execution.output ?? null,
+      ...(execution.error ? { error: execution.error.message, code: execution.error.code } : {}),
+      metadata,
+    },
+    { text },
+  )
 }
+
+/** The last message of a stream. */
+type Done = Omit<Envelope, 'executionId'> & { event: 'done' }
 
 function parseEnvelope(text: string): Envelope | undefined {
   try {
@@ -110,11 +163,14 @@ function parseEnvelope(text: string): Envelope | undefined {
   }
 }
 
+type Shown = { text?: GeneratedText | undefined; secrets?: Redactor | undefined }
+
 /** The result is the caller's, as it is; `secrets` stay out of what people are told about it. */
-function show({ terminal, json }: Call, envelope: Envelope, secrets?: Redactor): ExitCode {
+function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: Shown): ExitCode {
   const { success, output, error, blockName } = envelope
+  const streamed = text?.end() ?? false
   if (json) terminal.print(JSON.stringify(envelope))
-  else if (success) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
+  else if (success && !streamed) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   if (!success) {
     const told = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
     terminal.say(redactText(told, secrets))

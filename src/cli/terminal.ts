@@ -7,6 +7,8 @@ export interface Terminal {
   print(text: string): void
   /** A line (or lines) for people. */
   say(text: string): void
+  /** A piece of a text that is shown while it comes, on the stream of either. */
+  show(piece: string, stream: 'data' | 'words'): void
   /** Whether people are reading standard error right now. */
   readonly interactive: boolean
   /** All of standard input. */
@@ -22,6 +24,7 @@ export interface Terminal {
 export const processTerminal: Terminal = {
   print: (text) => writeAll(1, `${text}\n`),
   say: (text) => writeAll(2, `${text}\n`),
+  show: (piece, stream) => writeAll(stream === 'data' ? 1 : 2, piece),
   get interactive() {
     return process.stderr.isTTY === true
   },

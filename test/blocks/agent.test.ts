@@ -28,8 +28,6 @@ afterAll(async () => {
   await world.stop()
 })
 
-type Run = { params: Record<string, unknown>; edges?: readonly string[] }
-
 function asking(server: { url: string }, params: Record<string, unknown> = {}): WorkflowDocument {
   return document({
     blocks: [
@@ -43,7 +41,7 @@ function asking(server: { url: string }, params: Record<string, unknown> = {}): 
   })
 }
 
-async function ask(script: readonly ScriptedAnswer[], { params }: Run = { params: {} }) {
+async function ask(script: readonly ScriptedAnswer[], { params }: { params?: Record<string, unknown> } = {}) {
   await using server = await ModelServer.start(script)
   const chunks: string[] = []
   const observer = { chunk: (_: unknown, text: string) => void chunks.push(text) }
@@ -164,10 +162,14 @@ describe('when the model fails', () => {
 describe('structured output', () => {
   const responseFormat = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
 
-  for (const provider of ['openai', 'openai-compatible', 'google']) {
-    test(`that fits is the parsed value (${provider})`, async () => {
-      const { output, requests } = await ask([{ text: ['{"n":', ' 3}'] }], { params: { provider, responseFormat } })
-      expect(output['content']).toEqual({ n: 3 })
+  // Anthropic's newer models give it as text, others as the call of a tool.
+  for (const each of ['openai', 'openai-compatible', 'google', 'anthropic claude-sonnet-4-5', 'anthropic other']) {
+    test(`that fits is the parsed value (${each})`, async () => {
+      const [provider, model = 'm'] = each.split(' ')
+      const call = { id: 'c1', name: 'json', arguments: '{"n":3}' }
+      const answer = model === 'other' ? { toolCalls: [call] } : { text: ['{"n":', ' 3}'] }
+      const { output, requests } = await ask([answer], { params: { provider, model, responseFormat } })
+      expect([output['content'], output['toolCalls']]).toEqual([{ n: 3 }, []])
       expect(JSON.stringify(requests[0]?.body)).toContain('"integer"')
     })
   }

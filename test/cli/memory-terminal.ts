@@ -26,6 +26,11 @@ export class MemoryTerminal implements Terminal {
     this.#out += `${text}\n`
   }
 
+  show(piece: string, stream: 'data' | 'words'): void {
+    if (stream === 'data') this.#out += piece
+    else this.#words += piece
+  }
+
   say(text: string): void {
     this.#words += `${text}\n`
   }
