@@ -97,7 +97,20 @@ export type LogRow = {
   traceSpans: string
   /** Its files; absent when there are none. */
   files?: LogFiles
+  /** What webhooks it owes; absent when its workflow has no subscriptions. */
+  webhooks?: RunWebhooks
 }
+
+/** What was decided about each subscription of a run's workflow when it ended; subscriptions go by their number. */
+export type RunWebhooks = {
+  /** `include`: bits of `include` in webhook.ts, as they were when the run ended. */
+  deliveries: readonly { subscription: number; include: number }[]
+  skipped: readonly { subscription: number; reason: SkipReason }[]
+  /** JSON text `{ rateLimits, usage }` as they were when the run ended; null when no delivery includes them. */
+  facts: string | null
+}
+/** Why a subscription is not told: it is switched off, or a filter of it keeps this run out. */
+export type SkipReason = 'inactive' | 'level' | 'trigger'
 
 /** `text`: JSON of the `RunFile`s. `folder`: where the stored ones lie; null when none is stored. */
 export type LogFiles = { text: string; folder: string | null }

@@ -1,6 +1,8 @@
+// Long because it is one list: everything that a store does, and the shapes of it.
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
+import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
 import type { LogPage, LogQuery } from './log-query.ts'
@@ -72,12 +74,32 @@ export interface Store {
   // workflows
   /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
-  /** CONFLICT on the name, NOT_FOUND when it is gone. */
-  updateWorkflow(id: string, document: WorkflowDocument, at: number): Promise<WorkflowRow>
+  /**
+   * CONFLICT on the name, NOT_FOUND when it is gone. `webhooks`: its subscriptions from now on, those that are not named
+   * are deleted; without it they stay as they are.
+   */
+  updateWorkflow(
+    id: string,
+    document: WorkflowDocument,
+    at: number,
+    webhooks?: readonly NewSubscription[],
+  ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
   /** The row stays for its log entries; the name becomes free. False when there is none. */
   deleteWorkflow(id: string, at: number): Promise<boolean>
+
+  // subscriptions: webhooks of a workflow, whichever version of it runs
+  /** Oldest first; not the deleted ones. */
+  listSubscriptions(workflowId: string): Promise<SubscriptionRow[]>
+  /** By their numbers, the deleted ones too. */
+  getSubscriptions(numbers: readonly number[]): Promise<SubscriptionRow[]>
+  /** NOT_FOUND when there is no such workflow, CONFLICT when the id is taken, INVALID_INPUT beyond `subscriptionsMax`. */
+  createSubscription(workflowId: string, subscription: NewSubscription, at: number): Promise<SubscriptionRow>
+  /** NOT_FOUND when there is no such workflow or subscription. */
+  changeSubscription(workflowId: string, id: string, change: SubscriptionChange, at: number): Promise<SubscriptionRow>
+  /** The row stays for its deliveries. False when there is none. */
+  deleteSubscription(workflowId: string, id: string, at: number): Promise<boolean>
 
   // deployments
   /** Copies the given document to the next version and makes it active. */
@@ -237,7 +259,14 @@ export type Discarded = { variables: number; jobs: number; outputs: number }
 
 export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }
 
-export type NewWorkflow = { id: string | null; workspaceId: string; document: WorkflowDocument; at: number }
+export type NewWorkflow = {
+  id: string | null
+  workspaceId: string
+  document: WorkflowDocument
+  /** Its subscriptions. */
+  webhooks?: readonly NewSubscription[]
+  at: number
+}
 
 export type WorkflowRow = {
   id: string

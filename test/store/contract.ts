@@ -12,6 +12,7 @@ import { type Installed, install, logRow, newKey } from './installed.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
 import { rejectionOf } from './rejection.ts'
+import { subscriptionContract } from './subscription-contract.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
 
@@ -226,6 +227,7 @@ export function storeContract(name: string, open: OpenStore): void {
     accountContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
+    subscriptionContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {
       expect(await store.probe()).toBe(true)

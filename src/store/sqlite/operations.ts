@@ -11,6 +11,7 @@ import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as runFiles from './run-files.ts'
+import * as subscriptions from './subscriptions.ts'
 import * as users from './users.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
@@ -69,6 +70,12 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getWorkflow: { writes: false, run: workflows.getWorkflow },
   listWorkflows: { writes: false, run: workflows.listWorkflows },
   deleteWorkflow: { writes: true, run: workflows.deleteWorkflow },
+
+  listSubscriptions: { writes: false, run: subscriptions.listSubscriptions },
+  getSubscriptions: { writes: false, run: subscriptions.getSubscriptions },
+  createSubscription: { writes: true, run: subscriptions.createSubscription },
+  changeSubscription: { writes: true, run: subscriptions.changeSubscription },
+  deleteSubscription: { writes: true, run: subscriptions.deleteSubscription },
 
   deploy: { writes: true, run: deployments.deploy },
   undeploy: { writes: true, run: deployments.undeploy },

@@ -1,17 +1,19 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import type { NewSubscription } from '../../domain/webhook.ts'
 import type { WorkflowDocument } from '../../domain/workflow.ts'
 import type { NewWorkflow, WorkflowRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { isDuplicate } from './failures.ts'
 import { documentText, type SqlWorkflow, workflowOf } from './rows.ts'
+import { replaceSubscriptions } from './subscriptions.ts'
 
 const selectWorkflows = `
   SELECT f.id, w.id AS workspace_id, f.document, f.created_at, f.updated_at, f.active_version, f.deployed_at
   FROM workflows f JOIN workspaces w ON w.number = f.workspace
   WHERE f.deleted_at IS NULL`
 
-export function createWorkflow(sql: Sql, { id, workspaceId, document, at }: NewWorkflow): WorkflowRow {
+export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, at }: NewWorkflow): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
   if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
   // Ids of deleted workflows are not free: their log entries still go by them.
@@ -29,10 +31,17 @@ export function createWorkflow(sql: Sql, { id, workspaceId, document, at }: NewW
       at,
     ),
   )
+  if (webhooks) replaceSubscriptions(sql, given, webhooks, at)
   return expectWorkflow(sql, given)
 }
 
-export function updateWorkflow(sql: Sql, id: string, document: WorkflowDocument, at: number): WorkflowRow {
+export function updateWorkflow(
+  sql: Sql,
+  id: string,
+  document: WorkflowDocument,
+  at: number,
+  webhooks?: readonly NewSubscription[],
+): WorkflowRow {
   refusingTakenName(document.name, () =>
     sql.run(
       `UPDATE workflows SET name = ?, description = ?, document = ?, updated_at = ?
@@ -44,6 +53,7 @@ export function updateWorkflow(sql: Sql, id: string, document: WorkflowDocument,
       id,
     ),
   )
+  if (webhooks) replaceSubscriptions(sql, id, webhooks, at)
   return expectWorkflow(sql, id)
 }
 

@@ -86,6 +86,27 @@ CREATE TABLE deployments (
   PRIMARY KEY (workflow, version)
 ) STRICT;
 
+-- Webhooks: who is told when runs of a workflow end. A deleted one keeps its row, because its deliveries go on. Secrets
+-- are encrypted before they come here.
+CREATE TABLE subscriptions (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  secret BLOB,
+  previous_secret BLOB,                       -- good until previous_secret_until
+  previous_secret_until INTEGER,
+  include INTEGER NOT NULL,                   -- bits: 1 final output, 2 trace spans, 4 rate limits, 8 usage
+  levels INTEGER NOT NULL,                    -- bits of levels as in logs; 0: every one
+  triggers INTEGER NOT NULL,                  -- the same of triggers
+  active INTEGER NOT NULL,
+  retry_on_network_error INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  UNIQUE (workflow, id)
+) STRICT;
+
 -- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
 -- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
 -- 600,000 rows). Rows are about 70 bytes; everything long lies in log_chunks. No foreign keys here: each would cost
