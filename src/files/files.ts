@@ -84,6 +84,13 @@ export class Files {
     const { storage, clock, urlTtlS } = this.#options
     // Whole seconds, because that is what URLs say.
     const expiresAt = (Math.floor(clock.now() / 1000) + urlTtlS) * 1000
-    return { url: await storage.urlOf(key, expiresAt), expiresAt: new Date(expiresAt).toISOString() }
+    try {
+      return { url: await storage.urlOf(key, expiresAt), expiresAt: new Date(expiresAt).toISOString() }
+    } catch (cause) {
+      // Nothing is asked of the storage for this, but credentials may be: they can be missing, or expire.
+      const message =
+        'The addresses of files cannot be signed at the moment. Try again soon; the operator can run millrace doctor.'
+      throw new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
+    }
   }
 }

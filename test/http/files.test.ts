@@ -94,6 +94,8 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     `${one.href}&expires=9999999999`,
     one.origin + one.pathname,
     one.origin + other.pathname + one.search,
+    // The same place in another workspace.
+    one.href.replace(/files\/[^/]+/, `files/${crypto.randomUUID()}`),
     one.origin + one.pathname.replace('/files/', '/files//') + one.search,
     one.origin + one.pathname.replace('.txt', '%2Etxt') + one.search,
     `${one.origin}/files/..%2f..%2fmillrace.key${one.search}`,
