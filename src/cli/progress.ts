@@ -1,5 +1,5 @@
 import type { Span } from '../domain/log.ts'
-import type { RunObserver } from '../engine/run.ts'
+import type { RunObserver } from '../domain/run-observer.ts'
 
 /** Tells people, a line at a time, which block starts and how it ends, with every attempt that failed on the way. */
 export function progressOf(say: (line: string) => void): RunObserver {

@@ -29,6 +29,11 @@ export type Span = {
   children: Span[]
 }
 
+/** Whether the block has not ended yet; of a span of a run in flight. */
+export function isOpen({ status, output }: Span): boolean {
+  return status === 'success' && output === null
+}
+
 /** What a block adds to its span. */
 export type SpanNotes = Partial<Pick<Span, 'status' | 'input' | 'output' | 'error' | 'attempts' | 'usage'>> & {
   children?: readonly Span[]

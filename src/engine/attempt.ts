@@ -92,6 +92,7 @@ function restore(start: Attempt, kept: KeptBlock): BlockEnd {
   const broken = countBlock(run) ?? countBytes(run, outputs)
   if (broken) return breaking(start, broken).end
   node.definition.restore?.(outputs, new BlockAttempt(start, span))
+  run.observer?.ended?.(span, blockPlaceOf(start))
   if (kept.error) return { kind: 'failed', error: kept.error }
   return { kind: 'ended', outputs, port: kept.port ?? undefined }
 }

@@ -6,12 +6,12 @@ import type { Models } from '../domain/model-call.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
+import type { BlockPlace } from '../domain/run-observer.ts'
 import type { Attempt } from './attempt.ts'
 import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from './block.ts'
 import { ContainerBody } from './container-body.ts'
 import type { Frame } from './frame.ts'
 import { openSpan } from './open-span.ts'
-import type { BlockPlace } from './run.ts'
 import { RunFiles } from './run-files.ts'
 
 /** What one block sees while it runs. Everything in it is made when the block asks for it. */

@@ -8,6 +8,7 @@ import type { ScopeEnd } from './walk.ts'
 export function rootSpan(run: Run): Span {
   const span = openSpan(run, run.plan.document.name, 'workflow', null, run.startedAt)
   span.input = run.input.input
+  run.root = span
   return span
 }
 

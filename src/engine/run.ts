@@ -9,6 +9,7 @@ import type { Models } from '../domain/model-call.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
+import type { RunObserver } from '../domain/run-observer.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from './block.ts'
 import type { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
@@ -43,22 +44,6 @@ export type SubRunCall = {
   children: Span[]
 }
 
-/** Told of what happens while a run goes on: live readers, the command line's progress. Must not throw. */
-export type RunObserver = {
-  started?(span: Span, place: BlockPlace): void
-  ended?(span: Span, place: BlockPlace): void
-  /** A piece of the output that the block streams. */
-  chunk?(span: Span, text: string, place: BlockPlace): void
-}
-
-/** Where in a run something happens. */
-export type BlockPlace = {
-  /** Sub-workflows above it; 0 in the run itself. */
-  depth: number
-  /** The index of the iteration of each loop and parallel that it stands in, the outermost first. */
-  iterations: readonly number[]
-}
-
 /** What a run and all its sub-runs share: what is counted over them together, and the ways to end the outermost one. */
 export type Budget = {
   blocks: number
@@ -72,6 +57,8 @@ export type Budget = {
   readonly root: { workflowId: string; files: readonly RunFile[] | undefined }
   /** Made when a block asks for them. */
   files: RunFiles | undefined
+  /** Who watches; readers may come while the run goes on. */
+  observer: RunObserver | undefined
   /** Ends it as failed, whatever runs inside it. */
   stop(failure: RunFailure): void
   /** Ends it for now: it goes on later from its journal. `cause`: why. */
@@ -83,7 +70,6 @@ export type RunStart = {
   plan: Plan
   input: TriggerInput
   environment: Environment
-  observer: RunObserver | undefined
   /** Sub-workflows above this run. */
   depth: number
   /** The place of the block that called this sub-run; empty for the run itself. */
@@ -103,7 +89,6 @@ export class Run {
   readonly input: TriggerInput
   readonly environment: Environment
   readonly variables: Map<string, unknown>
-  readonly observer: RunObserver | undefined
   readonly depth: number
   readonly place: string
   readonly budget: Budget
@@ -118,6 +103,8 @@ export class Run {
   failure: RunFailure | undefined
   /** Why it was stopped to go on later. */
   suspension: { cause: unknown } | undefined
+  /** Of the run as a whole; set before its first block. */
+  root: Span | undefined
   /** Whether its last block has stopped; the entry may still be on its way to the disk. */
   ended = false
   #breathedAt: number
@@ -128,7 +115,6 @@ export class Run {
     this.input = start.input
     this.environment = start.environment
     this.variables = new Map(start.plan.variables)
-    this.observer = start.observer
     this.depth = start.depth
     this.place = start.place
     this.budget = start.budget
@@ -137,6 +123,10 @@ export class Run {
     this.powers = powers
     this.startedAt = start.startedAt ?? powers.clock.now()
     this.#breathedAt = powers.clock.monotonic()
+  }
+
+  get observer(): RunObserver | undefined {
+    return this.budget.observer
   }
 
   get runProgram(): RunProgram {
@@ -194,13 +184,14 @@ export const suspended = Symbol('suspended')
 
 const holdMsMax = 5
 
-export function newBudget(root: Budget['root']): Budget {
+export function newBudget(root: Budget['root'], observer: RunObserver | undefined): Budget {
   const budget: Budget = {
     blocks: 0,
     bytes: 0,
     spans: 0,
     root,
     files: undefined,
+    observer,
     cost: noCost,
     spend(cost) {
       budget.cost = addCost(budget.cost, cost)

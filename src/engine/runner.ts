@@ -1,20 +1,22 @@
 import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
-import { readInput, type TriggerInput } from '../domain/input.ts'
+import type { TriggerInput } from '../domain/input.ts'
 import { limitSettings } from '../domain/limits.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
+import { observers, type RunInSight, type RunObserver } from '../domain/run-observer.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
-import type { RunResponse, SubRunOutcome } from './block.ts'
+import type { RunResponse } from './block.ts'
 import { callable, describe } from './callable.ts'
 import type { Deployment } from './deployments.ts'
-import { closeRun, recordOf, rootSpan, stopped } from './ending.ts'
-import { Frame } from './frame.ts'
+import { recordOf, rootSpan, stopped } from './ending.ts'
 import { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
-import type { Plan, PlanNode } from './plan.ts'
-import { keepCosts, newBudget, type Powers, Run, type RunObserver, type SubRunCall } from './run.ts'
-import { type ScopeEnd, walk } from './walk.ts'
+import type { Plan } from './plan.ts'
+import { walkRoot } from './root-walk.ts'
+import { keepCosts, newBudget, type Powers, Run } from './run.ts'
+import { runWorkflow } from './sub-run.ts'
+import type { ScopeEnd } from './walk.ts'
 
 export type RunRequest = {
   plan: Plan
@@ -45,6 +47,8 @@ export type RunEnd = {
   record: RunRecord
   response: RunResponse | undefined
   suspension: { cause: unknown } | undefined
+  /** Who watches it by now. */
+  observer: RunObserver | undefined
 }
 
 export type RunnerOptions = {
@@ -71,7 +75,7 @@ export class Runner {
     this.#options = options
     this.#powers = {
       ...options.powers,
-      runWorkflow: (call) => this.#runWorkflow(call),
+      runWorkflow: (call) => runWorkflow(call, this.#powers, options.deploymentOf),
       describeWorkflow: async (workflowId, workspaceId) =>
         describe(callable(workflowId, workspaceId, await options.deploymentOf(workflowId))),
     }
@@ -88,6 +92,15 @@ export class Runner {
   ): { executionId: string; workflowId: string; workspaceId: string; startedAt: number } | undefined {
     const run = this.#running.get(executionId)
     return run && { ...run.facts, startedAt: run.startedAt }
+  }
+
+  /** Lets somebody watch a run in flight from here on. False when it is not in flight. */
+  observe(executionId: string, observer: RunObserver): boolean {
+    const run = this.#running.get(executionId)
+    if (!run?.root) return false
+    run.budget.observer = observers(run.budget.observer, observer)
+    observer.began?.(inSight(run, run.root))
+    return true
   }
 
   /** Asks a run to end; it ends when its blocks have stopped. False when it is not in flight. */
@@ -131,7 +144,12 @@ export class Runner {
     try {
       const walked = this.run(request)
       end = walked instanceof Promise ? await walked : walked
-      if (!end.suspension) await this.#options.record(end.record)
+      const { record, suspension, observer } = end
+      if (suspension) observer?.lost?.(suspension.cause)
+      else {
+        const written = this.#options.record(record)
+        await (observer ? told(written, record, observer) : written)
+      }
       return end
     } finally {
       // Not before: between its last block and its entry a run must not be nowhere.
@@ -175,10 +193,9 @@ export class Runner {
         plan,
         input,
         environment: journal ? { ...environment, redactor: journal.hide(environment.redactor) } : environment,
-        observer,
         depth: 0,
         place: '',
-        budget: newBudget({ workflowId, files: input.files }),
+        budget: newBudget({ workflowId, files: input.files }, observer),
         halt: new Halt(),
         journal,
         startedAt: request.startedAt,
@@ -190,6 +207,7 @@ export class Runner {
     if (journal) keepCosts(run.budget, journal)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
+    if (observer?.began) observer.began(inSight(run, root))
     const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
     if (!(ending instanceof Promise)) return finish(run, root, request, ending)
     return this.#wait(run, root, request, ending)
@@ -206,6 +224,7 @@ export class Runner {
       return finish(run, root, request, await ending)
     } catch (bug) {
       this.#running.delete(run.facts.executionId)
+      run.observer?.lost?.(bug)
       throw bug
     } finally {
       signal?.removeEventListener('abort', leave)
@@ -222,73 +241,28 @@ export class Runner {
     const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
     return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
-
-  async #runWorkflow({
-    run: above,
-    halt,
-    workflowId,
-    input,
-    place,
-    journal,
-    children,
-  }: SubRunCall): Promise<SubRunOutcome> {
-    const { executionId, workspaceId } = above.facts
-    const refuse = (code: string, message: string) => ({
-      success: false,
-      output: null,
-      error: { code, message },
-      executionId,
-    })
-    const max = this.#powers.limits.subworkflowDepthMax
-    if (above.depth >= max) {
-      return refuse(
-        'NESTED_TOO_DEEP',
-        `Workflows call each other at most ${max} deep here (${limitSettings.subworkflowDepthMax}).`,
-      )
-    }
-    const pinned = journal?.version(place)
-    const deployment = await this.#options.deploymentOf(workflowId, pinned)
-    const called = callable(workflowId, workspaceId, deployment)
-    if (!called.ok) return refuse(called.error.code, called.error.message)
-    const { plan, trigger } = called
-    const reading = readInput(input, trigger.format)
-    if (!reading.ok) {
-      const problems = reading.details.map(({ message }) => message).join(' ')
-      return refuse('INVALID_INPUT', `The input does not fit the workflow "${plan.document.name}": ${problems}`)
-    }
-    if (journal && pinned === undefined) {
-      try {
-        await journal.keepVersion(place, deployment?.version ?? 0)
-      } catch (cause) {
-        above.budget.suspend(cause)
-        return refuse('CANCELLED', 'The run was stopped.')
-      }
-    }
-    const inner = halt.below()
-    // One run sees one environment, however long it takes.
-    const { observer, budget, environment } = above
-    const facts = { ...above.facts, workflowId }
-    const start = { facts, plan, input: reading.value, environment, observer, budget, place, halt: inner, journal }
-    const run = new Run({ ...start, depth: above.depth + 1 }, this.#powers)
-    const root = rootSpan(run)
-    children.push(root)
-    const end = await walkRoot(run, trigger.node, root)
-    halt.release(inner)
-    // A stop from above is not the sub-workflow's own failure; the block that called it ends as cancelled.
-    const { failure, output } = closeRun(run, root, end)
-    return { success: failure === null, output, error: failure, executionId }
-  }
-}
-
-function walkRoot(run: Run, trigger: PlanNode | undefined, root: Span): ScopeEnd | Promise<ScopeEnd> {
-  const scope = run.plan.root
-  const frame = new Frame(run, undefined, undefined, scope.nodes.length)
-  return walk({ run, scope, frame, halt: run.halt, spans: root.children, trigger })
 }
 
 function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEnd {
   const record = recordOf(run, root, end, request)
-  return { record, response: record.failure ? undefined : run.response, suspension: run.suspension }
+  const { suspension, observer } = run
+  return { record, response: record.failure ? undefined : run.response, suspension, observer }
+}
+
+/** What watchers see of a run. */
+function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight {
+  return { ...facts, startedAt, root, secrets: environment.redactor }
+}
+
+/** Tells the observer what becomes of the entry. */
+function told(written: Promise<unknown>, record: RunRecord, observer: RunObserver): Promise<void> {
+  return written.then(
+    () => observer.recorded?.(record),
+    (error: unknown) => {
+      observer.lost?.(error)
+      throw error
+    },
+  )
 }
 
 /** Why runs are suspended when the service stops. */

@@ -2,6 +2,7 @@ import { put } from '../domain/input.ts'
 import type { Span } from '../domain/log.ts'
 import { attempt, type BlockEnd } from './attempt.ts'
 import type { BlockErrorData } from './block.ts'
+import { blockPlaceOf } from './block-attempt.ts'
 import type { Frame } from './frame.ts'
 import type { Halt } from './halt.ts'
 import { openSpan } from './open-span.ts'
@@ -122,10 +123,11 @@ class Walk {
   }
 
   #skip(node: PlanNode): void {
-    const { run, spans } = this.#start
+    const { run, frame, spans } = this.#start
     const span = openSpan(run, node.name, node.type, node.id)
     span.status = 'skipped'
     spans.push(span)
+    run.observer?.ended?.(span, blockPlaceOf({ run, frame }))
     this.#follow(node, undefined)
   }
 

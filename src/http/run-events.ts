@@ -1,8 +1,8 @@
 import { put } from '../domain/input.ts'
 import type { Span } from '../domain/log.ts'
 import { readPath } from '../domain/reference.ts'
+import type { BlockPlace, RunObserver } from '../domain/run-observer.ts'
 import type { Plan, PlanScope } from '../engine/plan.ts'
-import type { BlockPlace, RunObserver } from '../engine/run.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { AppError } from '../domain/errors.ts'
-import type { RunObserver } from '../engine/run.ts'
+import type { RunObserver } from '../domain/run-observer.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import { toAppError } from './errors.ts'
 import { EventStream } from './event-stream.ts'
