@@ -70,8 +70,8 @@ export class JsonCutter {
   }
 
   #keep(bytes: Uint8Array): void {
-    // A copy: a view would keep the whole portion in memory.
-    if (bytes.length > 0) this.#kept.push(bytes.slice())
+    // A copy: a view would keep the whole portion in memory. (The slice of a Buffer is a view.)
+    if (bytes.length > 0) this.#kept.push(new Uint8Array(bytes))
   }
 
   #step(byte: number): void {
@@ -121,13 +121,13 @@ export class JsonCutter {
         if (at > chunk.length) this.#state = 'escape'
         continue
       }
-      this.#name?.push(chunk.slice(from, end < 0 ? chunk.length : end))
+      this.#name?.push(new Uint8Array(chunk.subarray(from, end < 0 ? chunk.length : end)))
       if (end < 0) return chunk.length
       this.#endName()
       this.#state = 'between'
       return end + 1
     }
-    this.#name?.push(chunk.slice(from))
+    this.#name?.push(new Uint8Array(chunk.subarray(from)))
     return chunk.length
   }
 
