@@ -1,3 +1,4 @@
+// Long because it is one list: every part of the service, and what each is handed.
 import { Environments } from './accounts/environment.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { KeyCache } from './accounts/keys.ts'
@@ -9,7 +10,7 @@ import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError, messageOf } from './domain/errors.ts'
-import { LogSequence } from './domain/ids.ts'
+import { LogSequence, newId } from './domain/ids.ts'
 import { answerBytesMax } from './domain/limits.ts'
 import { localHost } from './domain/local-address.ts'
 import type { RunRecord } from './domain/log.ts'
@@ -17,7 +18,9 @@ import type { PriceOf } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
+import { giveParameters } from './engine/given-parameters.ts'
 import { Jobs } from './engine/jobs.ts'
+import { checkOf } from './engine/registrations.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
@@ -188,7 +191,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     store,
     lookUpKey: keys.lookUp,
     deployments,
-    checkWorkflow: (document: WorkflowDocument) => deployments.check(document).findings,
+    completeDocument: (document: WorkflowDocument, before: WorkflowDocument | undefined) =>
+      giveParameters(document, before, registry, newId),
+    checkWorkflow: (document: WorkflowDocument) => checkOf(deployments.check(document)),
     runner,
     jobs,
     outputOf: async (executionId: string) => {

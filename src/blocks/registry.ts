@@ -11,12 +11,13 @@ import { response } from './response.ts'
 import { router } from './router.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
+import { webhookTrigger } from './webhook-trigger.ts'
 import { workflow } from './workflow.ts'
 
 /** Every block type there is: to add one, write its file and name it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, manualTrigger],
+    ...[apiTrigger, webhookTrigger, manualTrigger],
     ...[api, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
   ].map((definition) => [definition.type, definition]),
 )

@@ -9,6 +9,8 @@ import type { Models } from '../domain/model-call.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { Program, RunProgram } from '../domain/program.ts'
+import type { ScheduleRule } from '../domain/schedule.ts'
+import type { Address } from '../domain/trigger.ts'
 import type { InputField, TriggerKind } from '../domain/workflow.ts'
 
 /** The contract of a block type: one file in `blocks/` defines one with `defineBlock`. */
@@ -38,6 +40,10 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   streams?: string
   /** For a trigger: the kind of run it starts. */
   starts?: TriggerKind
+  /** For a trigger: what an active version with it makes known. `params` fit the schema, defaults included. */
+  registers?(params: Static<Parameters>): Registration
+  /** Parameters that are given, once, when a document is saved without them: a random text that nobody can guess. */
+  givenAtSave?: readonly string[]
   /** The handles that edges may leave by; `['source']` when absent. `error` is added for every block that may fail. */
   ports?(params: Readonly<Record<string, unknown>>): readonly string[]
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
@@ -122,6 +128,9 @@ export class BlockError extends Error {
     this.code = code
   }
 }
+
+/** `address`: by which callers reach the workflow; `schedule`: when it runs by itself. */
+export type Registration = { address?: Address; schedule?: ScheduleRule }
 
 /** All that a block may touch. */
 export interface BlockContext {

@@ -220,7 +220,7 @@ function valuesOf(slots: readonly CodeSlot[], getters: ReadonlyMap<string, Gette
 }
 
 /** Scalars written as text, as forms and environment variables give them, become what the schema wants. */
-function fit(value: unknown, schema: TSchema): unknown {
+export function fit(value: unknown, schema: TSchema): unknown {
   const type = schema.type === 'integer' ? 'number' : (schema.type as unknown)
   if (type !== 'number' && type !== 'boolean' && type !== 'string') return value
   return value === null ? value : (coerce(value, type) ?? value)

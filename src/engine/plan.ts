@@ -4,13 +4,14 @@ import { type PriceOf, pricesWith } from '../domain/model-prices.ts'
 import { readPath } from '../domain/reference.ts'
 import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../domain/workflow.ts'
 import { Binder, type Place } from './binder.ts'
-import type { BlockDefinition, Evaluate, Outputs } from './block.ts'
+import type { BlockDefinition, Evaluate, Outputs, Registration } from './block.ts'
 import { checkContainer } from './container.ts'
 import type { Frame, Getter } from './frame.ts'
 import { arrange, type GraphNode, type GraphScope, type Registry } from './graph.ts'
 import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
 import { Report } from './report.ts'
 import { compileValue, getterOf } from './template.ts'
+import { writtenParameters } from './written-parameters.ts'
 
 /** A workflow compiled once, at deployment: nothing in it is parsed or looked up by name while a run goes on. */
 export type Plan = {
@@ -26,6 +27,10 @@ export type Plan = {
 
 export type PlanTrigger = {
   node: PlanNode
+  /** Its own parameters, defaults included. They hold no values of references: nothing has run before a trigger. */
+  params: Readonly<Record<string, unknown>>
+  /** What the version makes known of it while it is active. */
+  registration: Registration
   format: readonly InputField[]
   /** Names of the fields that hold files; empty for most. */
   fileFields: readonly string[]
@@ -86,11 +91,11 @@ export function compilePlan(
   const binder = new Binder(graph, names, report)
   const compiler = new Compiler({ binder, report, facts: { limits, variables: names, priceOf } }, document)
   const root = compiler.scope(graph.root)
-  const triggers = compiler.triggers(root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
   if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
   const { environmentNames, readBlocks } = binder
+  const triggers = compiler.triggers(root)
   return { plan: { document, root, triggers, variables, environmentNames, readBlocks }, findings: all }
 }
 
@@ -115,12 +120,13 @@ class Compiler {
   triggers({ nodes }: PlanScope): Map<TriggerKind, PlanTrigger> {
     const triggers = new Map<TriggerKind, PlanTrigger>()
     for (const node of nodes) {
-      const { starts } = node.definition
+      const { starts, registers } = node.definition
       if (!starts || !node.enabled) continue
-      const format = readPath(this.#document.blocks[node.id]?.params, ['inputFormat'])
+      const params = writtenParameters(node.definition, this.#document.blocks[node.id]?.params ?? {})
+      const format = readPath(params, ['inputFormat'])
       const fields = Array.isArray(format) ? (format as InputField[]) : []
       const fileFields = fields.filter(({ type }) => type === 'files').map(({ name }) => name)
-      triggers.set(starts, { node, format: fields, fileFields })
+      triggers.set(starts, { node, params, registration: registers?.(params) ?? {}, format: fields, fileFields })
     }
     return triggers
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { FreshenFiles } from '../domain/file.ts'
+import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -13,8 +14,10 @@ export type Services = {
     /** After a deployment has changed: the next run reads it anew. */
     forget(workflowId: string): void
   }
-  /** The meaning of a document: every finding. */
-  checkWorkflow(document: WorkflowDocument, workspaceId: string): Finding[] | Promise<Finding[]>
+  /** A document as it is stored, with the parameters that are given at save; `before`: what is stored now. */
+  completeDocument(document: WorkflowDocument, before: WorkflowDocument | undefined): WorkflowDocument
+  /** The meaning of a document. */
+  checkWorkflow(document: WorkflowDocument, workspaceId: string): WorkflowCheck | Promise<WorkflowCheck>
   runner: {
     /** A run that has not ended yet. */
     find(executionId: string): RunInFlight | undefined
@@ -46,6 +49,9 @@ export type Services = {
   logger: Logger
   settings: HttpSettings
 }
+
+/** Every finding, and what the document registers when it becomes active (nothing when a finding prevents that). */
+export type WorkflowCheck = { findings: Finding[]; registrations: Registrations }
 
 /**
  * The key that a text is: at once when it is known already. `malformed` when the text cannot be a key, undefined when

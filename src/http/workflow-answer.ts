@@ -16,6 +16,6 @@ export async function savedAnswer(
   row: WorkflowRow,
   warnings: readonly Finding[] = [],
 ): Promise<SavedWorkflow> {
-  const findings = await checkWorkflow(row.document, row.workspaceId)
+  const { findings } = await checkWorkflow(row.document, row.workspaceId)
   return { ...workflowAnswer(row), findings: [...findings, ...warnings] }
 }

@@ -2,6 +2,8 @@
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
+import type { ScheduleRow } from '../domain/schedule.ts'
+import type { Address, Registrations } from '../domain/trigger.ts'
 import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
@@ -102,12 +104,21 @@ export interface Store {
   deleteSubscription(workflowId: string, id: string, at: number): Promise<boolean>
 
   // deployments
-  /** Copies the given document to the next version and makes it active. */
-  deploy(workflowId: string, document: WorkflowDocument, at: number, userId: string): Promise<DeploymentRow>
-  /** No active version afterwards. */
+  /**
+   * Copies the given document to the next version and makes it active, with what it registers (nothing when absent) in
+   * the place of what the version before it had. CONFLICT when another workflow has one of its addresses.
+   */
+  deploy(
+    workflowId: string,
+    document: WorkflowDocument,
+    at: number,
+    userId: string,
+    registrations?: Registrations,
+  ): Promise<DeploymentRow>
+  /** No active version afterwards, and nothing registered. */
   undeploy(workflowId: string): Promise<void>
-  /** False when there is no such version. */
-  activate(workflowId: string, version: number, at: number): Promise<boolean>
+  /** False when there is no such version. CONFLICT as for `deploy`. */
+  activate(workflowId: string, version: number, at: number, registrations?: Registrations): Promise<boolean>
   /** `name` and `description` of a version. False when there is no such version. */
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
   listDeployments(workflowId: string): Promise<DeploymentRow[]>
@@ -116,6 +127,16 @@ export interface Store {
   getActive(workflowId: string): Promise<ActiveRow | undefined>
   /** The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none. */
   getVersion(workflowId: string, version: number): Promise<ActiveRow | undefined>
+
+  // registrations of active versions
+  /** The workflow that is reached by an address. */
+  findAddress(address: Address): Promise<string | undefined>
+  /** The schedules that are due first, at most `limit`. */
+  listDueSchedules(limit: number): Promise<ScheduleRow[]>
+  /** Those that have a run waiting for the one before it. */
+  listWaitingSchedules(): Promise<ScheduleRow[]>
+  /** Undefined when the workflow is not deployed, or has no schedule. */
+  getSchedule(workflowId: string): Promise<ScheduleRow | undefined>
 
   // runs
   /** Writes a group, all or none. Resolves when it is on disk as `MILLRACE_SYNC` has it. */

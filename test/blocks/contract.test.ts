@@ -19,6 +19,7 @@ const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: 'k', baseUrl: 
 const examples: Record<string, Record<string, unknown>> = {
   api_trigger: { inputFormat: [{ name: 'n', type: 'number' }] },
   manual_trigger: {},
+  webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
@@ -112,7 +113,9 @@ for (const [type, definition] of registry) {
       const trigger = definition.starts ?? 'api'
       const { plan } = compilePlan(around(type, params), registry, defaultLimits)
       if (!plan) throw new Error('no plan')
-      const run = { plan, workflowId: 'w', workspaceId: 'ws', version: 1, trigger, input: { input: {}, fields: {} } }
+      // What a trigger gives is what the run was started with.
+      const given = definition.starts ? Object.fromEntries(definition.outputs.map((name) => [name, 1])) : {}
+      const run = { plan, workflowId: 'w', workspaceId: 'ws', version: 1, trigger, input: { input: {}, fields: given } }
       const { record } = await world.runner.execute(run)
       expect(record.failure).toBeNull()
       const span = record.root.children.find(({ blockId }) => blockId === 'it') as Span

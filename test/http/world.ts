@@ -16,6 +16,8 @@ import type { LogRow } from '../../src/domain/log.ts'
 import { defaultPlans, type PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
+import { giveParameters } from '../../src/engine/given-parameters.ts'
+import { checkOf } from '../../src/engine/registrations.ts'
 import { type Answerer, Listener } from '../../src/http/listener.ts'
 import { describeApi } from '../../src/http/routes/swagger.ts'
 import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
@@ -111,7 +113,8 @@ export class HttpWorld {
       store,
       lookUpKey: keys.lookUp,
       deployments: this.deployments,
-      checkWorkflow: (document) => this.deployments.check(document).findings,
+      completeDocument: (document, before) => giveParameters(document, before, registry, newId),
+      checkWorkflow: (document) => checkOf(this.deployments.check(document)),
       runner: {
         find: (executionId) => this.running.get(executionId),
         cancel: (executionId) => this.#cancel(executionId),

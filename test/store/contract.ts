@@ -11,6 +11,7 @@ import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
+import { registrationContract } from './registration-contract.ts'
 import { rejectionOf } from './rejection.ts'
 import { subscriptionContract } from './subscription-contract.ts'
 
@@ -226,6 +227,7 @@ export function storeContract(name: string, open: OpenStore): void {
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
+    registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
 

@@ -36,9 +36,9 @@ export function deploymentRoutes(services: Services, door: Door) {
         const key = await door.enter(request, set)
         door.note(request, { workflowId: id })
         const { document, workspaceId } = await findWorkflow(services, key, id, 'write')
-        const findings = await services.checkWorkflow(document, workspaceId)
+        const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
         if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
-        const row = await store.deploy(id, withoutWebhooks(document), clock.now(), key.userId)
+        const row = await store.deploy(id, withoutWebhooks(document), clock.now(), key.userId, registrations)
         services.deployments.forget(id)
         return { version: row.version, deployedAt: isoTime(row.createdAt), warnings: findings }
       },
@@ -48,9 +48,11 @@ export function deploymentRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'deployWorkflow',
           summary: 'Deploy a workflow',
-          description: 'Copies the draft to a new version and makes it the active one, unless a finding prevents it.',
+          description:
+            'Copies the draft to a new version and makes it the active one, unless a finding prevents it, or the path of ' +
+            'a webhook or the identifier of a chat belongs to another workflow.',
           tag: 'Deployments',
-          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
       },
     )
@@ -168,10 +170,10 @@ export function deploymentRoutes(services: Services, door: Door) {
         const { workspaceId } = await findWorkflow(services, key, id, 'write')
         const { version, document } = await findVersion(id, text)
         // What could run once may not any more: a block type that is gone, a limit that was lowered.
-        const findings = await services.checkWorkflow(document, workspaceId)
+        const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
         if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
         const at = clock.now()
-        await store.activate(id, version, at)
+        await store.activate(id, version, at, registrations)
         services.deployments.forget(id)
         return { version, deployedAt: isoTime(at), warnings: findings }
       },
@@ -182,7 +184,7 @@ export function deploymentRoutes(services: Services, door: Door) {
           name: 'activateVersion',
           summary: 'Make a version the active one',
           tag: 'Deployments',
-          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
       },
     )

@@ -56,7 +56,7 @@ export function workflowRoutes(services: Services, door: Door) {
         const row = await store.createWorkflow({
           id,
           workspaceId,
-          document: keepSecrets(document, undefined),
+          document: services.completeDocument(keepSecrets(document, undefined), undefined),
           at: clock.now(),
         })
         door.note(request, { workflowId: row.id })
@@ -119,7 +119,8 @@ export function workflowRoutes(services: Services, door: Door) {
         const before = await findWorkflow(services, key, id, 'write')
         const { document, warnings } = documentOf(await readJsonBody(request, settings.bodyBytesMax))
         // The address names the workflow, so that a document exported from elsewhere can be put here.
-        const row = await store.updateWorkflow(id, { ...keepSecrets(document, before.document), id }, clock.now())
+        const complete = services.completeDocument(keepSecrets(document, before.document), before.document)
+        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now())
         return savedAnswer(services, row, warnings)
       },
       {

@@ -1,7 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
+import { noRegistrations, type Registrations } from '../../domain/trigger.ts'
 import type { WorkflowDocument } from '../../domain/workflow.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../store.ts'
 import type { Sql } from './connection.ts'
+import { register, unregister } from './registrations.ts'
 import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'
 
 const selectDeployments = `
@@ -16,6 +18,7 @@ export function deploy(
   document: WorkflowDocument,
   at: number,
   userId: string,
+  registrations: Registrations = noRegistrations,
 ): DeploymentRow {
   const workflow = sql.get<{ number: number }>(
     'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
@@ -35,15 +38,22 @@ export function deploy(
     at,
     userId,
   )
-  makeActive(sql, workflow.number, version, at)
+  makeActive(sql, { workflow: workflow.number, version, at, registrations })
   return getDeployment(sql, workflowId, version)!
 }
 
 export function undeploy(sql: Sql, workflowId: string): void {
   sql.run('UPDATE workflows SET active_version = NULL, deployed_at = NULL WHERE id = ?', workflowId)
+  unregister(sql, workflowId)
 }
 
-export function activate(sql: Sql, workflowId: string, version: number, at: number): boolean {
+export function activate(
+  sql: Sql,
+  workflowId: string,
+  version: number,
+  at: number,
+  registrations: Registrations = noRegistrations,
+): boolean {
   const found = sql.get<{ workflow: number }>(
     `SELECT d.workflow FROM deployments d JOIN workflows f ON f.number = d.workflow
      WHERE f.id = ? AND f.deleted_at IS NULL AND d.version = ?`,
@@ -51,7 +61,7 @@ export function activate(sql: Sql, workflowId: string, version: number, at: numb
     version,
   )
   if (!found) return false
-  makeActive(sql, found.workflow, version, at)
+  makeActive(sql, { workflow: found.workflow, version, at, registrations })
   return true
 }
 
@@ -115,6 +125,9 @@ function activeOf(workflowId: string, { workspace_id, owner_id, version, documen
   }
 }
 
-function makeActive(sql: Sql, workflow: number, version: number, at: number): void {
+type Activation = { workflow: number; version: number; at: number; registrations: Registrations }
+
+function makeActive(sql: Sql, { workflow, version, at, registrations }: Activation): void {
   sql.run('UPDATE workflows SET active_version = ?, deployed_at = ? WHERE number = ?', version, at, workflow)
+  register(sql, { workflow, version, registrations })
 }

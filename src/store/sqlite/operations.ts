@@ -10,6 +10,7 @@ import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
+import * as registrations from './registrations.ts'
 import * as runFiles from './run-files.ts'
 import * as subscriptions from './subscriptions.ts'
 import * as users from './users.ts'
@@ -85,6 +86,11 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getDeployment: { writes: false, run: deployments.getDeployment },
   getActive: { writes: false, run: deployments.getActive },
   getVersion: { writes: false, run: deployments.getVersion },
+
+  findAddress: { writes: false, run: registrations.findAddress },
+  listDueSchedules: { writes: false, run: registrations.listDueSchedules },
+  listWaitingSchedules: { writes: false, run: registrations.listWaitingSchedules },
+  getSchedule: { writes: false, run: registrations.getSchedule },
 
   append: { writes: true, run: append },
   lastSequence: { writes: false, run: logs.lastSequence },

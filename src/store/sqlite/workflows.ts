@@ -5,6 +5,7 @@ import type { WorkflowDocument } from '../../domain/workflow.ts'
 import type { NewWorkflow, WorkflowRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { isDuplicate } from './failures.ts'
+import { unregister } from './registrations.ts'
 import { documentText, type SqlWorkflow, workflowOf } from './rows.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
 
@@ -68,6 +69,7 @@ export function listWorkflows(sql: Sql, workspaceId: string): WorkflowRow[] {
 }
 
 export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
+  unregister(sql, id)
   return (
     sql.run(
       `UPDATE workflows SET deleted_at = ?, active_version = NULL, deployed_at = NULL

@@ -107,6 +107,27 @@ CREATE TABLE subscriptions (
   UNIQUE (workflow, id)
 ) STRICT;
 
+-- How callers reach an active version beside the workflow's id. Rows come and go with it.
+CREATE TABLE addresses (
+  kind INTEGER NOT NULL,                      -- 0 webhook, 1 chat
+  name TEXT NOT NULL,
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX addresses_by_workflow ON addresses (workflow);
+
+-- When active versions run by themselves. A due time is decided once: the step to the next one is one commit with the
+-- run that it starts.
+CREATE TABLE schedules (
+  workflow INTEGER NOT NULL PRIMARY KEY REFERENCES workflows (number),
+  version INTEGER NOT NULL,
+  rule TEXT NOT NULL,                         -- JSON
+  due_at INTEGER,                             -- the first time that is not decided; NULL: no more
+  waiting_at INTEGER                          -- a time that runs when the run before it has ended
+) STRICT;
+CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedules_waiting ON schedules (workflow) WHERE waiting_at IS NOT NULL;
+
 -- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
 -- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
 -- 600,000 rows). Rows are about 70 bytes; everything long lies in log_chunks. No foreign keys here: each would cost

@@ -1,0 +1,56 @@
+import {
+  authenticationMembers,
+  type WebhookAuthentication,
+  type WebhookIdempotency,
+  WebhookParameters,
+} from '../domain/inbound-webhook.ts'
+import { defineBlock, type ParameterFinding } from '../engine/block.ts'
+
+export const webhookTrigger = defineBlock({
+  type: 'webhook_trigger',
+  label: 'Webhook',
+  description: 'Starts the workflow when another service sends a request to its address.',
+  kind: 'trigger',
+  starts: 'webhook',
+  isRepeatable: true,
+  parameters: WebhookParameters,
+  modes: Object.fromEntries(Object.keys(WebhookParameters.properties).map((name) => [name, 'literal' as const])),
+  outputs: ['body', 'headers', 'query', 'method'],
+  mayFail: false,
+  givenAtSave: ['path'],
+  registers: ({ path }) => (path ? { address: { kind: 'webhook', name: path } } : {}),
+  check: ({ authentication, idempotency }) => [
+    ...checkAuthentication((authentication ?? { type: 'none' }) as WebhookAuthentication),
+    ...(idempotency ? checkIdempotency(idempotency as WebhookIdempotency) : []),
+  ],
+  // Its parameters hold how senders prove who they are, which no reader of a log has to know.
+  showInput: () => ({}),
+  run: (_params, { input }) => ({ outputs: { ...input.fields } }),
+})
+
+function checkAuthentication(authentication: WebhookAuthentication): ParameterFinding[] {
+  const { type, name } = authentication
+  const missing = authenticationMembers[type].filter((member) => !authentication[member])
+  const findings = missing.map((member) =>
+    error('MISSING_PARAMETER', `authentication.${member}`, `Authentication of the type "${type}" needs "${member}".`),
+  )
+  if (type !== 'header' || !name || isHeaderName(name)) return findings
+  return [...findings, error('INVALID_HEADER', 'authentication.name', `"${name}" cannot be the name of a header.`)]
+}
+
+function checkIdempotency({ header, field }: WebhookIdempotency): ParameterFinding[] {
+  if (!header === !field) {
+    const message = 'Idempotency takes one of the two: "header", or "field", a path in the body.'
+    return [error('INVALID_PARAMETER', 'idempotency', message)]
+  }
+  if (!header || isHeaderName(header)) return []
+  return [error('INVALID_HEADER', 'idempotency.header', `"${header}" cannot be the name of a header.`)]
+}
+
+function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
+}
+
+function error(code: string, path: string, message: string): ParameterFinding {
+  return { level: 'error', code, path, message }
+}
