@@ -1,3 +1,5 @@
+import type { DeliveryKey } from './delivery.ts'
+
 /** Identifiers: made here and nowhere else. */
 
 export function newId(): string {
@@ -50,4 +52,22 @@ export function sequenceOf(logId: string): number | undefined {
   if (logId.length !== idPrefix.length + idDigits || !/^log_[0-9a-z]+$/.test(logId)) return undefined
   const sequence = Number.parseInt(logId.slice(idPrefix.length), 36)
   return Number.isSafeInteger(sequence) ? sequence : undefined
+}
+
+/** The event that a run's end is: one for all subscriptions that are told of it. */
+export function eventIdOf(sequence: number): string {
+  return `evt_${sequence.toString(36).padStart(idDigits, '0')}`
+}
+
+/** `dlv_`, the sequence as in a log id, and the number of the subscription in base 36. */
+export function deliveryIdOf({ sequence, subscription }: DeliveryKey): string {
+  return `dlv_${sequence.toString(36).padStart(idDigits, '0')}${subscription.toString(36)}`
+}
+
+/** What a delivery id stands for, or undefined when the text is none. */
+export function deliveryKeyOf(deliveryId: string): DeliveryKey | undefined {
+  const [, sequenceText = '', subscriptionText = ''] =
+    /^dlv_([0-9a-z]{11})([1-9a-z][0-9a-z]{0,9})$/.exec(deliveryId) ?? []
+  const key = { sequence: Number.parseInt(sequenceText, 36), subscription: Number.parseInt(subscriptionText, 36) }
+  return Number.isSafeInteger(key.sequence) && Number.isSafeInteger(key.subscription) ? key : undefined
 }

@@ -1,8 +1,9 @@
+import type { AttemptOutcome, DeliveryAttempt, DeliveryKey } from './delivery.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
 
 /** One of the things that go to the disk in groups, many in one commit. */
-export type Write = LogWrite | JobWrite
+export type Write = LogWrite | JobWrite | AttemptWrite
 
 /**
  * A run that ended; when it was a job, the job is done with it. `output`: what its caller may fetch, sealed, where that
@@ -16,6 +17,9 @@ export type JobWrite =
   | { kind: 'job-start'; executionId: string; at: number }
   /** What it takes to go on behind a step of a job. `number` counts from 1 in each job; `content` is sealed. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
+
+/** An attempt to deliver a webhook that has ended. Nothing happens when the delivery is gone. */
+export type AttemptWrite = { kind: 'attempt'; delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
 export function logWrite(row: LogRow, output: Uint8Array | null = null): LogWrite {
   return { kind: 'log', row, output }
@@ -32,5 +36,7 @@ export function lengthOfWrite(write: Write): number {
       return 0
     case 'job-step':
       return write.content.length
+    case 'attempt':
+      return (write.attempt.answer?.length ?? 0) + (write.attempt.failure?.message.length ?? 0)
   }
 }

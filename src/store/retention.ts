@@ -43,6 +43,8 @@ export class Retention {
   #stopped = false
   #round = { entries: 0, bytesFreed: 0 }
   #roundStartedAt: number | undefined
+  /** What the round has left behind it, because deliveries need it. */
+  #heldTo = 0
 
   constructor(options: RetentionOptions) {
     this.#options = options
@@ -72,7 +74,8 @@ export class Retention {
     try {
       this.#roundStartedAt ??= clock.monotonic()
       const before = sequenceAt(clock.now() - days * dayMs)
-      const step = await store.retain({ before, bytesMax, workMs: this.#workMs })
+      const step = await store.retain({ before, bytesMax, workMs: this.#workMs, after: this.#heldTo })
+      this.#heldTo = step.heldTo
       this.#learn(step)
       if (!step.done) return this.#after(Math.max(pauseMsMin, step.heldMs * this.#pausesPerStep()))
     } catch (error) {
@@ -103,6 +106,7 @@ export class Retention {
     if (this.#round.entries > 0) this.#options.onSwept(this.#round)
     this.#round = { entries: 0, bytesFreed: 0 }
     this.#roundStartedAt = undefined
+    this.#heldTo = 0
   }
 }
 

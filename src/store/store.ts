@@ -1,4 +1,13 @@
 // Long because it is one list: everything that a store does, and the shapes of it.
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryKey,
+  DeliverySource,
+  DeliveryState,
+  DueDelivery,
+  RunDecision,
+} from '../domain/delivery.ts'
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
@@ -161,6 +170,31 @@ export interface Store {
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
+  // the outbox: `append` puts in what runs owe and what attempts made of it
+  /** Subscriptions that have pending deliveries. */
+  pendingDeliveries(): Promise<PendingDeliveries[]>
+  /** The first pending ones of a subscription by `dueAt`, then `sequence`, behind `after`. */
+  nextDeliveries(
+    subscription: number,
+    after: { dueAt: number; sequence: number } | null,
+    limit: number,
+  ): Promise<DueDelivery[]>
+  /** What bodies are made of, by sequence; nothing of entries that are gone. */
+  readDeliveries(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
+  /** A page of a workflow's deliveries, the newest first; a rare state may give a short one. */
+  listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>
+  getDelivery(key: DeliveryKey): Promise<DeliveryRow | undefined>
+  /** In their order. */
+  listAttempts(key: DeliveryKey): Promise<DeliveryAttempt[]>
+  /** What was decided about each subscription of a run's workflow, and what became of it. */
+  listRunWebhooks(sequence: number): Promise<RunDecision[]>
+  /** Makes a delivery due at `at`, whatever became of it; one that pends keeps the attempts it has left. False: gone. */
+  sendAgain(key: DeliveryKey, at: number): Promise<boolean>
+  /** The same for failed ones, the oldest first; again with the position that it gives, until that is null. */
+  resendFailed(query: FailedDeliveries): Promise<{ keys: DeliveryKey[]; position: DeliveryKey | null }>
+  /** False when it does not pend. */
+  cancelDelivery(key: DeliveryKey): Promise<boolean>
+
   // files of runs whose log entries are gone
   /** Their folders (`folderOf` of domain/file.ts), at most `limit`. */
   listGoneFiles(limit: number): Promise<string[]>
@@ -182,6 +216,44 @@ export interface Store {
   close(): Promise<void>
 }
 
+export type PendingDeliveries = { subscription: number; count: number; dueAt: number }
+
+/** `include`: bits of what is wanted. */
+export type DeliveryNeed = { sequence: number; include: number }
+
+/** `after`: the `position` of the page before. */
+export type DeliveryQuery = {
+  workflowId: string
+  state: DeliveryState | undefined
+  after: DeliveryKey | undefined
+  limit: number
+}
+
+/** `position`: where to go on; null when there is nothing more. */
+export type DeliveryPage = { deliveries: DeliveryRow[]; position: DeliveryKey | null }
+
+/** A delivery as people see it. */
+export type DeliveryRow = Delivery & {
+  workflowId: string
+  executionId: string
+  /** When the run ended. */
+  endedAt: number
+  subscriptionId: string
+  /** As it was written, and is now. */
+  url: string
+  /** Null before the first one has ended. */
+  lastAttempt: DeliveryAttempt | null
+}
+
+/** Those of runs from sequence `since` on. */
+export type FailedDeliveries = {
+  workflowId: string
+  since: number
+  after: DeliveryKey | undefined
+  at: number
+  limit: number
+}
+
 export type StoreMeasures = {
   databaseBytes: number
   /** Inside the database and used by nothing. */
@@ -200,6 +272,8 @@ export type RetentionBounds = {
   bytesMax: number
   /** Time that the step may work before it commits; something is done even with 0. */
   workMs: number
+  /** The `heldTo` of the step before, in one round. */
+  after?: number
 }
 
 export type RetentionStep = {
@@ -211,6 +285,11 @@ export type RetentionStep = {
   usedBytes: number
   /** How long other writes had to wait for this step, in milliseconds. */
   heldMs: number
+  /**
+   * Up to this sequence nothing is left but entries that pending deliveries hold, 0 when there are none such: they stay
+   * until those have ended, or the disk is full.
+   */
+  heldTo: number
   /** Whether nothing was left to do. */
   done: boolean
 }

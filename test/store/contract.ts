@@ -7,6 +7,7 @@ import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { accountContract } from './account-contract.ts'
 import { appendLogs } from './append-logs.ts'
+import { deliveryContract } from './delivery-contract.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { jobContract } from './job-contract.ts'
@@ -229,6 +230,7 @@ export function storeContract(name: string, open: OpenStore): void {
     jobContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
+    deliveryContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {

@@ -27,8 +27,16 @@ const facts: fc.Arbitrary<LogRow> = fc.record({
   finalOutput: text,
   traceSpans: text,
 })
+const webhooks = fc.record({
+  deliveries: fc.array(fc.record({ subscription: fc.nat(), include: fc.nat(15) }), { maxLength: 3 }),
+  skipped: fc.array(fc.record({ subscription: fc.nat(), reason: fc.constantFrom('inactive', 'level', 'trigger') }), {
+    maxLength: 3,
+  }),
+  facts: fc.option(text, { nil: null }),
+})
 const row = fc.oneof(
   facts,
+  fc.tuple(facts, webhooks).map(([each, owed]): LogRow => ({ ...each, webhooks: owed })),
   fc.tuple(facts, files).map(([each, held]): LogRow => ({ ...each, files: held })),
 )
 
@@ -43,11 +51,28 @@ const job: fc.Arbitrary<NewJob> = fc.record({
   startedAt: fc.option(fc.maxSafeNat(), { nil: null }),
   input: bytes,
 })
+const attempt: fc.Arbitrary<Write> = fc.record({
+  kind: fc.constant('attempt' as const),
+  delivery: fc.record({ sequence: fc.maxSafeNat(), subscription: fc.nat() }),
+  attempt: fc.record({
+    number: fc.nat(),
+    startedAt: fc.maxSafeNat(),
+    durationMs: fc.double({ min: 0, noNaN: true }),
+    status: fc.option(fc.integer({ min: 200, max: 599 }), { nil: null }),
+    failure: fc.option(fc.record({ code: fc.constantFrom('TIMEOUT', 'HTTP_ERROR'), message: text }), { nil: null }),
+    answer: fc.option(text, { nil: null }),
+  }),
+  outcome: fc.oneof(
+    fc.record({ state: fc.constant('pending' as const), dueAt: fc.maxSafeNat() }),
+    fc.record({ state: fc.constantFrom('delivered', 'failed'), dueAt: fc.constant(null) }),
+  ),
+})
 const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: fc.constant('log' as const), row, output: fc.option(bytes, { nil: null }) }),
   fc.record({ kind: fc.constant('job' as const), row: job }),
   fc.record({ kind: fc.constant('job-start' as const), executionId: text, at: fc.maxSafeNat() }),
   fc.record({ kind: fc.constant('job-step' as const), executionId: text, number: fc.nat(), content: bytes }),
+  attempt,
 )
 
 test('a group crosses to the thread as it is, whatever its texts hold', () => {

@@ -92,7 +92,7 @@ describe('retention', () => {
       store: {
         retain: async ({ workMs }) => {
           asked.push(workMs)
-          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: workMs + commitMs, done: false }
+          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: workMs + commitMs, heldTo: 0, done: false }
         },
       },
     })

@@ -91,7 +91,10 @@ export class Checkpoints {
 /** What a commit of this group adds to the WAL, a generous estimate. */
 export function walBytesOf(writes: readonly Write[]): number {
   let bytes = commitBytes
-  for (const write of writes) bytes += rowBytes + lengthOfWrite(write)
+  for (const write of writes) {
+    bytes += rowBytes + lengthOfWrite(write)
+    if (write.kind === 'log' && write.row.webhooks) bytes += rowBytes * write.row.webhooks.deliveries.length
+  }
   return bytes
 }
 

@@ -136,8 +136,8 @@ export class Executor {
     }
   }
 
-  #retainStep(connection: Connection, bounds: RetentionBounds): Swept {
-    return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic))
+  #retainStep(connection: Connection, bounds: RetentionBounds, holds = true): Swept {
+    return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic, holds))
   }
 
   /** A WAL that was moved is written again from its start, which takes no space; moving it may take the reserve. */
@@ -145,7 +145,8 @@ export class Executor {
     const released = releaseReserve(this.#options.path)
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
     // Much at once, while nobody else can write: pages that become free now are what runs that come will fill.
-    return this.#retainStep(connection, { ...bounds, workMs: released ? releasedWorkMs : 0 })
+    // What pending deliveries hold goes as well: a service that can write nothing delivers nothing.
+    return this.#retainStep(connection, { ...bounds, after: 0, workMs: released ? releasedWorkMs : 0 }, false)
   }
 
   /**

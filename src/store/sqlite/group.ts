@@ -1,7 +1,8 @@
+import type { AttemptFailureCode, AttemptOutcome, DeliveryAttempt } from '../../domain/delivery.ts'
 import type { NewJob } from '../../domain/job.ts'
-import type { Level, LogFiles, LogRow } from '../../domain/log.ts'
+import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/log.ts'
 import type { TriggerKind } from '../../domain/workflow.ts'
-import type { Write } from '../../domain/write.ts'
+import type { AttemptWrite, Write } from '../../domain/write.ts'
 
 /**
  * A group of writes as one string, for the way to the writer's thread. Measured for 32 log rows of 1 kB: posting an array
@@ -16,6 +17,7 @@ export function encodeGroup(writes: readonly Write[]): string {
     if (write.kind === 'log') text += encodeLog(write.row, write.output)
     else if (write.kind === 'job') text += encodeJob(write.row)
     else if (write.kind === 'job-start') text += `S ${write.at} ${write.executionId.length}\n${write.executionId}`
+    else if (write.kind === 'attempt') text += encodeAttempt(write)
     else {
       const { executionId, number, content } = write
       text += `P ${number} ${executionId.length} ${content.length}\n${executionId}${textOf(content)}`
@@ -27,11 +29,12 @@ export function encodeGroup(writes: readonly Write[]): string {
 function encodeLog(row: LogRow, output: Uint8Array | null): string {
   const models = row.models.length === 0 ? '' : JSON.stringify(row.models)
   const files = row.files ? JSON.stringify(row.files) : ''
+  const webhooks = row.webhooks ? JSON.stringify(row.webhooks) : ''
   return (
     `L ${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ` +
     `${row.durationMs} ${row.costTotal} ${models.length} ${row.executionId.length} ${row.workflowId.length} ` +
     `${row.workspaceId.length} ${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ` +
-    `${row.traceSpans.length} ${output === null ? -1 : output.length} ${files.length}\n` +
+    `${row.traceSpans.length} ${output === null ? -1 : output.length} ${files.length} ${webhooks.length}\n` +
     models +
     row.executionId +
     row.workflowId +
@@ -40,6 +43,7 @@ function encodeLog(row: LogRow, output: Uint8Array | null): string {
     row.finalOutput +
     row.traceSpans +
     files +
+    webhooks +
     (output === null ? '' : textOf(output))
   )
 }
@@ -55,6 +59,17 @@ function encodeJob(row: NewJob): string {
   )
 }
 
+function encodeAttempt({ delivery, attempt, outcome }: AttemptWrite): string {
+  const { failure, answer } = attempt
+  return (
+    `A ${delivery.sequence} ${delivery.subscription} ${attempt.number} ${attempt.startedAt} ${attempt.durationMs} ` +
+    `${attempt.status ?? ''} ${failure?.code ?? ''} ${outcome.state} ${outcome.dueAt ?? ''} ` +
+    `${failure?.message.length ?? 0} ${answer === null ? -1 : answer.length}\n` +
+    (failure?.message ?? '') +
+    (answer ?? '')
+  )
+}
+
 export function decodeGroup(text: string): Write[] {
   const writes: Write[] = []
   const reader = new Reader(text)
@@ -67,6 +82,7 @@ function decodeWrite(reader: Reader): Write {
   if (kind === 'L') return { kind: 'log', row: decodeLog(reader, head), output: reader.bytes(head[16]) }
   if (kind === 'J') return { kind: 'job', row: decodeJob(reader, head) }
   if (kind === 'S') return { kind: 'job-start', at: Number(head[0]), executionId: reader.take(head[1]) }
+  if (kind === 'A') return decodeAttempt(reader, head)
   const executionId = reader.take(head[1])
   return { kind: 'job-step', number: Number(head[0]), executionId, content: reader.bytes(head[2]) ?? new Uint8Array() }
 }
@@ -91,6 +107,7 @@ function decodeLog(reader: Reader, head: readonly string[]): LogRow {
     rawOutput: null,
     traceSpans: reader.take(head[15]),
     ...(head[17] === '0' ? undefined : { files: JSON.parse(reader.take(head[17])) as LogFiles }),
+    ...(head[18] === '0' ? undefined : { webhooks: JSON.parse(reader.take(head[18])) as RunWebhooks }),
   }
 }
 
@@ -105,6 +122,28 @@ function decodeJob(reader: Reader, head: readonly string[]): NewJob {
     workspaceId: reader.take(head[6]),
     input: reader.bytes(head[7]) ?? new Uint8Array(),
   }
+}
+
+function decodeAttempt(reader: Reader, head: readonly string[]): AttemptWrite {
+  const [sequence, subscription, number, startedAt, durationMs] = head.map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const code = head[6] as AttemptFailureCode | ''
+  const message = reader.take(head[9])
+  const attempt: DeliveryAttempt = {
+    number,
+    startedAt,
+    durationMs,
+    status: head[5] === '' ? null : Number(head[5]),
+    failure: code === '' ? null : { code, message },
+    answer: head[10] === '-1' ? null : reader.take(head[10]),
+  }
+  const outcome = { state: head[7], dueAt: head[8] === '' ? null : Number(head[8]) } as AttemptOutcome
+  return { kind: 'attempt', delivery: { sequence, subscription }, attempt, outcome }
 }
 
 class Reader {

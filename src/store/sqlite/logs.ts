@@ -4,6 +4,7 @@ import type { LogRow } from '../../domain/log.ts'
 import type { LogDetailRow } from '../store.ts'
 import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
+import { insertWebhooks } from './deliveries.ts'
 import { LongTexts } from './long-texts.ts'
 import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
@@ -20,6 +21,7 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   const workspaces: number[] = []
   for (const row of rows) {
     const { workspace, workflow } = numbersOf(sql, row)
+    if (row.webhooks) insertWebhooks(sql, workflow, row.sequence, row.webhooks, row.endedAt)
     sql.run(insertLog, ...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
     if (row.costTotal > 0) addUsage(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)

@@ -1,6 +1,8 @@
 import type { Store } from '../store.ts'
 import { append } from './append.ts'
 import type { Sql } from './connection.ts'
+import * as deliveries from './deliveries.ts'
+import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
 import * as environment from './environment.ts'
 import * as installation from './installation.ts'
@@ -104,6 +106,17 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listCutJobs: { writes: false, run: jobs.listCutJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
+
+  pendingDeliveries: { writes: false, run: deliveries.pendingDeliveries },
+  nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
+  readDeliveries: { writes: false, run: deliveries.readDeliveries },
+  listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },
+  getDelivery: { writes: false, run: deliveryLists.getDelivery },
+  listAttempts: { writes: false, run: deliveryLists.listAttempts },
+  listRunWebhooks: { writes: false, run: deliveryLists.listRunWebhooks },
+  sendAgain: { writes: true, run: deliveries.sendAgain },
+  resendFailed: { writes: true, run: deliveryLists.resendFailed },
+  cancelDelivery: { writes: true, run: deliveries.cancelDelivery },
 
   listGoneFiles: { writes: false, run: runFiles.listGoneFiles },
   forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },

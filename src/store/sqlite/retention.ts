@@ -1,11 +1,19 @@
 import type { RetentionBounds } from '../store.ts'
 import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
 import type { Sql } from './connection.ts'
+import { hasPending, retainDeliveries } from './deliveries.ts'
 import { retainRunFiles } from './run-files.ts'
 import { deleteZones } from './zones.ts'
 
 /** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
-export type Swept = { entries: number; bytesFreed: number; usedBytes: number; walBytes: number; done: boolean }
+export type Swept = {
+  entries: number
+  bytesFreed: number
+  usedBytes: number
+  walBytes: number
+  heldTo: number
+  done: boolean
+}
 
 /**
  * Deletes the oldest log entries while they are beyond the bounds, and gives the pages that were theirs back to the disk:
@@ -14,8 +22,10 @@ export type Swept = { entries: number; bytesFreed: number; usedBytes: number; wa
  * Entries go by whole chunks. A chunk's own text says in which workspaces it has entries, and each of those loses one
  * range of neighbouring rows: 3 µs an entry in all, a third of it for reading the text. Pages are given back as they
  * become free and not at the end, because taking a page off the end of the file searches the list of free ones.
+ *
+ * `holds`: whether a chunk stays while a delivery of one of its entries pends. The younger ones behind it go all the same.
  */
-export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number): Swept {
+export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number, holds = true): Swept {
   const endAt = monotonic() + bounds.workMs
   const { page_size: pageBytes } = sql.get<{ page_size: number }>('PRAGMA page_size')!
   const before = pagesOf(sql)
@@ -23,12 +33,17 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   let entries = 0
   let writes = 0
   let goneTo = 0
+  let heldTo = bounds.after ?? 0
+  // Zones are taken off the beginning only: what is held has to stay in one.
+  let zonesGoneTo = 0
   const touched = new Set<number>()
   let done = false
   do {
     const usedBytes = (pages.total - pages.free) * pageBytes
-    const oldest = pages.free < freePagesMax ? oldestBeyond(sql, bounds, usedBytes) : undefined
-    if (oldest) {
+    const oldest = pages.free < freePagesMax ? oldestBeyond(sql, bounds, heldTo, usedBytes) : undefined
+    if (oldest && holds && hasPending(sql, oldest.first_sequence, oldest.last_sequence)) {
+      heldTo = oldest.last_sequence
+    } else if (oldest) {
       const workspaces = workspacesOf(sql, oldest)
       for (const workspace of workspaces) {
         const range = [workspace, oldest.first_sequence, oldest.last_sequence] as const
@@ -36,8 +51,10 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
         entries += sql.run(deleteEntries, ...range)
         touched.add(workspace)
       }
+      for (const statement of retainDeliveries) sql.run(statement, oldest.first_sequence, oldest.last_sequence)
       sql.run(deleteChunk, oldest.first_sequence)
       goneTo = oldest.last_sequence
+      if (heldTo === 0) zonesGoneTo = goneTo
       writes += workspaces.size * pagesPerRange
     } else if (pages.free > freePagesKept) {
       // Each step of this statement gives one page back, so it has to be stepped to its end.
@@ -48,13 +65,14 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     }
     pages = pagesOf(sql)
   } while (!done && monotonic() < endAt)
-  for (const workspace of touched) deleteZones(sql, workspace, goneTo)
+  if (zonesGoneTo > 0) for (const workspace of touched) deleteZones(sql, workspace, zonesGoneTo)
   if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
   return {
     entries,
     bytesFreed: (before.total - pages.total) * pageBytes,
     usedBytes: (pages.total - pages.free) * pageBytes,
     walBytes: (writes + pagesPerCommit) * pageBytes,
+    heldTo,
     done,
   }
 }
@@ -86,10 +104,13 @@ const beforeEntries: readonly string[] = [
      SELECT execution_id FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ? AND created_at NOT NULL)`,
   ...retainRunFiles,
 ]
+const selectOldest = `
+  SELECT first_sequence, last_sequence, encoding, content FROM log_chunks
+  WHERE first_sequence > ? ORDER BY first_sequence LIMIT 1`
 const deleteEntries = 'DELETE FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?'
 const deleteChunk = 'DELETE FROM log_chunks WHERE first_sequence = ?'
 const writeDeletedTo =
-  "INSERT INTO marks (name, value) VALUES ('deleted', ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+  "INSERT INTO marks (name, value) VALUES ('deleted', ?) ON CONFLICT DO UPDATE SET value = max(value, excluded.value)"
 
 type Pages = { total: number; free: number }
 
@@ -101,10 +122,13 @@ function pagesOf(sql: Sql): Pages {
 
 type OldestChunk = SqlChunk & { first_sequence: number; last_sequence: number }
 
-function oldestBeyond(sql: Sql, { before, bytesMax }: RetentionBounds, usedBytes: number): OldestChunk | undefined {
-  const oldest = sql.get<OldestChunk>(
-    'SELECT first_sequence, last_sequence, encoding, content FROM log_chunks ORDER BY first_sequence LIMIT 1',
-  )
+function oldestBeyond(
+  sql: Sql,
+  { before, bytesMax }: RetentionBounds,
+  heldTo: number,
+  usedBytes: number,
+): OldestChunk | undefined {
+  const oldest = sql.get<OldestChunk>(selectOldest, heldTo)
   return oldest && (oldest.last_sequence < before || usedBytes > bytesMax) ? oldest : undefined
 }
 

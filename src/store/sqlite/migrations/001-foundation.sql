@@ -211,6 +211,44 @@ CREATE TABLE run_files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_files_gone ON run_files (gone) WHERE gone = 1;
 
+-- The outbox: what runs owe to subscriptions, written in the transaction that records the run, and then the log of it.
+-- Clustered by sequence, so that new ones come at the end, and old ones go with their entries.
+CREATE TABLE deliveries (
+  sequence INTEGER NOT NULL,                  -- of the log entry
+  subscription INTEGER NOT NULL,
+  workflow INTEGER NOT NULL,
+  include INTEGER NOT NULL,                   -- what the body holds: bits as in subscriptions
+  state INTEGER NOT NULL,                     -- 0 pending, 1 delivered, 2 failed, 3 cancelled
+  attempts INTEGER NOT NULL,
+  attempts_before INTEGER NOT NULL,           -- of them, those before it was last sent again
+  due_at INTEGER,                             -- of the next attempt
+  PRIMARY KEY (sequence, subscription),
+  CHECK ((state = 0) = (due_at IS NOT NULL))  -- nothing pends without a time
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (subscription, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_by_workflow ON deliveries (workflow, sequence);
+CREATE INDEX deliveries_failed ON deliveries (workflow, sequence) WHERE state = 2;
+
+CREATE TABLE delivery_attempts (
+  sequence INTEGER NOT NULL,
+  subscription INTEGER NOT NULL,
+  number INTEGER NOT NULL,                    -- from 1
+  started_at INTEGER NOT NULL,
+  duration_ms REAL NOT NULL,
+  status INTEGER,                             -- of the answer
+  failure_code TEXT,                          -- NULL when it succeeded
+  failure_message TEXT,
+  answer TEXT,                                -- the beginning of its body
+  PRIMARY KEY (sequence, subscription, number)
+) STRICT, WITHOUT ROWID;
+
+-- What else was decided about the webhooks of a run, where there is anything to say.
+CREATE TABLE run_webhooks (
+  sequence INTEGER PRIMARY KEY,
+  skipped TEXT NOT NULL,                      -- JSON: [[subscription, reason]]
+  facts TEXT                                  -- JSON: rate limits and usage when the run ended
+) STRICT;
+
 -- Asynchronous runs that have not ended; a log entry takes their place in the same commit. What they hold is sealed.
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY AUTOINCREMENT,   -- the order of acceptance

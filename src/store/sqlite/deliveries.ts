@@ -1,0 +1,151 @@
+import type { DeliveryKey, DeliverySource, DueDelivery } from '../../domain/delivery.ts'
+import type { RunWebhooks } from '../../domain/log.ts'
+import { include } from '../../domain/webhook.ts'
+import type { AttemptWrite } from '../../domain/write.ts'
+import type { DeliveryNeed, PendingDeliveries } from '../store.ts'
+import type { Sql } from './connection.ts'
+import { LongTexts } from './long-texts.ts'
+import { factColumns, factsOf, type SqlFacts } from './rows.ts'
+import { findRunFiles } from './run-files.ts'
+
+// The outbox as the runs and the dispatcher use it. What people ask of it is in delivery-lists.ts.
+
+/** In the transaction that records the run: due at once. */
+export function insertWebhooks(
+  sql: Sql,
+  workflow: number,
+  sequence: number,
+  { deliveries, skipped, facts }: RunWebhooks,
+  at: number,
+): void {
+  for (const { subscription, include } of deliveries) {
+    sql.run(insertDelivery, sequence, subscription, workflow, include, at)
+  }
+  if (skipped.length === 0 && facts === null) return
+  const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
+  sql.run(
+    'INSERT INTO run_webhooks (sequence, skipped, facts) VALUES (?, ?, ?)',
+    sequence,
+    JSON.stringify(decisions),
+    facts,
+  )
+}
+
+export function endAttempt(sql: Sql, { delivery: { sequence, subscription }, attempt, outcome }: AttemptWrite): void {
+  const { number, startedAt, durationMs, status, failure, answer } = attempt
+  const state = stateNumbers[outcome.state]
+  if (sql.run(updateDelivery, number, state, outcome.dueAt, sequence, subscription) === 0) return
+  sql.run(
+    insertAttempt,
+    sequence,
+    subscription,
+    number,
+    startedAt,
+    durationMs,
+    status,
+    failure?.code ?? null,
+    failure?.message ?? null,
+    answer,
+  )
+}
+
+/** Subscriptions with pending deliveries: how many, and when the first is due. */
+export function pendingDeliveries(sql: Sql): PendingDeliveries[] {
+  return sql.all<PendingDeliveries>(
+    `SELECT subscription, count(*) AS count, min(due_at) AS dueAt FROM deliveries
+     WHERE due_at IS NOT NULL GROUP BY subscription`,
+  )
+}
+
+/** Pending ones of a subscription behind `after`, in the order in which they are due. */
+export function nextDeliveries(
+  sql: Sql,
+  subscription: number,
+  after: { dueAt: number; sequence: number } | null,
+  limit: number,
+): DueDelivery[] {
+  return sql.all<DueDelivery>(selectNext, subscription, after?.dueAt ?? -1, after?.sequence ?? -1, limit)
+}
+
+/** What bodies are made of; entries that are gone are left out. */
+export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
+  const longs = new LongTexts(sql)
+  return needs
+    .toSorted((one, other) => one.sequence - other.sequence)
+    .flatMap((need) => {
+      const source = readSource(sql, longs, need)
+      return source ? [source] : []
+    })
+}
+
+function readSource(sql: Sql, longs: LongTexts, { sequence, include: bits }: DeliveryNeed): DeliverySource | undefined {
+  const long = longs.find(sequence)
+  const row = long && sql.get<SqlFacts & { workflow_id: string }>(selectFacts, long.workspace, sequence)
+  if (!row) return undefined
+  const { costTotal: _, ...facts } = factsOf(row, row.workflow_id)
+  return {
+    ...facts,
+    cost: long.cost,
+    ...(bits & include.finalOutput ? { finalOutput: long.finalOutput } : undefined),
+    ...(bits & include.traceSpans ? { traceSpans: long.traceSpans } : undefined),
+    files: findRunFiles(sql, long.workspace, sequence),
+    facts: bits & (include.rateLimits | include.usage) ? readFacts(sql, sequence) : null,
+  }
+}
+
+function readFacts(sql: Sql, sequence: number): string | null {
+  return sql.get<{ facts: string | null }>('SELECT facts FROM run_webhooks WHERE sequence = ?', sequence)?.facts ?? null
+}
+
+/** Whether any of the entries of a range waits to be told of. */
+export function hasPending(sql: Sql, first: number, last: number): boolean {
+  return sql.get(selectPending, first, last) !== undefined
+}
+
+/** Due again, now, with as many attempts as at first. Those of a pending one are not counted anew. */
+export function sendAgain(sql: Sql, { sequence, subscription }: DeliveryKey, at: number): boolean {
+  return sql.run(updateToPending, at, sequence, subscription) > 0
+}
+
+export function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): boolean {
+  const cancel = 'UPDATE deliveries SET state = 3, due_at = NULL WHERE sequence = ? AND subscription = ? AND state = 0'
+  return sql.run(cancel, sequence, subscription) > 0
+}
+
+/** What goes with a range of entries. */
+export const retainDeliveries: readonly string[] = [
+  'DELETE FROM delivery_attempts WHERE sequence BETWEEN ? AND ?',
+  'DELETE FROM deliveries WHERE sequence BETWEEN ? AND ?',
+  'DELETE FROM run_webhooks WHERE sequence BETWEEN ? AND ?',
+]
+
+// The numbers on disk: only ever append.
+export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const
+
+const insertDelivery = `
+  INSERT INTO deliveries (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
+  VALUES (?, ?, ?, ?, 0, 0, 0, ?)`
+
+/** An attempt that was under way when its delivery was cancelled counts when it succeeded, and else for the list only. */
+const updateDelivery = `
+  UPDATE deliveries SET attempts = ?1, state = iif(state = 0 OR ?2 = 1, ?2, state), due_at = iif(state = 0, ?3, NULL)
+  WHERE sequence = ?4 AND subscription = ?5`
+
+const insertAttempt = `
+  INSERT INTO delivery_attempts (sequence, subscription, number, started_at, duration_ms, status, failure_code,
+    failure_message, answer)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const selectNext = `
+  SELECT sequence, subscription, include, attempts, attempts_before AS attemptsBefore, due_at AS dueAt FROM deliveries
+  WHERE subscription = ? AND due_at IS NOT NULL AND (due_at, sequence) > (?, ?) ORDER BY due_at, sequence LIMIT ?`
+
+const selectFacts = `
+  SELECT ${factColumns}, f.id AS workflow_id FROM logs l CROSS JOIN workflows f ON f.number = l.workflow
+  WHERE l.workspace = ? AND l.sequence = ?`
+
+const selectPending = 'SELECT 1 FROM deliveries WHERE sequence BETWEEN ? AND ? AND state = 0 LIMIT 1'
+
+const updateToPending = `
+  UPDATE deliveries SET attempts_before = iif(state = 0, attempts_before, attempts), state = 0, due_at = ?
+  WHERE sequence = ? AND subscription = ?`

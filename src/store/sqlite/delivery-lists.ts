@@ -1,0 +1,179 @@
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryKey,
+  deliveryStates,
+  type RunDecision,
+} from '../../domain/delivery.ts'
+import type { SkipReason } from '../../domain/log.ts'
+import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../store.ts'
+import type { Sql } from './connection.ts'
+import { executionIdOf } from './rows.ts'
+
+/** Deliveries of a workflow, the newest first, a page of them. */
+export function listDeliveries(sql: Sql, { workflowId, state, after, limit }: DeliveryQuery): DeliveryPage {
+  const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)
+  if (!workflow) return { deliveries: [], position: null }
+  const select = state === 'failed' ? selectFailed : selectOfWorkflow
+  const found: DeliveryKey[] = []
+  let from: DeliveryKey = after ?? { sequence: Number.MAX_SAFE_INTEGER, subscription: 0 }
+  for (let read = 0; read < rowsMax; read += stretch) {
+    const rows = sql.all<DeliveryKey & { state: number }>(
+      select,
+      workflow.number,
+      from.sequence,
+      from.subscription,
+      stretch,
+    )
+    for (const row of rows) {
+      from = row
+      if (state === undefined || deliveryStates[row.state] === state) found.push(row)
+      if (found.length === limit) return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
+    }
+    if (rows.length < stretch) return { deliveries: found.map((key) => expect(sql, key)), position: null }
+  }
+  return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
+}
+
+export function getDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryRow | undefined {
+  const row = sql.get<SqlDelivery>(
+    `${selectDelivery} WHERE d.sequence = ? AND d.subscription = ?`,
+    sequence,
+    subscription,
+  )
+  return row && { ...deliveryOf(sql, row), ...runOf(row) }
+}
+
+/** Every attempt that has ended, the first one first. */
+export function listAttempts(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryAttempt[] {
+  const select = `${selectAttempts} WHERE sequence = ? AND subscription = ? ORDER BY number`
+  return sql.all<SqlAttempt>(select, sequence, subscription).map(attemptOf)
+}
+
+/** What was decided about each subscription when a run ended, in the order of their numbers. */
+export function listRunWebhooks(sql: Sql, sequence: number): RunDecision[] {
+  const sent = sql
+    .all<SqlDelivery>(`${selectDelivery} WHERE d.sequence = ?`, sequence)
+    .map((row): RunDecision => ({ subscription: subscriptionOf(row), skipped: null, delivery: deliveryOf(sql, row) }))
+  const noted = sql.get<{ skipped: string }>('SELECT skipped FROM run_webhooks WHERE sequence = ?', sequence)
+  const reasons = JSON.parse(noted?.skipped ?? '[]') as [number, SkipReason][]
+  const skipped = reasons.flatMap(([number, reason]): RunDecision[] => {
+    const subscription = sql.get<RunDecision['subscription']>(
+      'SELECT number, id, url FROM subscriptions WHERE number = ?',
+      number,
+    )
+    return subscription ? [{ subscription, skipped: reason, delivery: null }] : []
+  })
+  return [...sent, ...skipped].sort((one, other) => one.subscription.number - other.subscription.number)
+}
+
+/** Makes a stretch of a workflow's failed deliveries due again, the oldest first. */
+export function resendFailed(sql: Sql, { workflowId, since, after, at, limit }: FailedDeliveries) {
+  const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)?.number ?? -1
+  const { sequence, subscription } = after ?? { sequence: since - 1, subscription: Number.MAX_SAFE_INTEGER }
+  const keys = sql.all<DeliveryKey>(selectFailedAfter, workflow, sequence, subscription, limit)
+  for (const key of keys) sql.run(updateFailed, at, key.sequence, key.subscription)
+  return { keys, position: keys.length < limit ? null : keys.at(-1)! }
+}
+
+function expect(sql: Sql, key: DeliveryKey): DeliveryRow {
+  return getDelivery(sql, key)!
+}
+
+type SqlDelivery = {
+  sequence: number
+  subscription: number
+  include: number
+  state: number
+  attempts: number
+  attempts_before: number
+  due_at: number | null
+  subscription_id: string
+  url: string
+  workflow_id: string
+  execution_id: string | Uint8Array | null
+  ended_at: number | null
+}
+
+function deliveryOf(sql: Sql, row: SqlDelivery): Delivery & { lastAttempt: DeliveryAttempt | null } {
+  const { sequence, subscription, include, attempts } = row
+  const select = `${selectAttempts} WHERE sequence = ? AND subscription = ? AND number = ?`
+  const last = attempts === 0 ? undefined : sql.get<SqlAttempt>(select, sequence, subscription, attempts)
+  return {
+    ...{ sequence, subscription, include, attempts },
+    state: deliveryStates[row.state]!,
+    attemptsBefore: row.attempts_before,
+    dueAt: row.due_at,
+    lastAttempt: last ? attemptOf(last) : null,
+  }
+}
+
+/** The entry is there as long as the delivery is: they go together. */
+function runOf(
+  row: SqlDelivery,
+): Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt' | 'subscriptionId' | 'url'> {
+  return {
+    workflowId: row.workflow_id,
+    executionId: row.execution_id === null ? '' : executionIdOf(row.execution_id),
+    endedAt: row.ended_at ?? 0,
+    subscriptionId: row.subscription_id,
+    url: row.url,
+  }
+}
+
+function subscriptionOf({ subscription, subscription_id, url }: SqlDelivery): RunDecision['subscription'] {
+  return { number: subscription, id: subscription_id, url }
+}
+
+type SqlAttempt = {
+  number: number
+  started_at: number
+  duration_ms: number
+  status: number | null
+  failure_code: string | null
+  failure_message: string | null
+  answer: string | null
+}
+
+function attemptOf(row: SqlAttempt): DeliveryAttempt {
+  const { number, status, answer, failure_code: code, failure_message: message } = row
+  return {
+    ...{ number, status, answer },
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    failure: code === null ? null : ({ code, message } as DeliveryAttempt['failure']),
+  }
+}
+
+const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ sequence, subscription })
+
+const selectDelivery = `
+  SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before, d.due_at,
+    s.id AS subscription_id, s.url, f.id AS workflow_id, l.execution_id, l.ended_at
+  FROM deliveries d CROSS JOIN subscriptions s ON s.number = d.subscription
+    CROSS JOIN workflows f ON f.number = d.workflow
+    LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence`
+
+const selectAttempts = `
+  SELECT number, started_at, duration_ms, status, failure_code, failure_message, answer FROM delivery_attempts`
+
+const selectOfWorkflow = `
+  SELECT sequence, subscription, state FROM deliveries WHERE workflow = ? AND (sequence, subscription) < (?, ?)
+  ORDER BY sequence DESC, subscription DESC LIMIT ?`
+
+// With the state written out: only so does SQLite see that the partial index holds the answer.
+const selectFailed = `
+  SELECT sequence, subscription, state FROM deliveries
+  WHERE workflow = ? AND state = 2 AND (sequence, subscription) < (?, ?)
+  ORDER BY sequence DESC, subscription DESC LIMIT ?`
+const selectFailedAfter = `
+  SELECT sequence, subscription FROM deliveries
+  WHERE workflow = ? AND state = 2 AND (sequence, subscription) > (?, ?) ORDER BY sequence, subscription LIMIT ?`
+
+const updateFailed = `
+  UPDATE deliveries SET state = 0, due_at = ?, attempts_before = attempts
+  WHERE sequence = ? AND subscription = ? AND state = 2`
+
+/** Rows that one page looks at, at most, and at a time. */
+const rowsMax = 20_000
+const stretch = 500
