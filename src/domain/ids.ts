@@ -54,20 +54,32 @@ export function sequenceOf(logId: string): number | undefined {
   return Number.isSafeInteger(sequence) ? sequence : undefined
 }
 
-/** The event that a run's end is: one for all subscriptions that are told of it. */
-export function eventIdOf(sequence: number): string {
-  return `evt_${sequence.toString(36).padStart(idDigits, '0')}`
+/**
+ * The event that the end of a run is: one for all subscriptions that are told of it. The digits of the log id, then the
+ * last of the execution's own, which are random: receivers tell duplicates by these ids, and may have several senders.
+ */
+export function eventIdOf(sequence: number, executionId: string): string {
+  return `evt_${eventDigits(sequence, executionId)}`
 }
 
-/** `dlv_`, the sequence as in a log id, and the number of the subscription in base 36. */
-export function deliveryIdOf({ sequence, subscription }: DeliveryKey): string {
-  return `dlv_${sequence.toString(36).padStart(idDigits, '0')}${subscription.toString(36)}`
+/** What an event is to one subscription, by its number: the digits of the event and the number in base 36. */
+export function deliveryIdOf({ sequence, subscription }: DeliveryKey, executionId: string): string {
+  return `dlv_${eventDigits(sequence, executionId)}${subscription.toString(36)}`
 }
 
-/** What a delivery id stands for, or undefined when the text is none. */
+/** Where a delivery is found, or undefined when the text is no delivery id. What it holds of the execution is not checked. */
 export function deliveryKeyOf(deliveryId: string): DeliveryKey | undefined {
-  const [, sequenceText = '', subscriptionText = ''] =
-    /^dlv_([0-9a-z]{11})([1-9a-z][0-9a-z]{0,9})$/.exec(deliveryId) ?? []
-  const key = { sequence: Number.parseInt(sequenceText, 36), subscription: Number.parseInt(subscriptionText, 36) }
+  const [, first = '', second = ''] = /^dlv_([0-9a-z]{11})[0-9a-z]{12}([1-9a-z][0-9a-z]{0,9})$/.exec(deliveryId) ?? []
+  const key = { sequence: Number.parseInt(first, 36), subscription: Number.parseInt(second, 36) }
   return Number.isSafeInteger(key.sequence) && Number.isSafeInteger(key.subscription) ? key : undefined
 }
+
+function eventDigits(sequence: number, executionId: string): string {
+  const random = executionId
+    .toLowerCase()
+    .replace(/[^0-9a-z]/g, '')
+    .slice(-executionDigits)
+  return sequence.toString(36).padStart(idDigits, '0') + random.padStart(executionDigits, '0')
+}
+
+const executionDigits = 12

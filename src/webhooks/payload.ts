@@ -1,0 +1,59 @@
+import type { DeliverySource } from '../domain/delivery.ts'
+import { eventIdOf, logIdOf } from '../domain/ids.ts'
+import { createIsoTime } from '../domain/iso-time.ts'
+import { costText, filesText } from '../domain/log-entry.ts'
+import { include } from '../domain/webhook.ts'
+import { eventType } from './sign.ts'
+
+/**
+ * The body of a delivery: made from what was recorded and nothing else, so that it is the same, byte for byte, on every
+ * attempt. It is also what `JSON.stringify` makes of it once parsed, which receivers rely on that verify it that way.
+ *
+ * `wanted`: bits of `include`.
+ */
+export function payloadOf(source: DeliverySource, wanted: number): string {
+  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = source
+  const iso = createIsoTime()
+  const facts = source.facts === null ? undefined : (JSON.parse(source.facts) as LimitFacts)
+  const data = [
+    `"workflowId":${JSON.stringify(workflowId)}`,
+    `"executionId":${JSON.stringify(executionId)}`,
+    `"status":"${level === 'error' ? 'error' : 'success'}"`,
+    `"level":"${level}"`,
+    `"trigger":"${trigger}"`,
+    `"startedAt":"${iso(startedAt)}"`,
+    `"endedAt":"${iso(endedAt)}"`,
+    `"totalDurationMs":${durationMs}`,
+    `"cost":${costText(source.cost)}`,
+    `"files":${filesText(source.files)}`,
+  ]
+  if (wanted & include.finalOutput) data.push(`"finalOutput":${source.finalOutput ?? 'null'}`)
+  if (wanted & include.traceSpans) data.push(`"traceSpans":${source.traceSpans ?? '[]'}`)
+  if (wanted & include.rateLimits) data.push(`"rateLimits":${JSON.stringify(facts?.rateLimits ?? null)}`)
+  if (wanted & include.usage) data.push(`"usage":${JSON.stringify(facts?.usage ?? null)}`)
+  const links =
+    `"log":"/v1/logs/${logIdOf(sequence)}",` +
+    `"execution":${JSON.stringify(`/v1/logs/workflow/pt-BR/executions/${executionId}`)}`
+  return (
+    `{"id":"${eventIdOf(sequence, executionId)}","type":"${eventType}","timestamp":${endedAt},` +
+    `"data":{${data.join(',')}},"links":{${links}}}`
+  )
+}
+
+type RateState = { limit: number; remaining: number; resetAt: number }
+
+/** What an account may do and has done; times are epoch milliseconds. */
+export type Limits = {
+  workflowExecutionRateLimit: { sync: RateState; async: RateState }
+  usage: { currentPeriodCost: number; limit: number; plan: string; isExceeded: boolean }
+}
+
+type LimitFacts = { rateLimits: Record<'sync' | 'async', unknown>; usage: Limits['usage'] }
+
+/** The limits of the workflow's owner as text to keep until its deliveries are made. */
+export function limitFactsText({ workflowExecutionRateLimit: { sync, async }, usage }: Limits): string {
+  const stateOf = ({ limit, remaining, resetAt }: RateState) => {
+    return { limit, remaining, resetAt: new Date(resetAt).toISOString() }
+  }
+  return JSON.stringify({ rateLimits: { sync: stateOf(sync), async: stateOf(async) }, usage } satisfies LimitFacts)
+}
