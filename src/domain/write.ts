@@ -1,28 +1,33 @@
+import type { Claim, RequestClaim } from './claim.ts'
 import type { AttemptOutcome, DeliveryAttempt, DeliveryKey } from './delivery.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
+import type { ScheduleStep } from './schedule.ts'
 
 /** One of the things that go to the disk in groups, many in one commit. */
 export type Write = LogWrite | JobWrite | AttemptWrite
 
 /**
  * A run that ended; when it was a job, the job is done with it. `output`: what its caller may fetch, sealed, where that
- * differs from what the log shows.
+ * differs from what the log shows. `claim`: of a run that was no job, for the request that it answered.
  */
-export type LogWrite = { kind: 'log'; row: LogRow; output: Uint8Array | null }
+export type LogWrite = { kind: 'log'; row: LogRow; output: Uint8Array | null; claim?: RequestClaim }
 
 export type JobWrite =
-  | { kind: 'job'; row: NewJob }
+  /** Refused, and there is no job, when its claim is. */
+  | { kind: 'job'; row: NewJob; claim?: Claim }
   /** A job that starts, or goes on. */
   | { kind: 'job-start'; executionId: string; at: number }
   /** What it takes to go on behind a step of a job. `number` counts from 1 in each job; `content` is sealed. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
+  /** A decision about a schedule that starts no run. */
+  | { kind: 'schedule'; step: ScheduleStep }
 
 /** An attempt to deliver a webhook that has ended. Nothing happens when the delivery is gone. */
 export type AttemptWrite = { kind: 'attempt'; delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
-export function logWrite(row: LogRow, output: Uint8Array | null = null): LogWrite {
-  return { kind: 'log', row, output }
+export function logWrite(row: LogRow, output: Uint8Array | null = null, claim?: RequestClaim): LogWrite {
+  return claim ? { kind: 'log', row, output, claim } : { kind: 'log', row, output }
 }
 
 /** Characters or bytes of what is long in a write. */
@@ -33,6 +38,7 @@ export function lengthOfWrite(write: Write): number {
     case 'job':
       return write.row.input.length
     case 'job-start':
+    case 'schedule':
       return 0
     case 'job-step':
       return write.content.length

@@ -51,9 +51,9 @@ export async function walkJob(
   }
   if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
   if (turn.isStopped()) return 'later'
-  const journal = new Journal(steps, (number, text) =>
-    write({ kind: 'job-step', executionId, number, content: seal(text, executionId) }),
-  )
+  const journal = new Journal(steps, async (number, text) => {
+    await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
+  })
   active.isWalked = true
   const { suspension } = await runner.executeJob({
     plan: deployment.plan,

@@ -1,3 +1,4 @@
+import type { Claim, Refusal } from '../domain/claim.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
@@ -15,8 +16,8 @@ import type { RunEnd, RunRequest } from './runner.ts'
 
 export type JobsOptions = {
   store: JobStore
-  /** Resolves when it is on disk. */
-  write(write: JobWrite): Promise<void>
+  /** Resolves when it is on disk, or with a refusal when its claim belongs to another. */
+  write(write: JobWrite): Promise<Refusal | undefined>
   /** Writes the log entry of a job, which ends it. */
   record(record: RunRecord): Promise<unknown>
   /** Encrypts what lies on disk of a job while it runs; `context` ties it to its job. */
@@ -126,6 +127,16 @@ export class Jobs {
 
   /** Resolves when the job is on disk; rejects, and there is no job, when it could not be written. */
   async accept(request: JobRequest): Promise<JobFacts> {
+    const { job } = await this.acceptOnce(request, undefined)
+    if (!job) throw new Error('A job without a claim was refused')
+    return job
+  }
+
+  /** The same for a job that has a claim: when another has it there is no job, and `holder` is the run that has it. */
+  async acceptOnce(
+    request: JobRequest,
+    claim: Claim | undefined,
+  ): Promise<{ job: JobFacts } | { job: undefined; holder: string | null }> {
     this.assertAccepting()
     const { clock, concurrency, seal, write } = this.#options
     const { workflowId, workspaceId, version, trigger, input } = request
@@ -136,12 +147,16 @@ export class Jobs {
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
+    const takeBack = () => (startsNow ? this.#end(executionId) : this.#queue.withdraw(executionId))
     try {
-      const sealed = seal(JSON.stringify(input), executionId)
-      await write({ kind: 'job', row: { ...job, version, trigger, input: sealed } })
+      const row = { ...job, version, trigger, input: seal(JSON.stringify(input), executionId) }
+      const refusal = await write(claim ? { kind: 'job', row, claim } : { kind: 'job', row })
+      if (refusal) {
+        takeBack()
+        return { job: undefined, holder: refusal.executionId }
+      }
     } catch (error) {
-      if (startsNow) this.#end(executionId)
-      else this.#queue.withdraw(executionId)
+      takeBack()
       throw error
     }
     if (startsNow) this.#start(job, () => walkJob(this.#turnOf(job), { ...job, version, trigger }, input, []))
@@ -149,7 +164,7 @@ export class Jobs {
       this.#queue.put(job)
       this.#pump()
     }
-    return job
+    return { job }
   }
 
   async find(executionId: string): Promise<JobInFlight | undefined> {

@@ -1,3 +1,4 @@
+import type { Refusal, RequestClaim } from '../domain/claim.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { type LogSequence, logIdOf } from '../domain/ids.ts'
@@ -75,7 +76,7 @@ export class LogWriter {
    * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, and then the run is not
    * recorded; with anything else for a bug.
    */
-  append(record: RunRecord): Promise<{ logId: string }> {
+  append(record: RunRecord, claim?: RequestClaim): Promise<{ logId: string }> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
@@ -84,12 +85,12 @@ export class LogWriter {
       const acknowledge = () => resolve({ logId: logIdOf(row.sequence) })
       const { rawOutput, executionId } = row
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
-      this.#enqueue(logWrite(row, output), acknowledge, reject)
+      this.#enqueue(logWrite(row, output, claim), acknowledge, reject)
     })
   }
 
-  /** The same for what a job has to have on disk before it goes on. */
-  write(write: JobWrite): Promise<void> {
+  /** The same for what a job has to have on disk before it goes on. Resolves with a refusal when its claim was refused. */
+  write(write: JobWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))
@@ -117,7 +118,7 @@ export class LogWriter {
     })
   }
 
-  #enqueue(write: Write, resolve: () => void, reject: (error: unknown) => void): void {
+  #enqueue(write: Write, resolve: Entry['resolve'], reject: (error: unknown) => void): void {
     const chars = lengthOfWrite(write) + rowChars
     this.#charsWaiting += chars
     this.#waiting.push({ write, chars, resolve, reject })
@@ -159,9 +160,12 @@ export class LogWriter {
   async #write(group: Entry[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
     try {
-      await this.#store.append(group.map((entry) => entry.write))
+      const refusals = await this.#store.append(group.map((entry) => entry.write))
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true)
-      for (const entry of group) this.#acknowledge(entry)
+      if (refusals) for (const refusal of refusals) this.#acknowledge(group[refusal.index]!, refusal)
+      for (const [index, entry] of group.entries()) {
+        if (!refusals?.some((refusal) => refusal.index === index)) this.#acknowledge(entry)
+      }
     } catch (error) {
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
@@ -178,9 +182,9 @@ export class LogWriter {
     }
   }
 
-  #acknowledge(entry: Entry): void {
+  #acknowledge(entry: Entry, refusal?: Refusal): void {
     this.#charsWaiting -= entry.chars
-    entry.resolve()
+    entry.resolve(refusal)
   }
 
   #reject(entry: Entry, error: unknown): void {
@@ -214,7 +218,7 @@ export class LogWriter {
 type Entry = {
   write: Write
   chars: number
-  resolve(): void
+  resolve(refusal: Refusal | undefined): void
   reject(error: unknown): void
 }
 

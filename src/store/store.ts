@@ -1,4 +1,6 @@
 // Long because it is one list: everything that a store does, and the shapes of it.
+
+import type { Refusal } from '../domain/claim.ts'
 import type {
   Delivery,
   DeliveryAttempt,
@@ -148,8 +150,13 @@ export interface Store {
   getSchedule(workflowId: string): Promise<ScheduleRow | undefined>
 
   // runs
-  /** Writes a group, all or none. Resolves when it is on disk as `MILLRACE_SYNC` has it. */
-  append(writes: readonly Write[]): Promise<void>
+  /**
+   * Writes a group, all or none, but for the writes whose claim belongs to another: which they are, undefined when there
+   * is none. Resolves when it is on disk as `MILLRACE_SYNC` has it.
+   */
+  append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined>
+  /** The run that has a request's claim at this time; of `append`'s claims, only those that are on disk. */
+  findRequestClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
   /** A page of a workspace's entries, or the first part of one. */

@@ -63,7 +63,7 @@ class JobWorld {
       write: async (write) => {
         this.#check(write.kind)
         if (write.kind === 'job-step' && this.stepsLeft-- <= 0) throw this.failure
-        await writer.write(write)
+        return await writer.write(write)
       },
       record: async (record) => {
         this.#check('log')

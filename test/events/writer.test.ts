@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Refusal } from '../../src/domain/claim.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { LogSequence, logIdOf, sequenceOf } from '../../src/domain/ids.ts'
 import type { Write } from '../../src/domain/write.ts'
@@ -77,13 +78,13 @@ class Gate implements Pick<Store, 'append' | 'probe'> {
     return this.#arrived.promise
   }
 
-  async append(writes: readonly Write[]): Promise<void> {
+  async append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined> {
     this.groups.push(writes.length)
     this.#arrived.resolve()
     this.#arrived = Promise.withResolvers()
     await this.#closed?.promise
     if (this.broken) throw new AppError('STORAGE_UNAVAILABLE', 'The disk is full', { retryAfterS: 1 })
-    await this.#store.append(writes)
+    return await this.#store.append(writes)
   }
 
   async probe(): Promise<boolean> {
@@ -224,7 +225,7 @@ describe('a failing group', () => {
     const append = it.gate.append.bind(it.gate)
     it.gate.append = async (writes) => {
       if (it.gate.groups.length === 2) it.gate.broken = true
-      await append(writes)
+      return await append(writes)
     }
     const runs = [{ executionId: 'a' }, { workflowId: 'gone' }, { executionId: 'b' }]
     const outcomes = await Promise.allSettled(runs.map((more) => it.append(more)))

@@ -3,6 +3,6 @@ import { logWrite } from '../../src/domain/write.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** Writes log entries in one group. */
-export function appendLogs(store: Pick<Store, 'append'>, rows: readonly LogRow[]): Promise<void> {
-  return store.append(rows.map((row) => logWrite(row)))
+export async function appendLogs(store: Pick<Store, 'append'>, rows: readonly LogRow[]): Promise<void> {
+  await store.append(rows.map((row) => logWrite(row)))
 }

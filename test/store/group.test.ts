@@ -67,9 +67,20 @@ const attempt: fc.Arbitrary<Write> = fc.record({
     fc.record({ state: fc.constantFrom('delivered', 'failed'), dueAt: fc.constant(null) }),
   ),
 })
+const state = fc.record({
+  dueAt: fc.option(fc.maxSafeNat(), { nil: null }),
+  waitingAt: fc.option(fc.maxSafeNat(), { nil: null }),
+})
+const step = fc.record({ workflowId: text, version: fc.nat(), from: state, to: state })
+const requestClaim = fc.record({ kind: fc.constant('request' as const), key: text, at: fc.maxSafeNat() })
+const claim = fc.oneof(requestClaim, fc.record({ kind: fc.constant('schedule' as const), step }))
 const write: fc.Arbitrary<Write> = fc.oneof(
-  fc.record({ kind: fc.constant('log' as const), row, output: fc.option(bytes, { nil: null }) }),
-  fc.record({ kind: fc.constant('job' as const), row: job }),
+  fc.record(
+    { kind: fc.constant('log' as const), row, output: fc.option(bytes, { nil: null }), claim: requestClaim },
+    { requiredKeys: ['kind', 'row', 'output'] },
+  ),
+  fc.record({ kind: fc.constant('job' as const), row: job, claim }, { requiredKeys: ['kind', 'row'] }),
+  fc.record({ kind: fc.constant('schedule' as const), step }),
   fc.record({ kind: fc.constant('job-start' as const), executionId: text, at: fc.maxSafeNat() }),
   fc.record({ kind: fc.constant('job-step' as const), executionId: text, number: fc.nat(), content: bytes }),
   attempt,

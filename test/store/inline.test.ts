@@ -35,7 +35,7 @@ async function world(folder: { path: string }) {
     inline,
     commit(rows = 1, more = {}) {
       readings = 0
-      return inline.append(Array.from({ length: rows }, () => logWrite(logRow(home, ++sequence, more))))
+      return inline.append(Array.from({ length: rows }, () => logWrite(logRow(home, ++sequence, more)))) !== undefined
     },
     takes: (ms: number) => {
       commitMs = ms

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import type { ScheduleClaim } from '../../src/domain/claim.ts'
+import { newExecutionId } from '../../src/domain/ids.ts'
+import type { NewJob } from '../../src/domain/job.ts'
 import type { ScheduleRule } from '../../src/domain/schedule.ts'
 import type { Address, Registrations } from '../../src/domain/trigger.ts'
+import { logWrite } from '../../src/domain/write.ts'
 import type { Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
-import type { Installed } from './installed.ts'
+import { type Installed, logRow } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 
 const everyMinute: ScheduleRule = {
@@ -24,6 +28,22 @@ export function registrationContract(here: () => { store: Store; home: Installed
   const addresses = (...names: string[]): Registrations => ({ addresses: names.map(webhook), schedule: null })
   const due = (dueAt: number | null): Registrations => ({ addresses: [], schedule: { rule: everyMinute, dueAt } })
 
+  const jobOf = ({ workflowId, workspaceId }: Installed, more: Partial<NewJob> = {}): NewJob => ({
+    executionId: newExecutionId(),
+    workflowId,
+    workspaceId,
+    version: 1,
+    trigger: 'webhook',
+    createdAt: 5_000,
+    startedAt: null,
+    input: Uint8Array.of(1),
+    ...more,
+  })
+  type State = readonly [dueAt: number | null, waitingAt: number | null]
+  const scheduleClaim = ({ workflowId }: Installed, from: State, to: State): ScheduleClaim => {
+    const state = ([dueAt, waitingAt]: State) => ({ dueAt, waitingAt })
+    return { kind: 'schedule', step: { workflowId, version: 1, from: state(from), to: state(to) } }
+  }
   const another = async (name: string): Promise<string> => {
     const { store, home } = here()
     const draft = document({ name, blocks: [] })
@@ -98,6 +118,106 @@ export function registrationContract(here: () => { store: Store; home: Installed
       await store.undeploy(workflowId)
       expect(await listed(10)).toEqual([])
       expect(await store.getSchedule(workflowId)).toBeUndefined()
+    })
+
+    test('starts one run for a due time, whoever claims it how often', async () => {
+      const { store, home } = here()
+      await deploy(home.workflowId, due(1_000))
+      const claim = scheduleClaim(home, [1_000, null], [2_000, null])
+      const rows = Array.from({ length: 3 }, () => jobOf(home, { trigger: 'schedule' }))
+      const refusals = await store.append(rows.map((row) => ({ kind: 'job', row, claim })))
+      expect(refusals).toEqual([
+        { index: 1, executionId: null },
+        { index: 2, executionId: null },
+      ])
+      expect(await Promise.all(rows.map(({ executionId }) => store.getJob(executionId)))).toEqual([
+        expect.objectContaining({ trigger: 'schedule' }),
+        undefined,
+        undefined,
+      ])
+      expect(await store.getSchedule(home.workflowId)).toMatchObject({ dueAt: 2_000, waitingAt: null })
+    })
+
+    test('keeps what was decided without a run, and lists the ones that have a run waiting', async () => {
+      const { store, home } = here()
+      await deploy(home.workflowId, due(1_000))
+      const wait = scheduleClaim(home, [1_000, null], [2_000, 1_000])
+      expect(await store.append([{ kind: 'schedule', step: wait.step }])).toBeUndefined()
+      expect(await store.append([{ kind: 'schedule', step: wait.step }])).toEqual([{ index: 0, executionId: null }])
+      expect(await store.listWaitingSchedules()).toMatchObject([{ workflowId: home.workflowId, waitingAt: 1_000 }])
+      const row = jobOf(home, { trigger: 'schedule' })
+      const claim = scheduleClaim(home, [2_000, 1_000], [null, null])
+      expect(await store.append([{ kind: 'job', row, claim }])).toBeUndefined()
+      expect(await store.listWaitingSchedules()).toEqual([])
+      expect(await store.listDueSchedules(10)).toEqual([])
+    })
+
+    test('that was replaced or taken away takes no claim of the one before it', async () => {
+      const { store, home } = here()
+      await deploy(home.workflowId, due(1_000))
+      await deploy(home.workflowId, due(1_000))
+      const claim = scheduleClaim(home, [1_000, null], [2_000, null])
+      expect(await store.append([{ kind: 'job', row: jobOf(home), claim }])).toHaveLength(1)
+      await store.undeploy(home.workflowId)
+      const latest = { ...claim, step: { ...claim.step, version: 2 } }
+      expect(await store.append([{ kind: 'job', row: jobOf(home), claim: latest }])).toHaveLength(1)
+      expect(await store.listQueuedJobs(10)).toEqual([])
+    })
+  })
+
+  describe('a request that names itself', () => {
+    const day = 86_400_000
+    const claimAt = (at: number, key = 'k') => ({ kind: 'request' as const, key, at })
+
+    test('starts one run in 24 hours, in one group and later', async () => {
+      const { store, home } = here()
+      const [first, second, third] = [jobOf(home), jobOf(home), jobOf(home)]
+      const claim = claimAt(1_000)
+      const held = { executionId: first.executionId }
+      expect(
+        await store.append([
+          { kind: 'job', row: first, claim },
+          { kind: 'job', row: second, claim },
+        ]),
+      ).toEqual([{ index: 1, ...held }])
+      expect(await store.append([{ kind: 'job', row: third, claim: claimAt(day) }])).toEqual([{ index: 0, ...held }])
+      expect(await store.findRequestClaim(home.workflowId, 'k', day)).toBe(first.executionId)
+      expect(await store.findRequestClaim(home.workflowId, 'k', day + 1_000)).toBeUndefined()
+      expect(await store.append([{ kind: 'job', row: third, claim: claimAt(day + 1_000) }])).toBeUndefined()
+      expect(await store.getJob(second.executionId)).toBeUndefined()
+      expect(await store.findRequestClaim(home.workflowId, 'k', day + 1_000)).toBe(third.executionId)
+    })
+
+    test('is one of its workflow: another one may have the same name', async () => {
+      const { store, home } = here()
+      const workflowId = await another('Second')
+      expect(await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(1) }])).toBeUndefined()
+      const other = jobOf(home, { workflowId })
+      expect(await store.append([{ kind: 'job', row: other, claim: claimAt(2) }])).toBeUndefined()
+    })
+
+    test('that a run answered is taken with its log entry', async () => {
+      const { store, home } = here()
+      const row = logRow(home, 1)
+      await store.append([logWrite(row, null, claimAt(1_000))])
+      expect(await store.findRequestClaim(home.workflowId, 'k', 2_000)).toBe(row.executionId)
+      const refusals = await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(3_000) }])
+      expect(refusals).toEqual([{ index: 0, executionId: row.executionId }])
+    })
+
+    test('is forgotten when it is over, as others come', async () => {
+      const { store, home } = here()
+      for (let index = 0; index < 10; index += 1) {
+        await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(index, `old ${index}`) }])
+      }
+      for (let index = 0; index < 5; index += 1) {
+        await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(2 * day + index, `new ${index}`) }])
+      }
+      // Asked as of then: what is still there would be found.
+      const found = Array.from({ length: 10 }, (_, index) =>
+        store.findRequestClaim(home.workflowId, `old ${index}`, 20),
+      )
+      expect((await Promise.all(found)).filter((one) => one !== undefined)).toEqual([])
     })
   })
 }

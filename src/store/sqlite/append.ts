@@ -1,21 +1,34 @@
+import type { Refusal } from '../../domain/claim.ts'
 import type { LogRow } from '../../domain/log.ts'
 import type { Write } from '../../domain/write.ts'
+import { claimOf, claimRequest, takeStep } from './claims.ts'
 import type { Sql } from './connection.ts'
 import { endAttempt } from './deliveries.ts'
 import { endJob, insertJob, insertStep, startJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 
-/** The hot path: one group. A job's own writes wait for one another, so their order in a group means nothing; nor does that of attempts. */
-export function append(sql: Sql, writes: readonly Write[]): void {
+/**
+ * The hot path: one group. A job's own writes wait for one another, so their order in a group means nothing; nor does that of
+ * attempts. Answers which ones were refused; undefined when none was.
+ */
+export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] | undefined {
   const rows: LogRow[] = []
-  for (const write of writes) {
+  const refusals: Refusal[] = []
+  for (const [index, write] of writes.entries()) {
     if (write.kind === 'log') {
       rows.push(write.row)
       if (write.row.createdAt !== null) endJob(sql, write.row.executionId, write.output)
-    } else if (write.kind === 'job') insertJob(sql, write.row)
-    else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
+      if (write.claim) claimRequest(sql, write.row, write.claim)
+    } else if (write.kind === 'job') {
+      const refused = write.claim && claimOf(sql, write.row, write.claim)
+      if (refused) refusals.push({ index, ...refused })
+      else insertJob(sql, write.row)
+    } else if (write.kind === 'schedule') {
+      if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
+    } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
     else endAttempt(sql, write)
   }
   if (rows.length > 0) appendLogs(sql, rows)
+  return refusals.length > 0 ? refusals : undefined
 }

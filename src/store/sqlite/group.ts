@@ -1,8 +1,10 @@
+import type { Claim, RequestClaim } from '../../domain/claim.ts'
 import type { AttemptFailureCode, AttemptOutcome, DeliveryAttempt } from '../../domain/delivery.ts'
 import type { NewJob } from '../../domain/job.ts'
 import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/log.ts'
+import type { ScheduleStep } from '../../domain/schedule.ts'
 import type { TriggerKind } from '../../domain/workflow.ts'
-import type { AttemptWrite, Write } from '../../domain/write.ts'
+import type { AttemptWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts'
 
 /**
  * A group of writes as one string, for the way to the writer's thread. Measured for 32 log rows of 1 kB: posting an array
@@ -14,8 +16,9 @@ import type { AttemptWrite, Write } from '../../domain/write.ts'
 export function encodeGroup(writes: readonly Write[]): string {
   let text = ''
   for (const write of writes) {
-    if (write.kind === 'log') text += encodeLog(write.row, write.output)
-    else if (write.kind === 'job') text += encodeJob(write.row)
+    if (write.kind === 'log') text += encodeLog(write)
+    else if (write.kind === 'job') text += encodeJob(write.row, write.claim)
+    else if (write.kind === 'schedule') text += encodeStep(write.step)
     else if (write.kind === 'job-start') text += `S ${write.at} ${write.executionId.length}\n${write.executionId}`
     else if (write.kind === 'attempt') text += encodeAttempt(write)
     else {
@@ -26,15 +29,17 @@ export function encodeGroup(writes: readonly Write[]): string {
   return text
 }
 
-function encodeLog(row: LogRow, output: Uint8Array | null): string {
+function encodeLog({ row, output, claim }: LogWrite): string {
   const models = row.models.length === 0 ? '' : JSON.stringify(row.models)
   const files = row.files ? JSON.stringify(row.files) : ''
   const webhooks = row.webhooks ? JSON.stringify(row.webhooks) : ''
+  const claimed = claim ? JSON.stringify(claim) : ''
   return (
     `L ${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ` +
     `${row.durationMs} ${row.costTotal} ${models.length} ${row.executionId.length} ${row.workflowId.length} ` +
     `${row.workspaceId.length} ${row.cost === null ? -1 : row.cost.length} ${row.finalOutput.length} ` +
-    `${row.traceSpans.length} ${output === null ? -1 : output.length} ${files.length} ${webhooks.length}\n` +
+    `${row.traceSpans.length} ${output === null ? -1 : output.length} ${files.length} ${webhooks.length} ` +
+    `${claimed.length}\n` +
     models +
     row.executionId +
     row.workflowId +
@@ -44,17 +49,20 @@ function encodeLog(row: LogRow, output: Uint8Array | null): string {
     row.traceSpans +
     files +
     webhooks +
+    claimed +
     (output === null ? '' : textOf(output))
   )
 }
 
-function encodeJob(row: NewJob): string {
+function encodeJob(row: NewJob, claim: Claim | undefined): string {
+  const claimed = claim ? JSON.stringify(claim) : ''
   return (
     `J ${row.version} ${row.trigger} ${row.createdAt} ${row.startedAt ?? ''} ${row.executionId.length} ` +
-    `${row.workflowId.length} ${row.workspaceId.length} ${row.input.length}\n` +
+    `${row.workflowId.length} ${row.workspaceId.length} ${claimed.length} ${row.input.length}\n` +
     row.executionId +
     row.workflowId +
     row.workspaceId +
+    claimed +
     textOf(row.input)
   )
 }
@@ -70,6 +78,11 @@ function encodeAttempt({ delivery, attempt, outcome }: AttemptWrite): string {
   )
 }
 
+function encodeStep(step: ScheduleStep): string {
+  const text = JSON.stringify(step)
+  return `D ${text.length}\n${text}`
+}
+
 export function decodeGroup(text: string): Write[] {
   const writes: Write[] = []
   const reader = new Reader(text)
@@ -79,8 +92,14 @@ export function decodeGroup(text: string): Write[] {
 
 function decodeWrite(reader: Reader): Write {
   const [kind, ...head] = reader.line()
-  if (kind === 'L') return { kind: 'log', row: decodeLog(reader, head), output: reader.bytes(head[16]) }
-  if (kind === 'J') return { kind: 'job', row: decodeJob(reader, head) }
+  if (kind === 'L') {
+    const row = decodeLog(reader, head)
+    const claim = reader.json<RequestClaim>(head[19])
+    const output = reader.bytes(head[16])
+    return claim ? { kind: 'log', row, output, claim } : { kind: 'log', row, output }
+  }
+  if (kind === 'J') return decodeJob(reader, head)
+  if (kind === 'D') return { kind: 'schedule', step: JSON.parse(reader.take(head[0])) as ScheduleStep }
   if (kind === 'S') return { kind: 'job-start', at: Number(head[0]), executionId: reader.take(head[1]) }
   if (kind === 'A') return decodeAttempt(reader, head)
   const executionId = reader.take(head[1])
@@ -111,8 +130,8 @@ function decodeLog(reader: Reader, head: readonly string[]): LogRow {
   }
 }
 
-function decodeJob(reader: Reader, head: readonly string[]): NewJob {
-  return {
+function decodeJob(reader: Reader, head: readonly string[]): JobWrite {
+  const facts = {
     version: Number(head[0]),
     trigger: head[1] as TriggerKind,
     createdAt: Number(head[2]),
@@ -120,8 +139,10 @@ function decodeJob(reader: Reader, head: readonly string[]): NewJob {
     executionId: reader.take(head[4]),
     workflowId: reader.take(head[5]),
     workspaceId: reader.take(head[6]),
-    input: reader.bytes(head[7]) ?? new Uint8Array(),
   }
+  const claim = reader.json<Claim>(head[7])
+  const row: NewJob = { ...facts, input: reader.bytes(head[8]) ?? new Uint8Array() }
+  return claim ? { kind: 'job', row, claim } : { kind: 'job', row }
 }
 
 function decodeAttempt(reader: Reader, head: readonly string[]): AttemptWrite {
@@ -169,6 +190,11 @@ class Reader {
     const start = this.#at
     this.#at += Number(length)
     return this.#text.slice(start, this.#at)
+  }
+
+  /** Undefined for the length 0. */
+  json<Value>(length: string | undefined): Value | undefined {
+    return length === '0' ? undefined : (JSON.parse(this.take(length)) as Value)
   }
 
   /** Null for the length -1. */

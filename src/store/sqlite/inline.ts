@@ -1,3 +1,4 @@
+import type { Refusal } from '../../domain/claim.ts'
 import type { Write } from '../../domain/write.ts'
 import { append } from './append.ts'
 import type { Connection } from './connection.ts'
@@ -5,6 +6,9 @@ import { failureOf, unavailable } from './failures.ts'
 import { type OpenOptions, openConnection } from './open.ts'
 import type { Thread } from './thread.ts'
 import { abandon, drop } from './trial.ts'
+
+/** What became of a group that was committed here. */
+type Appended = { refusals: readonly Refusal[] | undefined }
 
 export type InlineOptions = {
   database: OpenOptions
@@ -34,21 +38,21 @@ export class Inline {
     this.#monotonic = monotonic
   }
 
-  /** False when these should go to the thread. Throws what `append` of the port rejects with. */
-  append(writes: readonly Write[]): boolean {
+  /** Undefined when these should go to the thread. Throws what `append` of the port rejects with. */
+  append(writes: readonly Write[]): Appended | undefined {
     if (writes.length > writesMax) {
       // Where many runs end at once the thread is worth its while, also for the smaller groups between the larger.
       this.#pauseFor(crowdedMs)
-      return false
+      return undefined
     }
-    if (!this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return false
+    if (!this.#writer.isIdle || this.#monotonic() < this.#pausedUntil) return undefined
     const startedAt = this.#monotonic()
     try {
       this.#connection ??= openConnection({ ...this.#database, busyTimeoutMs: 0 })
       const connection = this.#connection
-      connection.write(() => append(connection, writes))
+      const refusals = connection.write(() => append(connection, writes))
       this.#learn(this.#monotonic() - startedAt)
-      return true
+      return refusals ? { refusals } : allTaken
     } catch (error) {
       return this.#judge(error)
     }
@@ -76,11 +80,11 @@ export class Inline {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#monotonic() + ms)
   }
 
-  #judge(error: unknown): false {
+  #judge(error: unknown): undefined {
     const failure = failureOf(error, this.#database.path)
     if (!failure) throw error
     // Another process is writing: the thread can wait for it.
-    if (failure.kind === 'busy') return false
+    if (failure.kind === 'busy') return undefined
     if (failure.kind === 'full') throw unavailable(failure.message, error)
     this.#pauseFor(brokenMs)
     const giveUp = failure.kind === 'io' ? abandon : drop
@@ -92,6 +96,7 @@ export class Inline {
   }
 }
 
+const allTaken: Appended = { refusals: undefined }
 const writesMax = 4
 /** Where waiting for the disk begins to cost more than two threads waking each other. */
 const fastMs = 0.8

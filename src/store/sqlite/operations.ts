@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import { append } from './append.ts'
+import * as claims from './claims.ts'
 import type { Sql } from './connection.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
@@ -95,6 +96,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getSchedule: { writes: false, run: registrations.getSchedule },
 
   append: { writes: true, run: append },
+  findRequestClaim: { writes: false, run: claims.findRequestClaim },
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   getLog: { writes: false, searches: true, run: logs.getLog },

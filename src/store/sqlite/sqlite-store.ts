@@ -126,9 +126,12 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
     append: async (writes) => {
-      if (!(inlineCommits && inline.append(writes))) await heard(writer.append(writes))
+      const { refusals } = (inlineCommits && inline.append(writes)) || {
+        refusals: await heard(writer.append(writes)),
+      }
       checkpoints.count(writes)
       zoning.count(writes)
+      return refusals
     },
   }
 }

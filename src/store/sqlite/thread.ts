@@ -1,3 +1,4 @@
+import type { Refusal } from '../../domain/claim.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
@@ -66,9 +67,9 @@ export class Thread {
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
   }
 
-  append(writes: readonly Write[]): Promise<void> {
+  append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined> {
     const id = ++this.#lastId
-    return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<void>
+    return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<readonly Refusal[] | undefined>
   }
 
   retain(bounds: RetentionBounds): Promise<RetentionStep & { walBytes: number }> {

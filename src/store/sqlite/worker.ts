@@ -14,8 +14,8 @@ function serve(port: Port): void {
     const id = idOf(data)
     try {
       if (typeof data === 'string') {
-        executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
-        port.postMessage(id)
+        const refusals = executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
+        port.postMessage(refusals ? { id, value: refusals } : id)
         return
       }
       port.postMessage({ id, value: answer(data) })

@@ -266,6 +266,17 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_queued ON jobs (workflow) WHERE state = 0;
 CREATE INDEX jobs_started ON jobs (state) WHERE state > 0;
 
+-- Requests of others that were taken and name themselves, so that a second one starts nothing. Kept for a day; each one
+-- that comes takes some away that are older.
+CREATE TABLE request_claims (
+  workflow INTEGER NOT NULL,
+  key TEXT NOT NULL,                          -- a digest of the name
+  execution_id ANY NOT NULL,                  -- as in logs
+  claimed_at INTEGER NOT NULL,
+  PRIMARY KEY (workflow, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX request_claims_by_time ON request_claims (claimed_at);
+
 -- What running jobs need to go on after a crash: a row a block that ended.
 CREATE TABLE job_steps (
   job INTEGER NOT NULL REFERENCES jobs (number),
