@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildInterface } from './build-interface.ts'
 
 /**
  * Builds the executable: `bun run build [--outfile dist/millrace] [--target bun-linux-arm64] [--silent]`.
@@ -20,6 +21,7 @@ async function build(): Promise<void> {
   mkdirSync(folder, { recursive: true })
   try {
     const startedAt = performance.now()
+    const interfaceModule = await buildInterface(join(folder, 'interface'))
     const result = await Bun.build({
       entrypoints: [join(source, 'main.ts'), ...workers.map((worker) => join(source, worker))],
       root: source,
@@ -30,6 +32,7 @@ async function build(): Promise<void> {
       // Each command is a chunk of its own that is loaded when it is called.
       splitting: true,
       minify: true,
+      plugins: [resolving('#interface', interfaceModule)],
       // Embedded, so that stack traces name lines of the source.
       sourcemap: 'linked',
       define: {
@@ -53,6 +56,16 @@ async function build(): Promise<void> {
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What `package.json` finds in `dist/interface` is, in an executable, what was built for it. */
+function resolving(name: string, path: string): Bun.BunPlugin {
+  return {
+    name,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path }))
+    },
   }
 }
 

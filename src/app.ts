@@ -24,6 +24,7 @@ import { checkOf } from './engine/registrations.ts'
 import { Runner } from './engine/runner.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
+import type { InterfaceFiles } from './http/interface-files.ts'
 import type { Answerer, Listener } from './http/listener.ts'
 import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
@@ -48,6 +49,8 @@ export type AppOptions = {
   logger: Logger
   clock: Clock
   build: Build
+  /** What the editor is made of; asked for when somebody first opens it. */
+  interfaceFiles(): Promise<InterfaceFiles>
   /** Already listening. */
   listener: Listener
   /** Already being opened; the caller holds the lock of its folder. */
@@ -66,7 +69,7 @@ export type App = {
 
 /** The one place where the parts meet: from top to bottom is the start, from bottom to top the stop. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, outboundAllow, priceOf, logger, clock, build, listener, opening } = options
+  const { config, outboundAllow, priceOf, logger, clock, build, interfaceFiles, listener, opening } = options
   const { version } = build
   const limits = limitsOf(config)
   const store = await opening
@@ -202,6 +205,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
     environments,
     files,
+    interfaceFiles,
     rateLimits: {
       externalApi: async ({ userId }: Account) => accounts.take('external', await accounts.account(userId)),
       refused: (address: string) => accounts.takeRefused(address),

@@ -6,6 +6,7 @@ import { systemClock } from '../src/domain/clock.ts'
 import { Listener } from '../src/http/listener.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { Logger } from '../src/telemetry/logger.ts'
+import { madeUpInterface } from './http/interface-files.ts'
 
 /** The whole service in this process, on a folder and a free port. `flags` are settings as on the command line. */
 export async function startTestApp(
@@ -23,6 +24,7 @@ export async function startTestApp(
     logger,
     clock: systemClock,
     build: { version: 'test', commit: 'test', bun: Bun.version },
+    interfaceFiles: async () => madeUpInterface(data),
     listener,
     opening,
   })

@@ -56,6 +56,15 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/anthropic': ['models'],
   '@ai-sdk/google': ['models'],
   '@cfworker/json-schema': ['models'],
+  // Made into a module by scripts/build-interface.ts.
+  '#interface': ['http'],
+  react: ['ui'],
+  'react-dom': ['ui'],
+  '@xyflow/react': ['ui'],
+  '@base-ui/react': ['ui'],
+  '@tanstack/react-query': ['ui'],
+  wouter: ['ui'],
+  'lucide-react': ['ui'],
 }
 
 /** Folders that know no clock, disk, network or framework. */

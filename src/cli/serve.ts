@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { type Config, environmentWith } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
+import { loadInterfaceFiles } from '../http/interface-files.ts'
 import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import { type DirectoryLock, takeLock } from '../store/lock.ts'
@@ -69,7 +70,10 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     ])
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
-    const app = await startApp({ config, outboundAllow, priceOf, logger, clock: systemClock, build, listener, opening })
+    const app = await startApp({
+      ...{ config, outboundAllow, priceOf, logger, clock: systemClock, build, listener, opening },
+      interfaceFiles: loadInterfaceFiles,
+    })
     return { app, lock }
   } catch (error) {
     throw explained(error, config)

@@ -6,6 +6,7 @@ import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
+import { interfaceRoutes } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { sampleRoutes } from './routes/sample.ts'
@@ -37,6 +38,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(leaving(door))
     .use(fileRoutes(services, door))
     .use(apiRoutes(services, door))
+    .use(interfaceRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
   return { app: server, lost: (thrown) => door.lost(thrown) }

@@ -5,6 +5,7 @@ import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
+import type { InterfaceFiles } from './interface-files.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
 export type Services = {
@@ -39,6 +40,8 @@ export type Services = {
     unset(workspaceId: string, name: string): Promise<boolean>
   }
   files: FileServices
+  /** What the editor is made of. */
+  interfaceFiles(): Promise<InterfaceFiles>
   rateLimits: RateLimits
   limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
   /** Whether ended runs reach the disk, and how many wait for it. */

@@ -91,6 +91,12 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /swagger/swagger-ui-bundle.js', '/swagger/swagger-ui-bundle.js', 'nothing', 200),
   row('GET /swagger/swagger-ui.css', '/swagger/swagger-ui.css', 'nothing', 200),
 
+  row('GET /', '/', 'nothing', 200),
+  row('GET /w/*', '/w/<workspace>/workflows', 'nothing', 200),
+  row('GET /workflows/*', '/workflows/<workflow>', 'nothing', 200),
+  row('GET /logs/*', '/logs/<log>', 'nothing', 200),
+  row('GET /assets/:name', '/assets/main.js', 'nothing', 200),
+
   row('ALL /*', '/nothing/here', 'nothing', 404),
   row('ALL /*', '/api/v1/nothing', 'key', 404),
 ]

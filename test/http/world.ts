@@ -1,3 +1,4 @@
+// Long because it is one world: every service of the HTTP interface, put together in one place.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +30,7 @@ import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
 import { DeclaredAnswers } from './declared-answers.ts'
+import { madeUpInterface } from './interface-files.ts'
 
 export type WorldOptions = {
   access?: AccessLogging
@@ -123,6 +125,7 @@ export class HttpWorld {
       outputOf: async () => undefined,
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },
+      interfaceFiles: async () => madeUpInterface(directory),
       rateLimits: {
         externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
         refused: (address) => limits.takeRefused(address),

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join, resolve } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { compile, optimize } from '@tailwindcss/node'
+import { Scanner } from '@tailwindcss/oxide'
+
+/**
+ * Builds the editor and dashboard (`src/ui`) into a folder: hashed, compressed files, and a module that names them
+ * (`interface.js`, in the shape that `src/http/interface-files.ts` declares). Answers the module's path.
+ */
+export async function buildInterface(folder: string): Promise<string> {
+  mkdirSync(folder, { recursive: true })
+  const [scripts, theme, css] = await Promise.all([bundle('main.tsx'), bundle('theme-start.ts'), styles()])
+  const assets: Asset[] = [...scripts, ...theme]
+  const add = (name: string, type: string, body: Uint8Array) => {
+    const dot = name.lastIndexOf('.')
+    const asset = { path: `/assets/${name.slice(0, dot)}-${hashOf(body)}${name.slice(dot)}`, type, body }
+    assets.push(asset)
+    return asset.path
+  }
+  const icon = add('icon.svg', 'image/svg+xml', await read(join(source, 'icon.svg')))
+  const font = add('inter.woff2', 'font/woff2', await read(resolve(root, 'node_modules', fontFile)))
+  const style = add('main.css', typeOf('.css'), bytesOf(css.replaceAll('/inter.woff2', font)))
+  const shell = (await Bun.file(join(source, 'shell.html')).text())
+    .replace('/icon.svg', icon)
+    .replace('/inter.woff2', font)
+    .replace('/main.css', style)
+    .replace('/theme-start.js', entryOf(theme).path)
+    .replace('/main.js', entryOf(scripts).path)
+  const files = [...assets, { path: '/', type: 'text/html; charset=utf-8', body: bytesOf(shell) }]
+  const path = join(folder, 'interface.js')
+  writeFileSync(path, moduleOf(files, folder))
+  return path
+}
+
+/** A file as a browser asks for it. */
+type Asset = { path: string; type: string; body: Uint8Array; isEntry?: boolean }
+
+const root = resolve(import.meta.dir, '..')
+const source = join(root, 'src', 'ui')
+const fontFile = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'
+
+/** A script with everything it imports; what is imported when it is needed becomes files of its own. */
+async function bundle(entry: string): Promise<Asset[]> {
+  const result = await Bun.build({
+    entrypoints: [join(source, entry)],
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+  })
+  if (!result.success) throw new AggregateError(result.logs, 'The interface could not be built.')
+  return await Promise.all(
+    result.outputs.map(async (output) => ({
+      path: `/assets/${output.path.replace(/^\.?\//, '')}`,
+      type: typeOf('.js'),
+      body: new Uint8Array(await output.arrayBuffer()),
+      isEntry: output.kind === 'entry-point',
+    })),
+  )
+}
+
+/** The style sheet: the tokens, and the classes that occur in `src/ui`. */
+async function styles(): Promise<string> {
+  const text = await Bun.file(join(source, 'styles.css')).text()
+  const compiler = await compile(text, { base: source, onDependency: () => undefined })
+  const scanner = new Scanner({ sources: [{ base: source, pattern: '**/*.{ts,tsx}', negated: false }] })
+  return optimize(compiler.build(scanner.scan()), { minify: true }).code
+}
+
+/** Writes the compressed forms of each file, and says in a module where they are. */
+function moduleOf(files: readonly Asset[], folder: string): string {
+  const imports: string[] = []
+  const rows = files.map(({ path, type, body }, index) => {
+    const etag = JSON.stringify(`"${hashOf(body)}"`)
+    const facts = `type: ${JSON.stringify(type)}, etag: ${etag}`
+    const name = `${path === '/' ? 'shell.html' : path.slice('/assets/'.length)}`
+    const write = (ending: string, bytes: Uint8Array) => {
+      writeFileSync(join(folder, name + ending), bytes)
+      imports.push(`import ${ending.slice(1)}${index} from './${name}${ending}' with { type: 'file' }`)
+      return `${ending.slice(1)}: ${ending.slice(1)}${index}`
+    }
+    // A font is compressed already.
+    const forms =
+      extname(path) === '.woff2' ? [write('.plain', body)] : [write('.br', brotli(body)), write('.gz', gzip(body))]
+    return `  ${JSON.stringify(path)}: { ${facts}, ${forms.join(', ')} },`
+  })
+  return `${imports.join('\n')}\n\nexport const files = {\n${rows.join('\n')}\n}\n`
+}
+
+function brotli(bytes: Uint8Array): Uint8Array {
+  return brotliCompressSync(bytes, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+  })
+}
+
+function gzip(bytes: Uint8Array): Uint8Array {
+  return gzipSync(bytes, { level: 9 })
+}
+
+function entryOf(assets: readonly Asset[]): Asset {
+  return assets.find(({ isEntry }) => isEntry)!
+}
+
+function typeOf(ending: '.js' | '.css'): string {
+  return ending === '.js' ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8'
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  return await Bun.file(path).bytes()
+}
+
+/** `bun scripts/build-interface.ts`: for the service as it runs from source, in `dist/interface`, in one step. */
+if (import.meta.main) {
+  const place = join(root, 'dist', 'interface')
+  const fresh = `${place}.${process.pid}`
+  mkdirSync(dirname(place), { recursive: true })
+  await buildInterface(fresh)
+  rmSync(place, { recursive: true, force: true })
+  renameSync(fresh, place)
+}

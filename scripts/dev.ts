@@ -1,0 +1,26 @@
+import { watch } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** `bun run dev`: the service from source. A change to the editor builds it anew, any change starts the service again. */
+const root = resolve(import.meta.dir, '..')
+
+function buildInterface(): number {
+  return Bun.spawnSync([process.execPath, join(root, 'scripts/build-interface.ts')], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  }).exitCode
+}
+
+buildInterface()
+let planned: Timer | undefined
+watch(join(root, 'src/ui'), { recursive: true }, () => {
+  clearTimeout(planned)
+  planned = setTimeout(() => buildInterface() === 0 && console.error('The editor was built anew: reload its page.'), 50)
+})
+const service = Bun.spawn([process.execPath, '--watch', join(root, 'src/main.ts'), 'serve', ...process.argv.slice(2)], {
+  cwd: process.cwd(),
+  stdio: ['inherit', 'inherit', 'inherit'],
+})
+process.on('SIGINT', () => service.kill('SIGINT'))
+process.on('SIGTERM', () => service.kill('SIGTERM'))
+process.exit(await service.exited)

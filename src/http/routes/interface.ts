@@ -1,0 +1,83 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { type AnswerSet, type Door, pathOf } from '../door.ts'
+import type { InterfaceFile, InterfaceFiles } from '../interface-files.ts'
+
+type Loads = { interfaceFiles(): Promise<InterfaceFiles> }
+
+/**
+ * The editor and dashboard: one page at every path that it shows something at, and its files under `/assets/`. Names of
+ * files hold a hash of their content, so a browser keeps them for good; the page is asked for each time, and answered
+ * with 304 while it is the same.
+ */
+export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
+  const app = new Elysia()
+  for (const path of pagePaths) {
+    app.get(
+      path,
+      ({ request, set }) => {
+        door.greet(request, set)
+        return answerPage({ interfaceFiles }, request, set)
+      },
+      { detail: { hide: true } },
+    )
+  }
+  return app.get(
+    '/assets/:name',
+    async ({ request, set }) => {
+      door.greet(request, set)
+      const path = pathOf(request)
+      const files = await interfaceFiles()
+      const file = Object.hasOwn(files, path) ? files[path] : undefined
+      if (!file)
+        throw new AppError('NOT_FOUND', 'There is no such file. If a page of an older version asks: reload it.')
+      set.headers['cache-control'] = 'public, max-age=31536000, immutable'
+      return await answerFile(request, set, file)
+    },
+    { detail: { hide: true } },
+  )
+}
+
+/** Where the page answers; what it shows there is its own business (`ui/screens.tsx`). */
+const pagePaths = ['/', '/w/*', '/workflows/*', '/logs/*']
+
+/** The page itself. */
+export async function answerPage({ interfaceFiles }: Loads, request: Request, set: AnswerSet): Promise<unknown> {
+  const file = (await interfaceFiles())['/']
+  if (!file) throw new AppError('NOT_FOUND', 'The editor has not been built: bun scripts/build-interface.ts')
+  Object.assign(set.headers, pageHeaders)
+  return await answerFile(request, set, file)
+}
+
+/** The page's own scripts and styles, and nothing else: what a workflow's data holds can never become code. */
+const pageHeaders = {
+  'cache-control': 'no-cache',
+  'content-security-policy':
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; object-src 'none'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+}
+
+async function answerFile(request: Request, set: AnswerSet, file: InterfaceFile): Promise<unknown> {
+  const { type, etag, br, gz, plain } = file
+  Object.assign(set.headers, {
+    etag,
+    'content-type': type,
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+  })
+  if (request.headers.get('if-none-match')?.includes(etag)) {
+    set.status = 304
+    return undefined
+  }
+  const accepted = request.headers.get('accept-encoding') ?? ''
+  if (br && /\bbr\b/.test(accepted)) return await compressed(set, 'br', br)
+  if (gz && /\bgzip\b/.test(accepted)) return await compressed(set, 'gzip', gz)
+  return plain || !gz ? await Bun.file(plain ?? '').bytes() : Bun.gunzipSync(await Bun.file(gz).bytes())
+}
+
+async function compressed(set: AnswerSet, encoding: string, path: string): Promise<Uint8Array> {
+  set.headers['content-encoding'] = encoding
+  return await Bun.file(path).bytes()
+}

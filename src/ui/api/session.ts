@@ -1,0 +1,45 @@
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { ApiError } from './api-error.ts'
+import { call } from './call.ts'
+
+/** Who is signed in, and what they reach. */
+export type Me = {
+  user: { id: string; email: string; hasPassword: boolean }
+  workspaces: { id: string; name: string; role: 'owner' | 'editor' | 'viewer' }[]
+  service: { version: string; noAuth: boolean; baseUrl: string }
+}
+export type Workspace = Me['workspaces'][number]
+
+/** Where the cache holds who is signed in; null: nobody. */
+export const sessionKey = ['me'] as const
+
+export const meQuery = queryOptions({
+  queryKey: sessionKey,
+  staleTime: 60_000,
+  queryFn: async ({ signal }): Promise<Me | null> => {
+    try {
+      return (await call('GET /api/editor/me' as never, { signal } as never)) as unknown as Me
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null
+      throw error
+    }
+  },
+})
+
+/** Who is signed in. For everything inside the frame, which is drawn for people who are. */
+export function useMe(): Me {
+  const { data } = useQuery(meQuery)
+  if (!data) throw new Error('useMe stands outside the frame')
+  return data
+}
+
+/** Ends the session, and forgets all that was loaded in it. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient()
+  return useCallback(async () => {
+    await call('DELETE /api/session' as never, {} as never)
+    queries.clear()
+    queries.setQueryData(sessionKey, null)
+  }, [queries])
+}

@@ -1,0 +1,103 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog'
+import { X } from 'lucide-react'
+import type { FormEvent, ReactNode } from 'react'
+import { Button, IconButton } from './button.tsx'
+import { classes } from './class-names.ts'
+
+type Width = 'small' | 'normal' | 'wide'
+const widths: Record<Width, string> = { small: 'max-w-104', normal: 'max-w-136', wide: 'max-w-208' }
+
+/** A window over the page. Escape and a click beside it close it; the focus goes back to where it was. */
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  width = 'normal',
+  children,
+}: {
+  open: boolean
+  onClose: () => void
+  title: string
+  description?: ReactNode
+  width?: Width
+  children: ReactNode
+}) {
+  return (
+    <BaseDialog.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="backdrop z-40" />
+        <BaseDialog.Popup
+          className={classes(
+            'popup fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[calc(100vw-24px)] -translate-x-1/2 flex-col',
+            widths[width],
+          )}
+        >
+          <header className="flex items-start gap-3 px-5 pt-4 pb-3">
+            <div className="min-w-0 flex-1">
+              <BaseDialog.Title className="text-base font-semibold">{title}</BaseDialog.Title>
+              {description && (
+                <BaseDialog.Description render={<div />} className="mt-0.5 text-sm text-muted">
+                  {description}
+                </BaseDialog.Description>
+              )}
+            </div>
+            <BaseDialog.Close
+              render={<IconButton label="Close" icon={<X size={16} />} size="small" className="-mr-1" />}
+            />
+          </header>
+          {children}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  )
+}
+
+export function DialogBody({ children }: { children: ReactNode }) {
+  return <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-5 pb-5">{children}</div>
+}
+
+export function DialogActions({ children }: { children: ReactNode }) {
+  return <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{children}</footer>
+}
+
+/** A dialog that is a form: Enter sends it, and it shows that it is being sent. */
+export function FormDialog({
+  onSubmit,
+  submit,
+  busy,
+  error,
+  children,
+  ...dialog
+}: Omit<Parameters<typeof Dialog>[0], 'children'> & {
+  onSubmit: () => void
+  submit: string
+  busy?: boolean
+  error?: string | null | undefined
+  children: ReactNode
+}) {
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit()
+  }
+  return (
+    <Dialog {...dialog}>
+      <form onSubmit={send} className="flex min-h-0 flex-1 flex-col">
+        <DialogBody>
+          {children}
+          {error && (
+            <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+              {error}
+            </p>
+          )}
+        </DialogBody>
+        <DialogActions>
+          <Button onClick={dialog.onClose}>Cancel</Button>
+          <Button look="primary" type="submit" busy={busy ?? false}>
+            {submit}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

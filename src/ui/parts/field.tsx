@@ -1,0 +1,79 @@
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import { classes } from './class-names.ts'
+
+/** What every control that takes text looks like. */
+export const controlLook = classes(
+  'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-text shadow-sm transition-colors',
+  'placeholder:text-muted hover:border-muted focus:border-accent focus:outline-2 focus:-outline-offset-1 focus:outline-accent',
+  'aria-invalid:border-error disabled:opacity-60 read-only:bg-sunken',
+)
+
+export function Input({ className, ...props }: ComponentProps<'input'>) {
+  return <input autoComplete="off" spellCheck={false} {...props} className={classes(controlLook, 'h-8', className)} />
+}
+
+export function TextArea({ className, ...props }: ComponentProps<'textarea'>) {
+  return (
+    <textarea
+      spellCheck={false}
+      rows={3}
+      {...props}
+      className={classes(controlLook, 'min-h-16 resize-y py-1.5 leading-5', className)}
+    />
+  )
+}
+
+/** The browser's own list: it works by keyboard, on phones, and for readers of every kind. */
+export function Select({
+  options,
+  className,
+  ...props
+}: ComponentProps<'select'> & { options: readonly { value: string; label: string }[] }) {
+  return (
+    <select {...props} className={classes(controlLook, 'chevron h-8 cursor-default appearance-none pr-7', className)}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A label, a control, and what is to be said about it. `children` gets the ids that tie them together. */
+export function Field({
+  label,
+  note,
+  error,
+  optional,
+  aside,
+  children,
+}: {
+  label: string
+  note?: ReactNode
+  error?: ReactNode
+  optional?: boolean
+  /** At the end of the label's line. */
+  aside?: ReactNode
+  children: (tied: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+}) {
+  const id = useId()
+  const described = error || note ? { 'aria-describedby': `${id}-note` } : {}
+  return (
+    <div className="flex flex-col gap-1">
+      <div className="flex min-h-5 items-center justify-between gap-2">
+        <label htmlFor={id} className="text-xs font-medium text-text">
+          {label}
+          {optional && <span className="ml-1.5 font-normal text-muted">optional</span>}
+        </label>
+        {aside}
+      </div>
+      {children({ id, ...described, ...(error ? { 'aria-invalid': true } : {}) })}
+      {(error || note) && (
+        <div id={`${id}-note`} className={classes('text-xs', error ? 'text-error-text' : 'text-muted')}>
+          {error ?? note}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+/** Keys to press, `Mod+K` say: ⌘ on a Mac, Ctrl elsewhere. */
+export function Keys({ text }: { text: string }) {
+  return (
+    <span className="inline-flex gap-0.5" aria-hidden="true">
+      {text.split('+').map((key) => (
+        <kbd
+          key={key}
+          className="inline-flex h-4.5 min-w-4.5 items-center justify-center rounded-sm border border-line bg-sunken px-1 font-sans text-2xs text-muted"
+        >
+          {keyName(key)}
+        </kbd>
+      ))}
+    </span>
+  )
+}
+
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
+
+function keyName(key: string): string {
+  const names: Record<string, string> = isMac
+    ? { Mod: '⌘', Shift: '⇧', Alt: '⌥', Enter: '↵', Backspace: '⌫' }
+    : { Mod: 'Ctrl', Enter: '↵', Backspace: '⌫' }
+  return names[key] ?? key
+}
+
+/** Whether an event is `Mod` on this machine, with or without other keys. */
+export function hasMod(event: { metaKey: boolean; ctrlKey: boolean }): boolean {
+  return isMac ? event.metaKey : event.ctrlKey
+}
+
+/** Whether keys pressed now are text that goes into a field, and no command. */
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
+}

@@ -1,0 +1,62 @@
+import { CircleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { messageOf } from '../api/message-of.ts'
+import { Button } from './button.tsx'
+import { classes } from './class-names.ts'
+
+/** While a screen's data or code is on its way: nothing for 300 ms, then lines that hold its place. */
+export function Loading({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {
+  return (
+    <div role="status" aria-label={label} className="late flex flex-col gap-3 p-6">
+      {Array.from({ length: lines }, (_, index) => index).map((line) => (
+        <div key={line} className={classes('skeleton h-5', line % 3 === 0 ? 'w-2/3' : 'w-full')} />
+      ))}
+    </div>
+  )
+}
+
+/** What a list says when it has nothing: why, and what to do. */
+export function Empty({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon?: ReactNode
+  title: string
+  children?: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <div className="flex flex-1 flex-col items-center justify-center gap-2 px-6 py-14 text-center">
+      {icon && <div className="mb-1 rounded-xl bg-hover p-3 text-muted">{icon}</div>}
+      <h2 className="text-base font-semibold">{title}</h2>
+      {children && <div className="max-w-96 text-sm text-muted">{children}</div>}
+      {action && <div className="mt-2 flex gap-2">{action}</div>}
+    </div>
+  )
+}
+
+/** Something could not be loaded: what, and a way to try again. */
+export function Failed({
+  error,
+  retry,
+  title = 'This could not be loaded',
+}: {
+  error: unknown
+  retry?: (() => void) | undefined
+  title?: string
+}) {
+  return (
+    <div role="alert" className="flex flex-1 flex-col items-center justify-center gap-2 px-6 py-14 text-center">
+      <CircleAlert size={22} className="text-error-text" aria-hidden="true" />
+      <h2 className="text-base font-semibold">{title}</h2>
+      <p className="max-w-96 text-sm break-words text-muted">{messageOf(error)}</p>
+      {retry && (
+        <Button className="mt-2" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,36 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { classes } from './class-names.ts'
+
+/** A table; it scrolls sideways by itself when there is no room. */
+export function Table({ label, head, children }: { label: string; head: readonly ReactNode[]; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-surface">
+      <table className="w-full border-collapse text-left text-sm">
+        <thead>
+          <tr className="border-b border-line">
+            {head.map((cell, index) => (
+              <th
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+                key={index}
+                scope="col"
+                className="h-8 px-3 text-xs font-medium whitespace-nowrap text-muted"
+              >
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+export function Row(props: ComponentProps<'tr'>) {
+  return <tr {...props} className={classes('hover:bg-hover', props.className)} />
+}
+
+export function Cell(props: ComponentProps<'td'>) {
+  return <td {...props} className={classes('h-10 px-3', props.className)} />
+}

@@ -1,0 +1,104 @@
+import { CircleAlert, CircleCheck, X } from 'lucide-react'
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { messageOf } from '../api/message-of.ts'
+import { Button, IconButton } from './button.tsx'
+
+export type Toast = {
+  text: string
+  tone?: 'ok' | 'error'
+  /** One thing to do about it, `Undo` say. */
+  action?: { label: string; run: () => void }
+}
+
+type Shown = Toast & { id: number }
+
+type Toaster = {
+  show(toast: Toast): void
+  /** For what failed although nothing was wrong with what was asked. */
+  fail(error: unknown): void
+}
+
+const Context = createContext<Toaster | undefined>(undefined)
+
+/** Short notes in the corner. They go by themselves, but not while they are pointed at or hold the focus. */
+export function Toasts({ children }: { children: ReactNode }) {
+  const [shown, setShown] = useState<readonly Shown[]>([])
+  const counter = useRef(0)
+  const remove = useCallback((id: number) => setShown((all) => all.filter((one) => one.id !== id)), [])
+  const toaster = useMemo<Toaster>(() => {
+    const show = (toast: Toast) => {
+      counter.current += 1
+      const id = counter.current
+      setShown((all) => [...all.slice(-(shownMax - 1)), { ...toast, id }])
+    }
+    return { show, fail: (error) => show({ text: messageOf(error), tone: 'error' }) }
+  }, [])
+  return (
+    <Context value={toaster}>
+      {children}
+      <section
+        aria-label="Notifications"
+        aria-live="polite"
+        className="pointer-events-none fixed right-4 bottom-4 z-70 flex w-90 max-w-[calc(100vw-32px)] flex-col gap-2"
+      >
+        {shown.map((toast) => (
+          <ToastCard key={toast.id} toast={toast} onDone={() => remove(toast.id)} />
+        ))}
+      </section>
+    </Context>
+  )
+}
+
+export function useToast(): Toaster {
+  const toaster = useContext(Context)
+  if (!toaster) throw new Error('useToast stands outside Toasts')
+  return toaster
+}
+
+function ToastCard({ toast, onDone }: { toast: Shown; onDone: () => void }) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const stop = () => clearTimeout(timer.current)
+  const start = () => {
+    stop()
+    timer.current = setTimeout(onDone, toast.action || toast.tone === 'error' ? longMs : shortMs)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the clock starts once, when the card appears
+  useEffect(() => {
+    start()
+    return stop
+  }, [])
+  const { text, tone = 'ok', action } = toast
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it only gives time to read
+    <div
+      onMouseEnter={stop}
+      onMouseLeave={start}
+      onFocus={stop}
+      onBlur={start}
+      className="popup pointer-events-auto flex animate-[appear-late_120ms] items-center gap-2.5 py-2 pr-2 pl-3"
+    >
+      {tone === 'ok' ? (
+        <CircleCheck size={16} className="shrink-0 text-ok" aria-hidden="true" />
+      ) : (
+        <CircleAlert size={16} className="shrink-0 text-error" aria-hidden="true" />
+      )}
+      <p className="min-w-0 flex-1 text-sm break-words">{text}</p>
+      {action && (
+        <Button
+          size="small"
+          onClick={() => {
+            action.run()
+            onDone()
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
+      <IconButton label="Dismiss" icon={<X size={14} />} size="small" onClick={onDone} />
+    </div>
+  )
+}
+
+const shownMax = 4
+const shortMs = 4_000
+const longMs = 10_000

@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { meQuery } from './api/session.ts'
+import { Failed, Loading } from './parts/states.tsx'
+import { Frame } from './shell/frame.tsx'
+import { HomeScreen } from './shell/home-screen.tsx'
+import { NotFoundScreen } from './shell/not-found-screen.tsx'
+
+// Each screen is a file of its own that is loaded when it is first shown.
+const SignInScreen = lazy(async () => ({
+  default: (await import('./screens/sign-in/sign-in-screen.tsx')).SignInScreen,
+}))
+const WorkflowsScreen = lazy(async () => ({
+  default: (await import('./screens/workflows/workflows-screen.tsx')).WorkflowsScreen,
+}))
+
+/** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
+export function Screens() {
+  const [path] = useLocation()
+  const me = useQuery(meQuery)
+  if (me.isPending) return <Loading label="Signing in" />
+  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} title="The service does not answer" />
+  if (!me.data) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <SignInScreen />
+      </Suspense>
+    )
+  }
+  if (path === '/sign-in') return <Redirect to="/" replace />
+  return (
+    <Frame>
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          <Route path="/" component={HomeScreen} />
+          <Route path="/w/:workspaceId/workflows" component={WorkflowsScreen} />
+          <Route component={NotFoundScreen} />
+        </Switch>
+      </Suspense>
+    </Frame>
+  )
+}

@@ -1,0 +1,61 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { useSearch } from 'wouter'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { sessionKey } from '../../api/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field, Input } from '../../parts/field.tsx'
+import { Mark } from '../../shell/mark.tsx'
+import { useTitle } from '../../shell/page.tsx'
+
+/** E-mail and password. It stands in the place of any screen while nobody is signed in, so the address stays. */
+export function SignInScreen() {
+  useTitle('Sign in')
+  const queries = useQueryClient()
+  const usedLink = new URLSearchParams(useSearch()).get('link') === 'used'
+  const signIn = useMutation({
+    mutationFn: (body: { email: string; password: string }) => call('POST /api/session' as never, { body } as never),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sessionKey }),
+  })
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget)
+    signIn.mutate({ email: String(fields.get('email')), password: String(fields.get('password')) })
+  }
+  return (
+    <main className="flex h-full items-center justify-center p-4">
+      <div className="w-full max-w-88">
+        <div className="mb-6 flex flex-col items-center gap-3">
+          <Mark size={40} />
+          <h1 className="text-xl font-semibold">Sign in to Millrace</h1>
+        </div>
+        {usedLink && !signIn.isError && (
+          <p role="alert" className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn-text">
+            That sign-in link has been used already: each works once. Sign in with your password.
+          </p>
+        )}
+        <form onSubmit={send} className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm">
+          <Field label="E-mail">
+            {(tied) => <Input {...tied} name="email" type="email" autoComplete="username" required autoFocus />}
+          </Field>
+          <Field label="Password">
+            {(tied) => <Input {...tied} name="password" type="password" autoComplete="current-password" required />}
+          </Field>
+          {signIn.isError && (
+            <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+              {messageOf(signIn.error)}
+            </p>
+          )}
+          <Button look="primary" type="submit" busy={signIn.isPending}>
+            Sign in
+          </Button>
+        </form>
+        <p className="mt-4 text-center text-xs text-muted">
+          No password yet, or forgotten? On the machine that Millrace runs on:{' '}
+          <code className="font-mono text-text">millrace users password</code>
+        </p>
+      </div>
+    </main>
+  )
+}

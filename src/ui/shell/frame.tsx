@@ -1,0 +1,101 @@
+import { LogOut, Menu as MenuIcon, Moon, Sun, SunMoon } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useLocation } from 'wouter'
+import { useMe, useSignOut } from '../api/session.ts'
+import { IconButton } from '../parts/button.tsx'
+import { useToast } from '../parts/toast.tsx'
+import { Commands, useCommands } from './commands.tsx'
+import { ScreenBoundary } from './screen-boundary.tsx'
+import { destinations, Sidebar } from './sidebar.tsx'
+import { chooseTheme } from './theme.ts'
+import { useChooseWorkspace, useWorkspace, WorkspaceProvider } from './workspace.tsx'
+
+/** What stands around every screen: the sidebar, the command palette, the workspace. */
+export function Frame({ children }: { children: ReactNode }) {
+  const [path] = useLocation()
+  const [isOpen, setIsOpen] = useState(false)
+  // On a narrow page the sidebar lies over the screen that it led to.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the reason
+  useEffect(() => setIsOpen(false), [path])
+  const isEditor = path.startsWith('/workflows/')
+  return (
+    <WorkspaceProvider>
+      <Commands>
+        <FrameCommands />
+        <a
+          href="#screen"
+          className="sr-only z-80 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+        >
+          Skip to content
+        </a>
+        <div className="flex h-full">
+          <Sidebar small={isEditor} open={isOpen} onClose={() => setIsOpen(false)} />
+          <div className="flex min-w-0 flex-1 flex-col">
+            <div className="flex h-11 shrink-0 items-center gap-2 border-b border-line bg-bg px-2 md:hidden">
+              <IconButton label="Menu" icon={<MenuIcon size={18} />} onClick={() => setIsOpen(true)} />
+              <span className="font-semibold">Millrace</span>
+            </div>
+            <main id="screen" tabIndex={-1} className="flex min-h-0 flex-1 flex-col outline-none">
+              <ScreenBoundary key={isEditor ? path : 'screens'}>{children}</ScreenBoundary>
+            </main>
+          </div>
+        </div>
+      </Commands>
+    </WorkspaceProvider>
+  )
+}
+
+/** The commands that are there on every screen. */
+function FrameCommands() {
+  const [, navigate] = useLocation()
+  const {
+    workspaces,
+    service: { noAuth },
+  } = useMe()
+  const workspace = useWorkspace()
+  const choose = useChooseWorkspace()
+  const signOut = useSignOut()
+  const toast = useToast()
+  const goTo = (id: string) => {
+    choose(id)
+    navigate(`/w/${id}/workflows`)
+  }
+  useCommands([
+    ...destinations.map(({ name, label, icon: Icon }) => ({
+      id: `go-${name}`,
+      label,
+      group: 'Go to',
+      icon: <Icon size={15} />,
+      run: () => navigate(`/w/${workspace.id}/${name}`),
+    })),
+    ...workspaces
+      .filter(({ id }) => id !== workspace.id)
+      .map(({ id, name }) => ({
+        id: `workspace-${id}`,
+        label: `Switch to ${name}`,
+        group: 'Workspaces',
+        words: 'workspace',
+        run: () => goTo(id),
+      })),
+    ...(['system', 'light', 'dark'] as const).map((theme) => ({
+      id: `theme-${theme}`,
+      label: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' }[theme],
+      group: 'Appearance',
+      words: 'appearance mode',
+      icon: { system: <SunMoon size={15} />, light: <Sun size={15} />, dark: <Moon size={15} /> }[theme],
+      run: () => chooseTheme(theme),
+    })),
+    ...(noAuth
+      ? []
+      : [
+          {
+            id: 'sign-out',
+            label: 'Sign out',
+            group: 'Account',
+            icon: <LogOut size={15} />,
+            run: () => void signOut().catch(toast.fail),
+          },
+        ]),
+  ])
+  return null
+}

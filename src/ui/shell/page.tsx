@@ -1,0 +1,71 @@
+import { ChevronRight } from 'lucide-react'
+import { Fragment, type ReactNode, useEffect } from 'react'
+import { Link } from 'wouter'
+
+export type Crumb = { label: string; href?: string }
+
+/** A screen: where one is, what one can do here, and what there is. */
+export function Page({
+  title,
+  crumbs = [],
+  actions,
+  children,
+}: {
+  title: string
+  /** The way here, without the title. */
+  crumbs?: readonly Crumb[]
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  useTitle(title)
+  return (
+    <>
+      <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2 md:px-6">
+        <Crumbs crumbs={crumbs} title={title} />
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+/** The part of a screen that scrolls. */
+export function PageBody({ children, wide }: { children: ReactNode; wide?: boolean }) {
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className={`mx-auto flex min-h-full w-full flex-col px-4 py-5 md:px-6 ${wide ? '' : 'max-w-280'}`}>
+        {children}
+      </div>
+    </div>
+  )
+}
+
+export function Crumbs({ crumbs, title }: { crumbs: readonly Crumb[]; title: ReactNode }) {
+  return (
+    <nav aria-label="Breadcrumbs" className="flex min-w-0 flex-1 items-center gap-1 text-sm">
+      {crumbs.map(({ label, href }) => (
+        <Fragment key={label}>
+          {href ? (
+            <Link href={href} className="truncate rounded-sm text-muted hover:text-text">
+              {label}
+            </Link>
+          ) : (
+            <span className="truncate text-muted">{label}</span>
+          )}
+          <ChevronRight size={14} className="shrink-0 text-muted" aria-hidden="true" />
+        </Fragment>
+      ))}
+      {typeof title === 'string' ? <h1 className="truncate font-semibold">{title}</h1> : title}
+    </nav>
+  )
+}
+
+/** What the browser's tab says while the caller is on the page. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Millrace`
+    return () => {
+      document.title = 'Millrace'
+    }
+  }, [title])
+}

@@ -1,0 +1,52 @@
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
+import { useRoute } from 'wouter'
+import { useMe, type Workspace } from '../api/session.ts'
+import { remember, remembered } from './browser-memory.ts'
+
+const storageKey = 'millrace.workspace'
+
+type Chosen = { workspace: Workspace; choose: (id: string) => void }
+
+const Context = createContext<Chosen | undefined>(undefined)
+
+/** The workspace that is looked at: the one in the address (`/w/<id>/…`), else the latest one. */
+export function WorkspaceProvider({ children }: { children: ReactNode }) {
+  const { workspaces } = useMe()
+  const [, addressed] = useRoute<{ workspaceId: string }>('/w/:workspaceId/*?')
+  const [chosen, setChosen] = useState(() => remembered(storageKey))
+  const choose = useCallback((id: string) => {
+    setChosen(id)
+    remember(storageKey, id)
+  }, [])
+  const named = addressed?.workspaceId
+  const workspace =
+    workspaces.find(({ id }) => id === named) ?? workspaces.find(({ id }) => id === chosen) ?? workspaces[0]
+  const id = workspace?.id
+  useEffect(() => {
+    if (id) choose(id)
+  }, [id, choose])
+  const value = useMemo(() => workspace && { workspace, choose }, [workspace, choose])
+  if (!value) return <p className="p-8 text-sm text-muted">This account is a member of no workspace.</p>
+  return <Context value={value}>{children}</Context>
+}
+
+/** The workspace that is looked at. */
+export function useWorkspace(): Workspace {
+  return useChosen().workspace
+}
+
+/** Looks at another workspace: for screens whose address names something in one, and not the workspace itself. */
+export function useChooseWorkspace(): Chosen['choose'] {
+  return useChosen().choose
+}
+
+/** Whether the account may change things in the workspace that is looked at. */
+export function useMayWrite(): boolean {
+  return useWorkspace().role !== 'viewer'
+}
+
+function useChosen(): Chosen {
+  const chosen = useContext(Context)
+  if (!chosen) throw new Error('useWorkspace stands outside WorkspaceProvider')
+  return chosen
+}

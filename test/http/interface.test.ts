@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { pageText, scriptText } from './interface-files.ts'
+import { HttpWorld } from './world.ts'
+
+describe('the editor', () => {
+  let world: HttpWorld
+  beforeAll(async () => {
+    world = await HttpWorld.open()
+  })
+  afterAll(() => world.close())
+
+  /** As a browser asks. */
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${world.url}${path}`, { headers })
+
+  test('is one page at every address that it has a screen for', async () => {
+    for (const path of ['/', '/w/abc/workflows', '/w/abc/settings/keys', '/workflows/abc', '/logs/abc?x=1']) {
+      const answer = await get(path)
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
+      expect(await answer.text()).toBe(pageText)
+    }
+  })
+
+  test('leaves every other address to the API, whose errors stay JSON', async () => {
+    for (const path of ['/api/nothing', '/api/editor/nothing', '/api/v1/nothing', '/nothing', '/assets/gone.js']) {
+      const answer = await get(path, { accept: 'text/html' })
+      expect([path, answer.headers.get('content-type')?.split(';')[0]]).toEqual([path, 'application/json'])
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+    }
+    for (const path of ['/assets/constructor', '/assets/..%2f', '/assets/%00']) {
+      expect((await get(path)).status).toBe(404)
+    }
+  })
+
+  test('lets nothing into its page but its own files, and no page around it', async () => {
+    const { headers } = await get('/')
+    const policy = new Map(
+      headers
+        .get('content-security-policy')!
+        .split('; ')
+        .map((part) => [part.split(' ')[0]!, part.split(' ').slice(1).join(' ')]),
+    )
+    expect(policy.get('default-src')).toBe("'self'")
+    expect(policy.get('script-src')).toBe("'self'")
+    expect(policy.get('style-src')).toBe("'self'")
+    expect(policy.get('frame-ancestors')).toBe("'none'")
+    expect(policy.get('base-uri')).toBe("'none'")
+    expect([...policy.values()].join()).not.toContain('unsafe')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('has its page asked for each time, and sent once', async () => {
+    const first = await get('/')
+    expect(first.headers.get('cache-control')).toBe('no-cache')
+    const again = await get('/', { 'if-none-match': first.headers.get('etag')! })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    expect(again.headers.get('content-security-policy')).toBe(first.headers.get('content-security-policy'))
+    expect((await get('/', { 'if-none-match': '"other"' })).status).toBe(200)
+  })
+
+  test('has its files kept for good', async () => {
+    const { headers } = await get('/assets/main.js')
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(headers.get('vary')).toBe('accept-encoding')
+  })
+
+  test('sends each file in the smallest form that the browser can read', async () => {
+    for (const [accepted, encoding] of [
+      ['gzip, deflate, br, zstd', 'br'],
+      ['gzip, deflate', 'gzip'],
+      ['identity', null],
+    ] as const) {
+      const answer = await get('/assets/main.js', { 'accept-encoding': accepted })
+      // Bun takes the encoding off, and leaves the header that named it.
+      expect([await answer.text(), answer.headers.get('content-encoding')]).toEqual([scriptText, encoding])
+    }
+    const font = await get('/assets/font.woff2', { 'accept-encoding': 'br' })
+    expect([await font.text(), font.headers.get('content-encoding')]).toEqual(['a font', null])
+  })
+
+  test('is served to HEAD without its body', async () => {
+    const answer = await fetch(`${world.url}/`, { method: 'HEAD' })
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      '',
+    ])
+  })
+})
+
+test('a service that runs from source without a built editor says how to build one', async () => {
+  const world = await HttpWorld.open({ override: () => ({ interfaceFiles: async () => ({}) }) })
+  const answer = await fetch(world.url)
+  expect(answer.status).toBe(404)
+  expect(((await answer.json()) as { error: string }).error).toContain('bun scripts/build-interface.ts')
+  await world.close()
+})
