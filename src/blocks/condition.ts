@@ -15,6 +15,7 @@ export const condition = defineBlock({
   modes: { conditions: 'expressions' },
   outputs: ['branch', 'result'],
   ports: ({ conditions }) => [...idsOf(conditions).map((id) => `condition-${id}`), 'condition-else'],
+  portOf: ({ branch }) => `condition-${String(branch)}`,
   mayFail: false,
   check({ conditions }) {
     const ids = idsOf(conditions)

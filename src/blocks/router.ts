@@ -26,6 +26,7 @@ export const router = defineBlock({
   parameters: Parameters,
   outputs: ['route', 'model', 'tokens', 'cost'],
   ports: ({ routes }) => idsOf(routes).map((id) => `router-${id}`),
+  portOf: ({ route }) => `router-${String(route)}`,
   mayFail: false,
   check(params, { priceOf }, written) {
     const ids = idsOf(params['routes'])

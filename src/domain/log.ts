@@ -26,6 +26,8 @@ export type Span = {
   attempts: readonly SpanAttempt[] | null
   /** Of a request of a language model. Absent in all other spans, so that a run without models carries nothing of it. */
   usage?: ModelUsage
+  /** Set when the block did not run: its outputs are those of an earlier run. Absent in all other spans. */
+  reused?: true
   children: Span[]
 }
 

@@ -8,6 +8,7 @@ import type { Halt } from './halt.ts'
 import { beginningOf, type Journal, type KeptBlock, outputsOf } from './journal.ts'
 import { openSpan } from './open-span.ts'
 import type { PlanNode } from './plan.ts'
+import { restoreVariables, reusedSpan } from './reuse.ts'
 import { roughBytes } from './rough-bytes.ts'
 import type { Run } from './run.ts'
 import type { WalkScope } from './walk.ts'
@@ -33,6 +34,8 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   const { run, frame, node, spans } = start
   const kept = run.journal?.block(placeOf(start))
   if (kept) return restore(start, kept)
+  const reused = run.partial?.reused(node, blockPlaceOf(start).iterations)
+  if (reused) return reuse(start, reused)
   const span = openSpan(run, node.name, node.type, node.id)
   spans.push(span)
   run.observer?.started?.(span, blockPlaceOf(start))
@@ -64,6 +67,7 @@ function close(start: Attempt, span: Span, { end, outputs, error, status }: Clos
   span.output = outputs
   if (error) span.error = { code: error.code, message: error.message }
   run.observer?.ended?.(span, blockPlaceOf(start))
+  if (run.partial?.until === start.node.id && end.kind === 'ended') run.reach(outputs)
   return run.journal ? keep(start, run.journal, span, end) : end
 }
 
@@ -95,6 +99,20 @@ function restore(start: Attempt, kept: KeptBlock): BlockEnd {
   run.observer?.ended?.(span, blockPlaceOf(start))
   if (kept.error) return { kind: 'failed', error: kept.error }
   return { kind: 'ended', outputs, port: kept.port ?? undefined }
+}
+
+/** A block that takes over what it gave in an earlier run. */
+function reuse(start: Attempt, { span: past, port, error }: KeptBlock): BlockEnd {
+  const { run, node, spans } = start
+  const span = reusedSpan(run, past)
+  spans.push(span)
+  const outputs = (span.output ?? {}) as Outputs
+  const broken = countBlock(run) ?? countBytes(run, outputs)
+  if (broken) return breaking(start, broken).end
+  restoreVariables(start, span)
+  run.observer?.ended?.(span, blockPlaceOf(start))
+  if (run.partial?.until === node.id) run.reach(outputs)
+  return error ? { kind: 'failed', error } : { kind: 'ended', outputs, port: port ?? undefined }
 }
 
 /** Ids are given in the order in which spans are made, and those before the crash are made again. */

@@ -17,6 +17,8 @@ export class Binder {
   readonly environmentNames = new Set<string>()
   /** Ids of blocks whose outputs another block works with; to answer the caller with them does not count. */
   readonly readBlocks = new Set<string>()
+  /** By block: the ids of those whose outputs it works with, or answers the caller with. */
+  readonly reads = new Map<string, Set<string>>()
 
   constructor(graph: Graph, variables: ReadonlySet<string>, report: Report) {
     const nodes = [...graph.nodes.values()]
@@ -79,6 +81,9 @@ export class Binder {
   #block(node: GraphNode, { path, source }: Reference, place: Place): Getter {
     const { slot } = node
     if (place.node.block.type !== 'response') this.readBlocks.add(node.id)
+    const read = this.reads.get(place.node.id)
+    if (read) read.add(node.id)
+    else this.reads.set(place.node.id, new Set([node.id]))
     if (node.body && encloses(node.body, place.scope) && isIterationStep(path[0])) {
       return iterationGetter(hopsTo(place.scope, node.body), path)
     }

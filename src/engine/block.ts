@@ -46,6 +46,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   givenAtSave?: readonly string[]
   /** The handles that edges may leave by; `['source']` when absent. `error` is added for every block that may fail. */
   ports?(params: Readonly<Record<string, unknown>>): readonly string[]
+  /** With `ports`: the handle it left by, told from its outputs. */
+  portOf?(outputs: Outputs): string | undefined
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
   mayFail: boolean
   /**

@@ -44,10 +44,12 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
   if (end.kind === 'failed') {
     const { error, node } = end
     const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }
-    run.failure ??= run.response ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
+    run.failure ??=
+      run.response || run.reached ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
   }
-  const failure = run.response ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
-  const output = run.response ?? (end.kind === 'completed' ? end.output : null)
+  const isAnswered = run.response !== undefined || run.reached !== undefined
+  const failure = isAnswered ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
+  const output = run.reached ? run.reached.output : (run.response ?? (end.kind === 'completed' ? end.output : null))
   if (run.journal) root.startTime = beginningOf(root)
   root.endTime = Math.max(root.startTime, run.powers.clock.now())
   root.durationMs = root.endTime - root.startTime

@@ -23,6 +23,8 @@ export type Plan = {
   environmentNames: ReadonlySet<string>
   /** Ids of the blocks whose outputs another block works with; a `response` block does not count. */
   readBlocks: ReadonlySet<string>
+  /** By block: the ids of those whose outputs it reads. */
+  reads: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export type PlanTrigger = {
@@ -94,9 +96,9 @@ export function compilePlan(
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
   if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
-  const { environmentNames, readBlocks } = binder
+  const { environmentNames, readBlocks, reads } = binder
   const triggers = compiler.triggers(root)
-  return { plan: { document, root, triggers, variables, environmentNames, readBlocks }, findings: all }
+  return { plan: { document, root, triggers, variables, environmentNames, readBlocks, reads }, findings: all }
 }
 
 class Compiler {

@@ -13,6 +13,7 @@ import type { RunObserver } from '../domain/run-observer.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from './block.ts'
 import type { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
+import type { PartialRun } from './partial.ts'
 import type { Plan } from './plan.ts'
 import type { RunFiles } from './run-files.ts'
 
@@ -78,6 +79,8 @@ export type RunStart = {
   halt: Halt
   /** Of a run that outlives its process; undefined for one that somebody waits for. */
   journal: Journal | undefined
+  /** Of a run by hand that does not run everything. */
+  partial?: PartialRun | undefined
   /** When the run first started; now, unless it goes on after a crash. */
   startedAt?: number | undefined
 }
@@ -94,11 +97,14 @@ export class Run {
   readonly budget: Budget
   readonly halt: Halt
   readonly journal: Journal | undefined
+  readonly partial: PartialRun | undefined
   readonly powers: Powers
   /** Epoch milliseconds. */
   readonly startedAt: number
   /** The answer of a `response` block, the first one reached. */
   response: RunResponse | undefined
+  /** What the block gave that the run was to go as far as. */
+  reached: { output: unknown } | undefined
   /** Set once, by whoever stops the run from outside of its blocks. */
   failure: RunFailure | undefined
   /** Why it was stopped to go on later. */
@@ -120,6 +126,7 @@ export class Run {
     this.budget = start.budget
     this.halt = start.halt
     this.journal = start.journal
+    this.partial = start.partial
     this.powers = powers
     this.startedAt = start.startedAt ?? powers.clock.now()
     this.#breathedAt = powers.clock.monotonic()
@@ -139,6 +146,13 @@ export class Run {
     this.response = response
     this.halt.stop(answered)
     return true
+  }
+
+  /** Ends the run with what the block gave that it was to go as far as. */
+  reach(output: unknown): void {
+    if (this.halt.stopped) return
+    this.reached = { output }
+    this.halt.stop(arrived)
   }
 
   /** Ends the run as failed. False, and without effect, when something has ended it before. */
@@ -179,6 +193,8 @@ export class Run {
 
 /** The reason of a stop that is no failure: the run has its answer. */
 export const answered = Symbol('answered')
+/** The reason of a stop that is no failure: the run has come as far as it was to go. */
+const arrived = Symbol('arrived')
 /** The reason of a stop after which the run goes on later. */
 export const suspended = Symbol('suspended')
 

@@ -12,7 +12,8 @@ import type { Deployment } from './deployments.ts'
 import { recordOf, rootSpan, stopped } from './ending.ts'
 import { Halt } from './halt.ts'
 import type { Journal } from './journal.ts'
-import type { Plan } from './plan.ts'
+import { type PartialRun, runAlone } from './partial.ts'
+import type { Plan, PlanNode } from './plan.ts'
 import { walkRoot } from './root-walk.ts'
 import { keepCosts, newBudget, type Powers, Run } from './run.ts'
 import { runWorkflow } from './sub-run.ts'
@@ -35,6 +36,10 @@ export type RunRequest = {
   /** Of a run that is to go on when it is stopped. */
   journal?: Journal
   observer?: RunObserver
+  /** The trigger that the run begins at, where it is not the one of its kind: a run by hand begins at any. */
+  entry?: PlanNode
+  /** Of a run by hand that does not run everything. */
+  partial?: PartialRun
   /** Aborts when the caller leaves; asked for only when the run has to wait. Undefined: nobody can leave. */
   callerSignal?: () => AbortSignal | undefined
 }
@@ -198,6 +203,7 @@ export class Runner {
         budget: newBudget({ workflowId, files: input.files }, observer),
         halt: new Halt(),
         journal,
+        partial: request.partial,
         startedAt: request.startedAt,
       },
       this.#powers,
@@ -208,7 +214,9 @@ export class Runner {
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     if (observer?.began) observer.began(inSight(run, root))
-    const ending = walkRoot(run, plan.triggers.get(trigger)?.node, root)
+    const ending = request.partial?.only
+      ? runAlone(run, request.partial.only, root)
+      : walkRoot(run, request.entry ?? plan.triggers.get(trigger)?.node, root)
     if (!(ending instanceof Promise)) return finish(run, root, request, ending)
     return this.#wait(run, root, request, ending)
   }

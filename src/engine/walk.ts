@@ -77,7 +77,8 @@ class Walk {
   }
 
   #advance(): void {
-    const { scope, halt } = this.#start
+    const { scope, halt, run } = this.#start
+    const within = run.partial?.within
     // The list grows while it is gone through: what a block decides is walked in the same call.
     for (let slot = this.#decided.shift(); slot !== undefined; slot = this.#decided.shift()) {
       if (halt.stopped) {
@@ -85,6 +86,7 @@ class Walk {
         return
       }
       const node = scope.nodes[slot] as PlanNode
+      if (within && !within.has(node.id)) continue
       if (this.#taken[slot] === 1) this.#run(node)
       else this.#skip(node)
     }
@@ -153,13 +155,13 @@ class Walk {
     return { kind: 'completed', output: this.#output() }
   }
 
-  /** The outputs of the last block; of several, an object by their names. */
+  /** The outputs of the last block; of several, an object by their names, in an order that no speed decides. */
   #output(): unknown {
     const { outputs } = this.#start.frame
     const [first] = this.#ends
     if (this.#ends.length <= 1) return first ? (outputs[first.slot] ?? null) : null
     const byName: Record<string, unknown> = {}
-    for (const node of this.#ends) put(byName, node.name, outputs[node.slot] ?? null)
+    for (const node of this.#ends.sort((a, b) => a.slot - b.slot)) put(byName, node.name, outputs[node.slot] ?? null)
     return byName
   }
 }

@@ -96,7 +96,8 @@ function stringText(value: string, secrets: Redactor | undefined): string {
   return secrets === undefined ? text : secrets.redact(text)
 }
 
-function spanText(span: Span, texts: Texts, iso: IsoTime): string {
+/** A span as it goes on the wire, with these spans below it. */
+export function spanText(span: Span, texts: Texts, iso: IsoTime, children: readonly Span[] = span.children): string {
   let text =
     `{"id":${JSON.stringify(span.id)},"name":${texts.string(span.name)},"type":${JSON.stringify(span.type)},` +
     `"blockId":${JSON.stringify(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
@@ -108,9 +109,10 @@ function spanText(span: Span, texts: Texts, iso: IsoTime): string {
   if (span.attempts !== null)
     text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, iso)).join(',')}]`
   if (span.usage !== undefined) text += usageText(span.usage, texts)
+  if (span.reused) text += ',"reused":true'
   text += ',"children":['
   let separator = ''
-  for (const child of span.children) {
+  for (const child of children) {
     text += separator + spanText(child, texts, iso)
     separator = ','
   }
@@ -145,16 +147,18 @@ function numberText(value: number): string {
 }
 
 /** The texts of one run's values, without its secrets. */
-class Texts {
+export class Texts {
   readonly #secrets: Redactor | undefined
   readonly #output: unknown
   readonly #outputText: string
   #latest: unknown
   #latestText = ''
   #charsLeft = traceCharsMax
+  readonly #valueBytesMax: number
 
-  constructor(output: unknown, secrets: Redactor | undefined) {
+  constructor(output: unknown, secrets: Redactor | undefined, valueBytesMax = spanValueBytesMax) {
     this.#secrets = secrets
+    this.#valueBytesMax = valueBytesMax
     this.#output = output
     this.#outputText = this.#written(output)
   }
@@ -168,7 +172,7 @@ class Texts {
   }
 
   spanValue(value: unknown): string {
-    const text = bounded(this.#textOf(value), Math.min(spanValueBytesMax, Math.max(0, this.#charsLeft)))
+    const text = bounded(this.#textOf(value), Math.min(this.#valueBytesMax, Math.max(0, this.#charsLeft)))
     this.#charsLeft -= text.length
     return text
   }

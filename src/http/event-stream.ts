@@ -4,7 +4,11 @@ export type EventStreamOptions = {
   clock: Clock
   /** Bytes that wait for a slow reader at most. */
   bytesWaitingMax: number
-  /** Told once when more waits: the reader's connection is to be closed. Nothing is kept any more. */
+  /** Messages that wait at most; as many as fit when absent. */
+  messagesWaitingMax?: number
+  /** What a reader who is too slow finds as the last message, in the place of all that waited. Nothing when absent. */
+  farewell?: string
+  /** Told once when more waits. Nothing is kept any more. */
   onOverflow(): void
 }
 
@@ -73,14 +77,24 @@ export class EventStream {
   #push(text: string): void {
     if (this.#state !== 'open') return
     this.#bytesWaiting += Buffer.byteLength(text)
-    if (this.#bytesWaiting > this.#options.bytesWaitingMax) {
-      this.#isOverflown = true
-      this.#cut()
-      this.#options.onOverflow()
+    const { bytesWaitingMax, messagesWaitingMax = Number.POSITIVE_INFINITY } = this.#options
+    if (this.#bytesWaiting > bytesWaitingMax || this.#waiting.length >= messagesWaitingMax) {
+      this.#overflow()
       return
     }
     this.#waiting.push(text)
     this.#more.resolve()
+  }
+
+  #overflow(): void {
+    const { farewell, onOverflow } = this.#options
+    this.#isOverflown = true
+    this.#cut()
+    if (farewell !== undefined) {
+      this.#waiting = [`data: ${farewell}\n\n`]
+      this.#state = 'ended'
+    }
+    onOverflow()
   }
 
   /** The reader is gone, or is to go: nothing is kept for it any more. */

@@ -57,3 +57,26 @@ test('a reader who leaves is no slow one', async () => {
   expect(overflows()).toBe(0)
   expect(clock.pending).toBe(0)
 })
+
+test('a reader of whom only some messages may wait finds a farewell in their place', async () => {
+  const clock = new ManualClock()
+  let overflows = 0
+  const onOverflow = () => (overflows += 1)
+  const stream = new EventStream({
+    clock,
+    bytesWaitingMax: 1_000,
+    messagesWaitingMax: 3,
+    farewell: '"bye"',
+    onOverflow,
+  })
+  const body = stream.body()
+  await body.next()
+  for (const each of ['1', '2', '3']) stream.message(each)
+  expect(stream.isOverflown).toBe(false)
+  stream.message('4')
+  stream.message('5')
+  expect([stream.isOverflown, overflows]).toEqual([true, 1])
+  expect((await body.next()).value).toBe('data: "bye"\n\n')
+  expect((await body.next()).done).toBe(true)
+  expect(clock.pending).toBe(0)
+})

@@ -1,0 +1,60 @@
+import type { Span, SpanAttempt } from './log.ts'
+import type { BlockPlace } from './run-observer.ts'
+
+/** Blocks whose spans have those of their inner blocks below them. */
+export const bodyTypes: ReadonlySet<string> = new Set(['loop', 'parallel', 'workflow'])
+
+/** The spans of the blocks below a root, with their places, in the order in which each scope opened them. */
+export function blockSpans(root: Span): { span: Span; place: BlockPlace }[] {
+  const found: { span: Span; place: BlockPlace }[] = []
+  const visit = ({ children }: Span, place: BlockPlace) => {
+    for (const span of children) {
+      if (span.type === 'iteration') {
+        const { index } = span.input as { index: number }
+        visit(span, { ...place, iterations: [...place.iterations, index] })
+      } else if (span.blockId === null) {
+        // The root of a sub-workflow.
+        visit(span, { depth: place.depth + 1, iterations: [] })
+      } else {
+        found.push({ span, place })
+        if (bodyTypes.has(span.type)) visit(span, place)
+      }
+    }
+  }
+  visit(root, { depth: 0, iterations: [] })
+  return found
+}
+
+/** The root span of a trace as a log entry has it: JSON text of a list. Values that the log cut are as it has them. */
+export function readTrace(text: string): Span {
+  const [root] = JSON.parse(text) as WrittenSpan[]
+  if (!root) throw new Error('A trace has no spans')
+  return spanOf(root)
+}
+
+/** As `events/batch.ts` writes it; what belongs to models is not read back. */
+type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'error' | 'children'> & {
+  startTime: string
+  endTime: string
+  duration: number
+  error?: Span['error']
+  attempts?: (Omit<SpanAttempt, 'startTime' | 'durationMs'> & { startTime: string; duration: number })[]
+  children: WrittenSpan[]
+}
+
+function spanOf(written: WrittenSpan): Span {
+  const { id, name, type, blockId, status, input, output, reused } = written
+  return {
+    ...{ id, name, type, blockId, status, input, output },
+    startTime: Date.parse(written.startTime),
+    endTime: Date.parse(written.endTime),
+    durationMs: written.duration,
+    error: written.error ?? null,
+    attempts:
+      written.attempts?.map(({ startTime, duration, ...rest }) => {
+        return { ...rest, startTime: Date.parse(startTime), durationMs: duration }
+      }) ?? null,
+    ...(reused ? { reused } : {}),
+    children: written.children.map(spanOf),
+  }
+}

@@ -1,0 +1,85 @@
+import type { Span } from '../domain/log.ts'
+import type { Redactor } from '../domain/redaction.ts'
+import { blockSpans } from '../domain/trace.ts'
+import type { KeptBlock } from './journal.ts'
+import type { PlanNode } from './plan.ts'
+import { spansInOrder } from './reuse.ts'
+
+/** What an earlier run of a workflow gave: its spans, by block and iteration. */
+export class PastRun {
+  readonly root: Span
+  readonly #secrets: Redactor | undefined
+  readonly #isWhole: boolean
+  readonly #spans = new Map<string, Span>()
+
+  /**
+   * `secrets`: those that the log hides. `isWhole`: the spans come from the run itself, so nothing in them was hidden or
+   * cut for the log.
+   */
+  constructor(root: Span, { secrets, isWhole }: { secrets: Redactor | undefined; isWhole: boolean }) {
+    this.root = root
+    this.#secrets = secrets
+    this.#isWhole = isWhole
+    for (const { span, place } of blockSpans(root)) {
+      if (place.depth === 0) this.#spans.set(keyOf(span.blockId as string, place.iterations), span)
+    }
+  }
+
+  span(blockId: string, iterations: readonly number[]): Span | undefined {
+    return this.#spans.get(keyOf(blockId, iterations))
+  }
+
+  /** The iterations in which a block ran first. */
+  firstPlaceOf(blockId: string): readonly number[] | undefined {
+    const places = blockSpans(this.root).filter(
+      ({ span, place }) => span.blockId === blockId && place.depth === 0 && span.status !== 'skipped',
+    )
+    return places[0]?.place.iterations
+  }
+
+  /** The spans of blocks of the run itself, in the order in which they began. */
+  get spans(): readonly Span[] {
+    const own = new Set(this.#spans.values())
+    return spansInOrder(this.root).filter((span) => own.has(span))
+  }
+
+  /**
+   * How a block ended, when that can be taken over by what stands in its place now. `isAbsorbed`: when it failed for
+   * good, what is around it went on all the same.
+   */
+  kept(node: PlanNode, iterations: readonly number[], isAbsorbed: boolean): KeptBlock | undefined {
+    const span = this.span(node.id, iterations)
+    if (!span || span.type !== node.type) return undefined
+    const outputs = (span.output ?? {}) as Record<string, unknown>
+    if (span.status === 'success') {
+      const { ports, portOf } = node.definition
+      return { span, port: ports ? (portOf?.(outputs) ?? null) : 'source', error: null }
+    }
+    if (span.status !== 'error') return undefined
+    if (node.hasErrorEdge) return { span, port: 'error', error: null }
+    if (node.goesOnAfterError) return { span, port: 'source', error: null }
+    if (!isAbsorbed) return undefined
+    const error = outputs['error'] as KeptBlock['error'] | undefined
+    return { span, port: null, error: error ?? span.error ?? { code: 'BLOCK_FAILED', message: 'The block failed.' } }
+  }
+
+  /** Why the outputs in a span are not what the block gave; undefined when they are. */
+  damageOf({ output }: Span): string | undefined {
+    if (this.#isWhole) return undefined
+    if (isCut(output)) return `the log keeps only the beginning of it (it has ${output.size} bytes)`
+    const text = JSON.stringify(output) ?? ''
+    const hidden = this.#secrets?.secrets.find(({ name }) => text.includes(`{{${name}}}`))
+    return hidden && `it holds the secret {{${hidden.name}}}, which the log does not keep`
+  }
+}
+
+function keyOf(blockId: string, iterations: readonly number[]): string {
+  return `${blockId}/${iterations.join('.')}`
+}
+
+/** As the log writes what is too long for it. */
+function isCut(value: unknown): value is { truncated: true; size: number } {
+  if (typeof value !== 'object' || value === null) return false
+  const { truncated, size, preview, ...rest } = value as Record<string, unknown>
+  return truncated === true && typeof size === 'number' && typeof preview === 'string' && Object.keys(rest).length === 0
+}

@@ -1,0 +1,122 @@
+import type { Cost } from '../domain/cost.ts'
+import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
+import type { LivePlace } from '../domain/live-event.ts'
+import { isOpen, type RunFailure, type Span } from '../domain/log.ts'
+import { redactText } from '../domain/redaction.ts'
+import type { RunInSight } from '../domain/run-observer.ts'
+import { blockSpans, bodyTypes } from '../domain/trace.ts'
+import { spanText, Texts } from './batch.ts'
+
+/** What a run is known by to those who watch it. */
+export type LiveFacts = Omit<RunInSight, 'root'>
+
+/** How a run ended, for those who watch it. */
+export type LiveEnding = {
+  failure: RunFailure | null
+  output: unknown
+  cost: Cost
+  endedAt: number
+  durationMs: number
+}
+
+/** Writes the messages (`LiveEvent`) of one run, without the secrets of its workspace. */
+export class LiveTexts {
+  readonly #facts: LiveFacts
+  readonly #texts: Texts
+  readonly #iso: IsoTime = createIsoTime()
+
+  constructor(facts: LiveFacts) {
+    this.#facts = facts
+    this.#texts = new Texts(null, facts.secrets, valueBytesMax)
+  }
+
+  runStarted(earlier: number): string {
+    const { executionId, workflowId, trigger, startedAt } = this.#facts
+    return JSON.stringify({
+      event: 'run.started',
+      executionId,
+      workflowId,
+      trigger,
+      startedAt: this.#iso(startedAt),
+      earlier,
+    })
+  }
+
+  blockStarted({ id, name, type, blockId, startTime }: Span, place: LivePlace): string {
+    const span = `{"id":"${id}","name":${this.#texts.string(name)},"type":${JSON.stringify(type)},"blockId":${JSON.stringify(blockId)},"startTime":"${this.#iso(startTime)}"}`
+    return `{"event":"block.started","span":${span},${placeText(place)}}`
+  }
+
+  /** `chunk` holds no secrets any more. */
+  blockChunk({ id, blockId }: Span, chunk: string, { depth, iterations }: LivePlace): string {
+    return JSON.stringify({ event: 'block.chunk', spanId: id, blockId, chunk, depth, iterations })
+  }
+
+  blockEnded(span: Span, place: LivePlace): string {
+    const children = bodyTypes.has(span.type) ? [] : span.children
+    return `{"event":"block.ended","span":${spanText(span, this.#texts, this.#iso, children)},${placeText(place)}}`
+  }
+
+  runEnded({ failure, output, cost, endedAt, durationMs }: LiveEnding): string {
+    const { executionId, secrets } = this.#facts
+    const facts = JSON.stringify({
+      event: 'run.ended',
+      executionId,
+      status: statusOf(failure),
+      endedAt: this.#iso(endedAt),
+      duration: durationMs,
+      cost,
+      error: failure && { ...failure, message: redactText(failure.message, secrets) },
+    })
+    return `${facts.slice(0, -1)},"output":${this.#texts.spanValue(output)}}`
+  }
+
+  runLost(): string {
+    const message = 'The run has stopped, and its log entry could not be written.'
+    return JSON.stringify({ event: 'run.lost', executionId: this.#facts.executionId, message })
+  }
+
+  /** What has happened so far, for somebody who comes late. `textOf`: what an open block has streamed. */
+  soFar(root: Span, textOf: (span: Span) => string | undefined): string[] {
+    const ended: string[] = []
+    const open: string[] = []
+    let earlier = 0
+    // From the end, so that of a long run what is left out need not be written first.
+    for (const { span, place } of blockSpans(root).reverse()) {
+      if (isOpen(span)) {
+        const text = textOf(span)
+        if (text) open.push(this.blockChunk(span, text, place))
+        open.push(this.blockStarted(span, place))
+      } else if (ended.length < endedMax) ended.push(this.blockEnded(span, place))
+      else earlier += 1
+    }
+    return [this.runStarted(earlier), ...ended.reverse(), ...open.reverse()]
+  }
+}
+
+/** What a reader hears of one value at most; the log has more of it. */
+const valueBytesMax = 65_536
+
+/** Blocks that have ended, of which somebody hears who comes late. */
+const endedMax = 500
+
+function placeText({ depth, iterations }: LivePlace): string {
+  return `"depth":${depth},"iterations":[${iterations.join(',')}]`
+}
+
+function statusOf(failure: RunFailure | null): 'success' | 'error' | 'cancelled' {
+  if (failure === null) return 'success'
+  return failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
+}
+
+/** A run as the log has it, for somebody who comes when it has ended. */
+export function pastMessages(run: RunInSight, ending: LiveEnding): string[] {
+  const texts = new LiveTexts(run)
+  return [...texts.soFar(run.root, () => undefined), texts.runEnded(ending)]
+}
+
+/** What a watcher who is too slow hears last. */
+export const droppedText = JSON.stringify({
+  event: 'dropped',
+  message: 'You read more slowly than the run goes on. Connect again to go on watching from where it is then.',
+})
