@@ -5,6 +5,7 @@ import { KeyCache } from './accounts/keys.ts'
 import { AccountLimits } from './accounts/limits.ts'
 import { RateJournal } from './accounts/rate-journal.ts'
 import { openSecretBox, sealHeadBytes } from './accounts/secret-box.ts'
+import { Sessions } from './accounts/sessions.ts'
 import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
@@ -87,6 +88,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
+  const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
@@ -203,6 +205,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       const sealed = await store.getJobOutput(executionId)
       return sealed && textOf(box.open(sealed, jobContext(executionId)))
     },
+    sessions,
     environments,
     files,
     interfaceFiles,
@@ -275,7 +278,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await sandbox.stop()
       metrics.stop()
       outbound.stop()
-      await Promise.all([keyUses.stop(), journal.stop()])
+      await Promise.all([keyUses.stop(), sessions.stop(), journal.stop()])
       await store.close()
     },
   }

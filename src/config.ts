@@ -1,3 +1,4 @@
+// Long because it is one list: every setting, and how each is read.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
 import { planNames, planSettings } from './domain/plan.ts'
@@ -21,6 +22,11 @@ export const Config = t.Object({
       description: 'Public address of the service, for links in answers; by default the address it listens on.',
     }),
   ),
+  noAuth: t.Boolean({
+    default: false,
+    description: 'Whether the dashboard needs no sign-in; only on a loopback address, for a machine of your own.',
+  }),
+  sessionDays: whole(30, 1, 365, 'Days after which somebody who was not there has to sign in again.'),
   secretKey: t.Optional(
     t.String({
       minLength: 32,
@@ -139,6 +145,8 @@ export type Setting = {
   secret: boolean
   /** Whether it is a size, which may be written with KB, MB, GB. */
   bytes: boolean
+  /** Whether it is true or false. */
+  boolean: boolean
 }
 export type SettingValue = string | number | boolean | readonly string[]
 
@@ -173,6 +181,7 @@ export const settings: readonly Setting[] = Object.freeze(
       default: (schema.default as SettingValue | undefined) ?? null,
       secret: schema['secret'] === true,
       bytes: schema['unit'] === 'bytes',
+      boolean: schema['type'] === 'boolean',
     })
   }),
 )

@@ -2,7 +2,7 @@ import { type App, startApp } from '../src/app.ts'
 import { allowListOf } from '../src/cli/allow-list.ts'
 import { priceTableOf } from '../src/cli/price-table.ts'
 import { type Config, resolveConfig } from '../src/config.ts'
-import { systemClock } from '../src/domain/clock.ts'
+import { type Clock, systemClock } from '../src/domain/clock.ts'
 import { Listener } from '../src/http/listener.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { Logger } from '../src/telemetry/logger.ts'
@@ -12,6 +12,7 @@ import { madeUpInterface } from './http/interface-files.ts'
 export async function startTestApp(
   data: string,
   flags: Record<string, string> = {},
+  clock: Clock = systemClock,
 ): Promise<App & { config: Config }> {
   const { config } = resolveConfig({ flags: { data, port: '0', sync: 'normal', ...flags } })
   const logger = new Logger({ level: 'error', access: 'off', now: Date.now })
@@ -22,7 +23,7 @@ export async function startTestApp(
     outboundAllow: allowListOf(config),
     priceOf: priceTableOf(config),
     logger,
-    clock: systemClock,
+    clock,
     build: { version: 'test', commit: 'test', bun: Bun.version },
     interfaceFiles: async () => madeUpInterface(data),
     listener,

@@ -63,6 +63,11 @@ export class FreshCache<Value> {
     for (const { value } of this.#found.values()) yield value
   }
 
+  /** The same with their ids. */
+  *entries(): Iterable<[id: string, value: Value]> {
+    for (const [id, { value }] of this.#found) yield [id, value]
+  }
+
   #query(id: string): Promise<Value | undefined> {
     const under = this.#asking.get(id)
     if (under) return under

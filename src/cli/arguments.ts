@@ -17,9 +17,15 @@ export type ParsedArguments = {
 
 /**
  * Reads what follows the command's name: `--flag value`, `--flag=value`, switches, arguments in any order, and
- * after `--` arguments only. A flag of the command hides a setting of the same name. Throws `UsageError`.
+ * after `--` arguments only. A flag of the command hides a setting of the same name. `--no-auth` alone, of a setting that
+ * is true or false, stands for `--no-auth true`. Throws `UsageError`.
  */
-export function parseArguments(command: Command, words: readonly string[], settingFlags: readonly string[]) {
+export function parseArguments(
+  command: Command,
+  words: readonly string[],
+  settingFlags: readonly string[],
+  booleanFlags: readonly string[] = [],
+) {
   const positional: string[] = []
   const flags: Record<string, string> = {}
   const settings: Record<string, string> = {}
@@ -50,7 +56,8 @@ export function parseArguments(command: Command, words: readonly string[], setti
         const known = [...switchNames, ...valueNames, ...settingNames]
         throw new UsageError(`There is no flag ${word.split('=')[0]}.${didYouMean(name, known)}`)
       }
-      const value = given ?? words[++i]
+      const isAlone = given === undefined && booleanFlags.includes(name) && !isBoolean(words[i + 1])
+      const value = given ?? (isAlone ? 'true' : words[++i])
       if (value === undefined) throw new UsageError(`--${name} needs a value: --${name} VALUE or --${name}=VALUE.`)
       if (valueNames.has(name)) flags[name] = value
       else settings[name] = value
@@ -69,6 +76,10 @@ export function parseArguments(command: Command, words: readonly string[], setti
     help,
     configFile,
   } satisfies ParsedArguments as ParsedArguments
+}
+
+function isBoolean(word: string | undefined): boolean {
+  return word !== undefined && /^(true|false|1|0)$/i.test(word)
 }
 
 function checkCount(expected: readonly Argument[], given: readonly string[]): void {

@@ -131,9 +131,10 @@ async function dispatch(words: readonly string[], world: CommandLineWorld): Prom
 
 async function call(name: string, command: Command, words: readonly string[], world: CommandLineWorld) {
   const flags = settings.map((setting) => setting.flag)
+  const booleans = settings.filter(({ boolean }) => boolean).map((setting) => setting.flag)
   let parsed: ParsedArguments
   try {
-    parsed = parseArguments(command, words, flags)
+    parsed = parseArguments(command, words, flags, booleans)
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(error.message, `More: millrace ${name} --help`)
     throw error

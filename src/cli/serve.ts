@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { type Config, environmentWith } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
+import { isLoopback } from '../domain/local-address.ts'
 import { loadInterfaceFiles } from '../http/interface-files.ts'
 import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
@@ -9,7 +10,7 @@ import { type DirectoryLock, takeLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
 import { tellLastWords } from '../telemetry/last-words.ts'
 import { Logger } from '../telemetry/logger.ts'
-import { type Call, type Command, CommandError } from './command.ts'
+import { type Call, type Command, CommandError, UsageError } from './command.ts'
 import type { FirstStart } from './first-start.ts'
 import { build } from './version.ts'
 
@@ -19,10 +20,22 @@ export const serve: Command = {
     'On an empty data folder it first makes an account, a workspace and a key, deploys a sample workflow, and prints how to',
     'run it. SIGTERM or SIGINT lets runs in flight end and exits with 0; a second signal exits at once.',
   ].join('\n'),
-  settings: ['host', 'port', 'data', 'baseUrl', 'outboundAllow', 'sync', 'logLevel', 'accessLog', 'stopGraceMs'],
+  settings: [
+    'host',
+    'port',
+    'data',
+    'baseUrl',
+    'outboundAllow',
+    'sync',
+    'logLevel',
+    'accessLog',
+    'stopGraceMs',
+    'noAuth',
+  ],
   examples: ['serve', 'serve --port 4000 --data /var/lib/millrace', 'serve --config production.env'],
   async run(call) {
     const { config, terminal } = call
+    assertClosed(config)
     liftFetchCap(call)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
@@ -35,6 +48,15 @@ export const serve: Command = {
     lock.release()
     return 0
   },
+}
+
+/** Without sign-in whoever reaches the service owns it. */
+function assertClosed({ noAuth, host }: Config): void {
+  if (!noAuth || isLoopback(host)) return
+  throw new UsageError(
+    `MILLRACE_NO_AUTH is true, but the service would listen on ${host}, where others reach it; allowed: only with a loopback address.`,
+    'Leave --no-auth out, or listen on --host 127.0.0.1.',
+  )
 }
 
 /**

@@ -6,10 +6,10 @@ import { documented } from './operation.ts'
 
 /** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
 
-const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
-const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
-const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
-const oneOf = <const Names extends readonly string[]>(names: Names) =>
+export const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
+export const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+export const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
+export const oneOf = <const Names extends readonly string[]>(names: Names) =>
   t.Unsafe<Names[number]>({ type: 'string', enum: [...names] })
 
 /** `$id` is the name of a schema in the OpenAPI document; `repairOpenApi` moves it to the components. */
@@ -36,7 +36,7 @@ export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
 export const NewWorkflow = t.Object(
   {
     ...sendable,
-    workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+    workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
   },
   { $id: 'NewWorkflow' },
 )
@@ -267,6 +267,12 @@ export const NewValue = t.Object({
   value: t.String({ description: 'At most 64 KB of text.' }),
   plain: t.Optional(t.Boolean({ default: false, description: 'Whether logs may show it.' })),
 })
+
+export const Credentials = t.Object({
+  email: t.String({ minLength: 1, maxLength: 254 }),
+  password: t.String({ minLength: 1 }),
+})
+export const SessionAnswer = t.Object({ userId: t.String(), expiresAt: Time }, { $id: 'Session' })
 
 export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }, { $id: 'Folder' }))
 export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))

@@ -1,6 +1,15 @@
 import { AppError } from '../domain/errors.ts'
+import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Role, WorkflowRow } from '../store/store.ts'
 import type { Account, Services } from './services.ts'
+
+/** Who sends a request, and what they reach: the holder of a key, or an account that is signed in. */
+export type Caller = Pick<KeyRow, 'userId' | 'workspaceId' | 'roles'>
+
+/** An account that is signed in acts in every workspace it is a member of, as its personal keys do. */
+export function callerOf({ userId, roles }: SignedIn): Caller {
+  return { userId, roles, workspaceId: null }
+}
 
 /**
  * The key that a request carries in `X-API-Key`; at once when it is known already, so that the execute endpoint need
@@ -28,64 +37,69 @@ function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
   return found
 }
 
-export function accountOf({ userId }: KeyRow): Account {
+export function accountOf({ userId }: Pick<Caller, 'userId'>): Account {
   return { userId }
 }
 
-/** What a key may do in a workspace; undefined when it cannot even see it. */
-export function roleOf({ workspaceId: only, roles }: KeyRow, workspaceId: string): Role | undefined {
+/** What a caller may do in a workspace; undefined when they cannot even see it. */
+export function roleOf({ workspaceId: only, roles }: Caller, workspaceId: string): Role | undefined {
   if (only !== null && only !== workspaceId) return undefined
   // A caller chooses the text: `constructor` is no workspace.
   return Object.hasOwn(roles, workspaceId) ? roles[workspaceId] : undefined
 }
 
-/** The ids of the workspaces that a key can see. */
-export function workspacesOf(key: KeyRow): string[] {
-  return Object.keys(key.roles).filter((id) => roleOf(key, id) !== undefined)
+/** The ids of the workspaces that a caller can see. */
+export function workspacesOf(caller: Caller): string[] {
+  return Object.keys(caller.roles).filter((id) => roleOf(caller, id) !== undefined)
 }
 
 /** A viewer reads, and no more: a run acts on the world and uses up what the owner pays for. Editor and owner do all. */
 export type Need = 'read' | 'write' | 'execute'
 
 /**
- * Refuses what a key may not do in a workspace. What it cannot see is `NOT_FOUND` with the same words as what does not
+ * Refuses what a caller may not do in a workspace. What they cannot see is `NOT_FOUND` with the same words as what does not
  * exist (`what`: "workflow"), so that ids cannot be guessed.
  */
-export function assertMay(key: KeyRow, workspaceId: string | undefined, need: Need, what: string): void {
-  const role = workspaceId === undefined ? undefined : roleOf(key, workspaceId)
-  if (role === undefined) throw new AppError('NOT_FOUND', `There is no ${what} with this id that this key can see.`)
+export function assertMay(caller: Caller, workspaceId: string | undefined, need: Need, what: string): void {
+  const role = workspaceId === undefined ? undefined : roleOf(caller, workspaceId)
+  if (role === undefined) throw new AppError('NOT_FOUND', `There is no ${what} with this id that you can see.`)
   if (need !== 'read' && role === 'viewer') {
     const wanted = need === 'write' ? 'change anything' : 'run workflows'
-    throw new AppError('FORBIDDEN', `This key may read in this workspace, but not ${wanted}.`)
+    throw new AppError('FORBIDDEN', `You may read in this workspace, but not ${wanted}.`)
   }
 }
 
-/** A workflow that a key may read, or write. */
-export async function findWorkflow({ store }: Services, key: KeyRow, id: string, need: Need): Promise<WorkflowRow> {
+/** A workflow that a caller may read, or write. */
+export async function findWorkflow(
+  { store }: Pick<Services, 'store'>,
+  caller: Caller,
+  id: string,
+  need: Need,
+): Promise<WorkflowRow> {
   const row = await store.getWorkflow(id)
-  assertMay(key, row?.workspaceId, need, 'workflow')
+  assertMay(caller, row?.workspaceId, need, 'workflow')
   return row as WorkflowRow
 }
 
 /**
- * The workspace that a request means: the one it names, or the only one that its key can see. `INVALID_PARAMETERS`
+ * The workspace that a request means: the one it names, or the only one that its caller can see. `INVALID_PARAMETERS`
  * when that is not one.
  */
-export function chooseWorkspace(key: KeyRow, named: string | undefined, need: Need): string {
+export function chooseWorkspace(caller: Caller, named: string | undefined, need: Need): string {
   if (named !== undefined && named !== '') {
-    assertMay(key, named, need, 'workspace')
+    assertMay(caller, named, need, 'workspace')
     return named
   }
-  const [first, ...others] = workspacesOf(key)
+  const [first, ...others] = workspacesOf(caller)
   if (first === undefined || others.length > 0) {
     const message =
       first === undefined
-        ? 'This key sees no workspace: it was made for one that its account is no member of any more.'
-        : 'workspaceId must be given, because this key sees more than one workspace. GET /api/workspaces lists them.'
+        ? 'You see no workspace: perhaps the key was made for one that its account is no member of any more.'
+        : 'workspaceId must be given, because you see more than one workspace. GET /api/workspaces lists them.'
     throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
       details: [{ path: 'workspaceId', message }],
     })
   }
-  assertMay(key, first, need, 'workspace')
+  assertMay(caller, first, need, 'workspace')
   return first
 }

@@ -1,5 +1,7 @@
+import type { Static, TSchema } from '@sinclair/typebox'
 import { AppError } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
+import { findMisfits } from '../domain/shape.ts'
 
 /** A request's body as text, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8. */
 export async function readBody(request: Request, bytesMax: number): Promise<string> {
@@ -16,6 +18,18 @@ export async function readBody(request: Request, bytesMax: number): Promise<stri
 /** A request's body as JSON. Its Content-Type is not looked at. */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
   return readJson(await readBody(request, bytesMax))
+}
+
+/** A request's body as JSON of a shape. INVALID_INPUT with one row for each misfit. */
+export async function readShape<const Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  bytesMax: number,
+): Promise<Static<Schema>> {
+  const body = await readJsonBody(request, bytesMax)
+  const details = findMisfits(schema, body)
+  if (details.length === 0) return body as Static<Schema>
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
 /** A request's body piece by piece, at most `bytesMax` bytes of it. Throws like `readBody`. */

@@ -1,12 +1,14 @@
 import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
 import type { RouteMetrics } from '../telemetry/request-metrics.ts'
-import { accountOf, authenticate } from './auth.ts'
+import { accountOf, authenticate, type Caller, callerOf } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
 import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
+import { assertLocal, assertSameOrigin } from './same-origin.ts'
 import type { RateWindow, Services } from './services.ts'
+import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 
 /** The part of Elysia's `set` that is used: what the answer will carry. */
 export type AnswerSet = { status?: number | string; headers: Record<string, unknown> }
@@ -25,7 +27,7 @@ export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown; 
 
 /**
  * Where requests come in and answers go out: request ids, keys, the external API's rate limit, errors, the access log.
- * A handler calls `greet`, `enter` or `enterExternal` first; plain calls and not hooks, because hooks cost every route
+ * A handler calls `greet`, `enter`, `enterSession` or `enterExternal` first; plain calls and not hooks, because hooks cost every route
  * (one that touches headers cost a tenth of the execute endpoint's requests a second).
  */
 export class Door {
@@ -44,12 +46,21 @@ export class Door {
     refuseBrokenEscapes(request)
   }
 
-  /** For holders of a key. */
-  async enter(request: Request, set: AnswerSet): Promise<KeyRow> {
+  /** For holders of a key, and for people who are signed in. A key goes before a session. */
+  async enter(request: Request, set: AnswerSet): Promise<Caller> {
     this.greet(request, set)
-    const key = await authenticate(this.#services, request.headers)
-    this.note(request, { keyId: key.id })
-    return key
+    const hasKey = (request.headers.get('x-api-key') ?? '') !== ''
+    const signedIn = hasKey ? undefined : await this.#signedIn(request, set)
+    return signedIn ?? (await this.#holder(request))
+  }
+
+  /** For people who are signed in, whatever key they send. */
+  async enterSession(request: Request, set: AnswerSet): Promise<Caller> {
+    this.greet(request, set)
+    set.headers['cache-control'] = 'no-store'
+    const caller = await this.#signedIn(request, set)
+    if (caller) return caller
+    throw new AppError('SIGN_IN_REQUIRED', 'This is a part of the dashboard: sign in. It takes no key.')
   }
 
   /**
@@ -60,7 +71,8 @@ export class Door {
     const { rateLimits } = this.#services
     let key: KeyRow
     try {
-      key = await this.enter(request, set)
+      this.greet(request, set)
+      key = await this.#holder(request)
     } catch (error) {
       const { code } = toAppError(error)
       if (code === 'API_KEY_REQUIRED' || code === 'INVALID_API_KEY') {
@@ -70,6 +82,32 @@ export class Door {
     }
     this.#count(await rateLimits.externalApi(accountOf(key)), set)
     return key
+  }
+
+  async #holder(request: Request): Promise<KeyRow> {
+    const key = await authenticate(this.#services, request.headers)
+    this.note(request, { keyId: key.id })
+    return key
+  }
+
+  /** Undefined for a request without a session; SIGN_IN_REQUIRED when it has one that has ended. */
+  async #signedIn(request: Request, set: AnswerSet): Promise<Caller | undefined> {
+    const { sessions, settings, clock } = this.#services
+    const token = tokenOf(request.headers)
+    const own = token === undefined ? undefined : await sessions.find(token)
+    const signedIn = own ?? (await sessions.visitor())
+    if (!signedIn) {
+      if (token === undefined) return undefined
+      throw new AppError('SIGN_IN_REQUIRED', 'The session has ended. Sign in again.')
+    }
+    if (!own) assertLocal(request)
+    assertSameOrigin(request, settings.baseUrl())
+    const endsAt = own && token !== undefined ? sessions.renew(token) : undefined
+    if (endsAt !== undefined && token !== undefined) {
+      const maxAgeS = Math.ceil((endsAt - clock.now()) / 1000)
+      set.headers['set-cookie'] = cookieFor(token, maxAgeS, isHttps(request, settings.baseUrl()))
+    }
+    return callerOf(signedIn)
   }
 
   /** For answers of the external API that are given before there is a key: the window of the caller's address. */
@@ -217,7 +255,7 @@ export function isExternal(path: string): boolean {
   return path === '/api/v1' || path.startsWith('/api/v1/')
 }
 
-function addressOf(request: Request, server: ServerPort | null): string {
+export function addressOf(request: Request, server: ServerPort | null): string {
   return server?.requestIP(request)?.address ?? 'unknown'
 }
 

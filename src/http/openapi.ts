@@ -5,6 +5,7 @@ import { RunFailureAnswer } from './execute-operation.ts'
 import { errorsMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
+import { sessionCookie } from './session-cookie.ts'
 
 /** As much of an OpenAPI document as is touched here. */
 export type OpenApi = { openapi: string; paths: Record<string, PathItem>; components?: Json; [member: string]: unknown }
@@ -32,7 +33,7 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
     ...document,
     openapi: '3.1.0',
     servers: [{ url: '/' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: tagsIn(document),
     paths: mapValues(document.paths, repairItem),
     components: {
       ...document.components,
@@ -40,9 +41,23 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
       headers,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Begins with mrk_.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie,
+          description: "A session of the dashboard. Changes are taken from the service's own pages only.",
+        },
       },
     },
   }
+}
+
+/** Those that an operation has. */
+function tagsIn({ paths }: OpenApi): Json[] {
+  const used = new Set(
+    Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each['tags'] ?? [])),
+  )
+  return Object.entries(tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []))
 }
 
 function repairOperation(operation: Json, place: Place): Json {

@@ -10,8 +10,11 @@ export type OperationTexts = {
   tag: Tag
   /** Errors that this route can answer with, beside those that every route of its kind can. */
   errors?: readonly ErrorCode[]
-  /** Who may call: holders of a key, the same under the external API's rate limit, or everyone. */
-  access?: 'key' | 'external' | 'everyone'
+  /**
+   * Who may call: holders of a key and people who are signed in; holders of a key alone, under a rate limit; only people
+   * who are signed in; or everyone.
+   */
+  access?: 'key' | 'external' | 'session' | 'everyone'
 }
 
 /** The groups of the OpenAPI document, in its order. */
@@ -21,7 +24,8 @@ export const tags = {
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows; the active one runs.',
   Environment: 'Variables that workflows read, encrypted where they are stored.',
-  Account: 'Limits, workspaces and folders.',
+  Account: 'Limits, workspaces and folders; signing in to the dashboard.',
+  Editor: 'What the dashboard needs alone. It changes with the dashboard, so it is not in the public document.',
   Operations: 'Whether the service is well, and a route to try things with.',
 } as const
 export type Tag = keyof typeof tags
@@ -38,7 +42,7 @@ export function operation(texts: OperationTexts): DocumentDecoration {
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
-    security: access === 'everyone' ? [] : [{ apiKey: [] }],
+    security: securities[access],
     [errorsMember]: [...codes],
   } as DocumentDecoration
 }
@@ -51,10 +55,20 @@ const key: readonly ErrorCode[] = [
   'OVERLOADED',
   'STORAGE_UNAVAILABLE',
 ]
-const commonErrors: Record<NonNullable<OperationTexts['access']>, readonly ErrorCode[]> = {
+type Access = NonNullable<OperationTexts['access']>
+const commonErrors: Record<Access, readonly ErrorCode[]> = {
   everyone,
-  key,
+  // FORBIDDEN: a change by a session that came from a page of another origin.
+  key: [...key, 'SIGN_IN_REQUIRED', 'FORBIDDEN'],
   external: [...key, 'RATE_LIMIT_EXCEEDED'],
+  session: [...everyone, 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'OVERLOADED', 'STORAGE_UNAVAILABLE'],
+}
+
+const securities: Record<Access, Record<string, string[]>[]> = {
+  everyone: [],
+  key: [{ apiKey: [] }, { session: [] }],
+  external: [{ apiKey: [] }],
+  session: [{ session: [] }],
 }
 
 /**

@@ -193,6 +193,10 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   listWorkspaces: {
     answers: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
   },
+  signIn: {
+    request: { email: 'ada@example.com', password: 'correct horse battery staple' },
+    answers: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
+  },
   listEnvironment: { answers: { 200: { data: [variable] } } },
   setVariable: { request: { value: 'a-long-token' }, answers: { 200: variable } },
   listFolders: {

@@ -2,14 +2,16 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
 import { accountRoutes } from './routes/account.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
+import { editorRoutes } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
-import { interfaceRoutes } from './routes/interface.ts'
+import { answerPage, interfaceRoutes } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { sampleRoutes } from './routes/sample.ts'
+import { sessionRoutes, signInLink } from './routes/session.ts'
 import { swaggerRoutes } from './routes/swagger.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
@@ -37,6 +39,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(more.execute?.(door) ?? new Elysia())
     .use(leaving(door))
     .use(fileRoutes(services, door))
+    .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
@@ -54,7 +57,9 @@ function apiRoutes(services: Services, door: Door) {
     .use(executionRoutes(services, door))
     .use(logRoutes(services, door))
     .use(accountRoutes(services, door))
+    .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
+    .use(editorRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))

@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { FreshenFiles } from '../domain/file.ts'
 import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
@@ -33,6 +34,7 @@ export type Services = {
   }
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
+  sessions: SessionServices
   environments: {
     /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>
@@ -62,6 +64,29 @@ export type WorkflowCheck = { findings: Finding[]; registrations: Registrations 
  */
 export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
 export type KeyLookUp = KeyRow | 'malformed' | undefined
+
+/** Who is signed in to the dashboard. Tokens are what cookies and sign-in links hold. */
+export type SessionServices = {
+  /** Undefined for a token that is no session, or whose session has ended. */
+  find(token: string): Promise<SignedIn | undefined>
+  /** The account that everybody is who has not signed in; undefined when one has to. */
+  visitor(): Promise<SignedIn | undefined>
+  /** Whether nobody has to. */
+  isOpen: boolean
+  /** Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED or OVERLOADED. */
+  signIn(attempt: { email: string; password: string; address: string }): Promise<OpenedSession>
+  /** Uses up a sign-in link. Undefined for one that cannot be used any more, or never could. */
+  redeem(link: string): Promise<OpenedSession | undefined>
+  /** Notes a use. When the session ends, if that was moved just now. */
+  renew(token: string): number | undefined
+  end(token: string): Promise<void>
+  /** Rejects like `signIn` when it is not the password of the account. */
+  assertPassword(attempt: { userId: string; password: string; address: string }): Promise<void>
+  /** Ends all sessions of the account but one. INVALID_INPUT when it is no password. */
+  setPassword(change: { userId: string; password: string; keptToken: string | undefined }): Promise<void>
+}
+
+export type OpenedSession = { token: string; userId: string; expiresAt: number }
 
 export type FileServices = {
   freshen: FreshenFiles

@@ -19,13 +19,14 @@ import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../do
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
 import type { LogPage, LogQuery } from './log-query.ts'
+import type { SessionStore } from './session-store.ts'
 
 /**
  * The port to everything durable. Every call is asynchronous and is one transaction; no callback crosses it.
  * Times are epoch milliseconds. A call rejects with `AppError` `CONFLICT` or `NOT_FOUND` where said, with
  * `STORAGE_UNAVAILABLE` when the disk is full or failing, with anything else for a bug.
  */
-export interface Store {
+export interface Store extends SessionStore {
   // installation
   /** Makes the first owner, workspace and key. False, and nothing changed, when there is an owner already. */
   createInstallation(first: NewInstallation): Promise<boolean>
@@ -37,8 +38,8 @@ export interface Store {
   /** Oldest first. */
   listUsers(): Promise<UserRow[]>
   findUser(idOrEmail: string): Promise<UserRow | undefined>
-  /** False when there is no such account. */
-  setPassword(userId: string, passwordHash: string): Promise<boolean>
+  /** Ends the account's sessions but for the one that is kept, by its hash. False when there is no such account. */
+  setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
   /** Replaces the plan and the numbers of its own. False when there is no such account. */
   setPlan(userId: string, plan: OwnPlan): Promise<boolean>
 

@@ -36,6 +36,14 @@ test('arguments, switches, flags and settings are told apart in any order', () =
   })
 })
 
+test('a setting that is true or false may stand alone, which means true', () => {
+  const of = (...words: string[]) => parseArguments(command, ['a', ...words], ['no-auth', 'port'], ['no-auth']).settings
+  expect(of('--no-auth')).toEqual({ 'no-auth': 'true' })
+  expect(of('--no-auth', '--port', '80')).toEqual({ 'no-auth': 'true', port: '80' })
+  expect(of('--no-auth', 'false')).toEqual({ 'no-auth': 'false' })
+  expect(of('--no-auth=0')).toEqual({ 'no-auth': '0' })
+})
+
 test('--config names the settings file', () => {
   expect(parse('a', '--config', 'x.env').configFile).toBe('x.env')
 })

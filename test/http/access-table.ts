@@ -1,13 +1,14 @@
 /**
- * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `key` for
- * every valid key, and the others ask for a role in the workspace that the thing belongs to.
+ * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `page` for
+ * everyone who sends it from a page of the service, `key` for every valid key or session, and the others ask for a role in
+ * the workspace that the thing belongs to. Which of the two a route takes is in its path (`takenBy`).
  */
 export type AccessRow = {
   /** As the server names it. */
   route: string
   /** What is called: `<workflow>` and the like are ids of what the owner has, `<own>` of what the caller has. */
   at: string
-  needs: 'nothing' | 'key' | 'read' | 'write' | 'execute'
+  needs: 'nothing' | 'page' | 'key' | 'read' | 'write' | 'execute'
   /** The status for those who may. */
   ok: number
   body?: string
@@ -74,6 +75,14 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('DELETE /api/workspaces/:id/environment/:name', '/api/workspaces/<workspace>/environment/TOKEN', 'write', 204),
 
+  // 400: it says nothing of who signs in.
+  row('POST /api/session', '/api/session', 'page', 400, '{}'),
+  row('DELETE /api/session', '/api/session', 'page', 204),
+  row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
+
+  row('GET /api/editor/me', '/api/editor/me', 'key', 200),
+  row('PUT /api/editor/me/password', '/api/editor/me/password', 'key', 204, '{"password":"hunter22222"}'),
+
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
 
   // 403: only a signed URL opens anything, whoever has it.
@@ -100,6 +109,12 @@ export const accessTable: readonly AccessRow[] = [
   row('ALL /*', '/nothing/here', 'nothing', 404),
   row('ALL /*', '/api/v1/nothing', 'key', 404),
 ]
+
+/** Who may come in at all: people who are signed in and holders of keys, or only one of them. */
+export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
+  if (at.startsWith('/api/editor/')) return 'session'
+  return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
+}
 
 /** What somebody may try who has things of their own: their own id in front, a foreign one behind. */
 export const crossings: readonly AccessRow[] = [

@@ -1,5 +1,7 @@
+import { hashToken, newToken } from '../../src/accounts/sessions.ts'
 import type { App } from '../../src/app.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
+import { type Clock, systemClock, type Timer } from '../../src/domain/clock.ts'
 import { logIdOf, newId } from '../../src/domain/ids.ts'
 import type { SharedRole } from '../../src/store/store.ts'
 import { startTestApp } from '../app.ts'
@@ -27,7 +29,27 @@ export const keyKinds = {
   "the owner's, of the workspace": 'owner',
 } as const
 export type KeyKind = keyof typeof keyKinds
-export const kinds = Object.keys(keyKinds) as KeyKind[]
+
+/** The same for sessions of the dashboard. */
+export const sessionKinds = {
+  'session, unknown': 'invalid',
+  'session, ended': 'invalid',
+  'session, foreign': 'foreign',
+  'session of a member who was removed': 'foreign',
+  'session, used by a page of another origin': 'owner',
+  "session, a viewer's": 'viewer',
+  "session, an editor's": 'editor',
+  "session, the owner's": 'owner',
+} as const
+export type SessionKind = keyof typeof sessionKinds
+
+export type Kind = KeyKind | SessionKind
+export const standings = { ...keyKinds, ...sessionKinds }
+export const kinds = Object.keys(standings) as Kind[]
+
+export function isSession(kind: Kind): kind is SessionKind {
+  return kind in sessionKinds
+}
 
 /** Ids that stand for `<names>` in paths and bodies. */
 export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'log' | 'own', string>>
@@ -35,31 +57,41 @@ export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'l
 /** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
 export class AccessWorld {
   readonly #folder: Disposable
+  readonly #clock: FastClock
   readonly app: App
   readonly #ownerId: string
   readonly workspaceId: string
   readonly keys: Record<KeyKind, string | null>
+  /** Whose sessions these are. */
+  readonly #users = new Map<SessionKind, string>()
 
   static async open(): Promise<AccessWorld> {
     const folder = temporaryFolder()
-    const app = await startTestApp(folder.path)
+    const clock = new FastClock()
+    const app = await startTestApp(folder.path, {}, clock)
     const made = await createInstallation(app.store, Date.now())
-    const world = new AccessWorld(folder, app, made?.userId ?? '', made?.workspaceId ?? '')
+    const world = new AccessWorld(folder, app, clock, made?.userId ?? '', made?.workspaceId ?? '')
     await world.#populate(made?.apiKey ?? '')
     return world
   }
 
-  private constructor(folder: Disposable, app: App, ownerId: string, workspaceId: string) {
+  private constructor(folder: Disposable, app: App, clock: FastClock, ownerId: string, workspaceId: string) {
     this.#folder = folder
     this.app = app
+    this.#clock = clock
     this.#ownerId = ownerId
     this.workspaceId = workspaceId
-    this.keys = Object.fromEntries(kinds.map((kind) => [kind, null])) as Record<KeyKind, string | null>
+    this.keys = Object.fromEntries(Object.keys(keyKinds).map((kind) => [kind, null])) as Record<KeyKind, string | null>
   }
 
   async close(): Promise<void> {
     await this.app.stop(0)
     this.#folder[Symbol.dispose]()
+  }
+
+  /** Opens new rate windows. */
+  letAMinutePass(): void {
+    this.#clock.aheadMs += 61_000
   }
 
   /** A deployed workflow of the owner's workspace, a run of it, and the variable TOKEN. */
@@ -80,13 +112,30 @@ export class AccessWorld {
     return { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '' }
   }
 
-  async call(method: string, path: string, key: string | null, body?: string) {
+  /** With a key, or with what else a request carries. */
+  async call(method: string, path: string, key: string | null | Record<string, string>, body?: string) {
     const response = await fetch(this.app.address.url + path, {
       method,
-      headers: key === null ? {} : { 'x-api-key': key },
+      headers: key === null ? {} : typeof key === 'string' ? { 'x-api-key': key } : key,
+      redirect: 'manual',
       ...(body === undefined || method === 'GET' ? {} : { body }),
     })
     return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  /** What a request of this kind carries. Each has a session of its own, so that one may end it. */
+  async credential(kind: Kind): Promise<Record<string, string>> {
+    if (!isSession(kind)) {
+      const key = this.keys[kind]
+      return { 'sec-fetch-site': 'same-origin', ...(key === null ? {} : { 'x-api-key': key }) }
+    }
+    const site = kind === 'session, used by a page of another origin' ? 'cross-site' : 'same-origin'
+    const token = newToken()
+    const userId = this.#users.get(kind)
+    const createdAt = this.#clock.now() - 2000
+    const expiresAt = kind === 'session, ended' ? createdAt + 1000 : createdAt + 3_600_000
+    if (userId) await this.app.store.createSession({ hash: hashToken(token), userId, createdAt, expiresAt })
+    return { 'sec-fetch-site': site, cookie: `millrace_session=${token}` }
   }
 
   async #populate(owner: string): Promise<void> {
@@ -104,15 +153,21 @@ export class AccessWorld {
     keys.expired = await this.#key(ownerId, null, 'expired')
     for (const role of ['viewer', 'editor'] as const) {
       const { userId } = await this.#member(role)
+      this.#users.set(role === 'viewer' ? "session, a viewer's" : "session, an editor's", userId)
       const whose = role === 'viewer' ? "a viewer's" : "an editor's"
       keys[`${whose}, personal`] = await this.#key(userId, null)
       keys[`${whose}, of the workspace`] = await this.#key(userId, workspaceId)
     }
+    for (const kind of ['ended', "the owner's", 'used by a page of another origin'] as const) {
+      this.#users.set(`session, ${kind}`, ownerId)
+    }
     const removed = await this.#member('editor')
+    this.#users.set('session of a member who was removed', removed.userId)
     keys['of a member who was removed, personal'] = await this.#key(removed.userId, null)
     keys['of a member who was removed, of the workspace'] = await this.#key(removed.userId, workspaceId)
     await store.removeMember(workspaceId, removed.userId)
     const stranger = await this.#account()
+    this.#users.set('session, foreign', stranger.userId)
     keys['foreign, personal'] = await this.#key(stranger.userId, null)
     keys['foreign, of a workspace'] = await this.#key(stranger.userId, stranger.workspaceId)
   }
@@ -137,5 +192,21 @@ export class AccessWorld {
     await this.app.store.createKey(row)
     if (end === 'revoked') await this.app.store.revokeKey(row.id, Date.now())
     return text
+  }
+}
+
+/** The system's clock, but for the time of day, which can be moved on. */
+class FastClock implements Clock {
+  aheadMs = 0
+
+  // The app hands it on by itself.
+  readonly now = (): number => systemClock.now() + this.aheadMs
+
+  monotonic(): number {
+    return systemClock.monotonic()
+  }
+
+  setTimer(delayMs: number, run: () => void): Timer {
+    return systemClock.setTimer(delayMs, run)
   }
 }

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { logIdOf, newExecutionId, newId } from '../../src/domain/ids.ts'
-import { type AccessRow, accessTable, crossings } from './access-table.ts'
-import { AccessWorld, type KeyKind, keyKinds, kinds, type Things } from './access-world.ts'
+import { type AccessRow, accessTable, crossings, takenBy } from './access-table.ts'
+import { AccessWorld, isSession, type Kind, kinds, standings, type Things } from './access-world.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 
 describe('every route', () => {
@@ -9,6 +9,8 @@ describe('every route', () => {
   beforeAll(async () => {
     world = await AccessWorld.open()
   })
+  // Whoever comes without a valid key is counted by their address, and all that come here have the same one.
+  beforeEach(() => world.letAMinutePass())
   afterAll(() => world.close())
 
   test('is in the table of who may call what', () => {
@@ -21,10 +23,10 @@ describe('every route', () => {
   })
 
   for (const row of accessTable) {
-    test(`${row.route} (${row.at}) answers every kind of key as it should, and changes nothing for who may not`, async () => {
+    test(`${row.route} (${row.at}) answers every kind of key and session as it should, and changes nothing for who may not`, async () => {
       const refused = kinds.filter((kind) => expectedStatus(row, kind) !== row.ok)
       const allowed = kinds.filter((kind) => expectedStatus(row, kind) === row.ok)
-      const found: Partial<Record<KeyKind, number>> = {}
+      const found: Partial<Record<Kind, number>> = {}
       const things = await world.things()
       const before = await stateOf(things)
       for (const kind of refused) found[kind] = (await send(row, kind, things)).status
@@ -37,30 +39,23 @@ describe('every route', () => {
       expect(found).toEqual(Object.fromEntries(kinds.map((kind) => [kind, expectedStatus(row, kind)])))
     })
 
-    if (row.needs !== 'nothing') {
-      test(`${row.route} (${row.at}) says what is wrong with a key, and the same to every caller without a valid one`, async () => {
+    if (row.needs !== 'nothing' && row.needs !== 'page') {
+      test(`${row.route} (${row.at}) says what is wrong with a key or session, and the same to every caller without a valid one`, async () => {
         const things = await world.things()
         const codes: Record<string, string> = {}
-        for (const kind of kinds.filter((one) => keyKinds[one] === 'invalid')) {
+        for (const kind of kinds.filter((one) => expectedStatus(row, one) === 401)) {
           codes[kind] = JSON.parse((await send(row, kind, things)).text).code
         }
-        const invalid = 'INVALID_API_KEY'
-        const expected = {
-          none: 'API_KEY_REQUIRED',
-          malformed: invalid,
-          unknown: invalid,
-          revoked: invalid,
-          expired: invalid,
-        }
-        expect(codes).toEqual(expected)
+        const expected = kinds.filter((kind) => isOutside(row, kind)).map((kind) => [kind, expectedCode(row, kind)])
+        expect(codes).toEqual(Object.fromEntries(expected))
       })
     }
   }
 
-  for (const row of [...accessTable, ...crossings].filter(({ needs }) => needs !== 'nothing' && needs !== 'key')) {
+  for (const row of [...accessTable, ...crossings].filter(({ needs }) => !['nothing', 'page', 'key'].includes(needs))) {
     test(`${row.route} (${row.at}) tells nobody that what is foreign exists`, async () => {
       const things = await world.things()
-      const foreign = kinds.filter((kind) => keyKinds[kind] === 'foreign')
+      const foreign = kinds.filter((kind) => standings[kind] === 'foreign' && !isOutside(row, kind))
       for (const kind of foreign) {
         const real = await send(row, kind, things)
         const missing = await send(row, kind, { ...nothing(), own: things.own })
@@ -97,12 +92,12 @@ describe('every route', () => {
     return world.things(data[0].id, key)
   }
 
-  async function send(row: AccessRow, kind: KeyKind, things: Things) {
+  async function send(row: AccessRow, kind: Kind, things: Things) {
     const own = row.at.includes('<own>') ? (await ownThings()).workflow : ''
     const method = row.route.startsWith('ALL') ? 'GET' : (row.route.split(' ')[0] ?? '')
     const filledIn = { ...things, own }
     const body = row.body === undefined ? undefined : filled(row.body, filledIn).replace('<name>', newId())
-    return call(method, filled(row.at, filledIn), world.keys[kind], body)
+    return call(method, filled(row.at, filledIn), await world.credential(kind), body)
   }
 
   /** All that a call could have changed. */
@@ -119,13 +114,29 @@ describe('every route', () => {
 })
 
 /** What the table promises for one of its cells. */
-function expectedStatus({ needs, ok }: AccessRow, kind: KeyKind): number {
-  const standing = keyKinds[kind]
+function expectedStatus(row: AccessRow, kind: Kind): number {
+  const { needs, ok } = row
   if (needs === 'nothing') return ok
-  if (standing === 'invalid') return 401
+  const isForged = kind === 'session, used by a page of another origin' && !row.route.startsWith('GET')
+  if (needs === 'page') return isForged ? 403 : ok
+  if (isOutside(row, kind)) return 401
+  if (isForged) return 403
   if (needs === 'key') return ok
+  const standing = standings[kind]
   if (standing === 'foreign') return 404
   return standing === 'viewer' && needs !== 'read' ? 403 : ok
+}
+
+/** Whether a route knows nobody in what a request of this kind carries. */
+function isOutside(row: AccessRow, kind: Kind): boolean {
+  const taken = takenBy(row)
+  return standings[kind] === 'invalid' || (taken !== 'both' && taken !== (isSession(kind) ? 'session' : 'key'))
+}
+
+function expectedCode(row: AccessRow, kind: Kind): string {
+  if (takenBy(row) === 'session') return 'SIGN_IN_REQUIRED'
+  if (isSession(kind)) return takenBy(row) === 'key' ? 'API_KEY_REQUIRED' : 'SIGN_IN_REQUIRED'
+  return kind === 'none' ? 'API_KEY_REQUIRED' : 'INVALID_API_KEY'
 }
 
 /** Ids of the right form that name nothing. */

@@ -8,6 +8,7 @@ import { KeyCache } from '../../src/accounts/keys.ts'
 import { AccountLimits } from '../../src/accounts/limits.ts'
 import { RateJournal } from '../../src/accounts/rate-journal.ts'
 import { SecretBox } from '../../src/accounts/secret-box.ts'
+import { Sessions } from '../../src/accounts/sessions.ts'
 import { Usage } from '../../src/accounts/usage.ts'
 import { registry } from '../../src/blocks/registry.ts'
 import { systemClock } from '../../src/domain/clock.ts'
@@ -123,6 +124,7 @@ export class HttpWorld {
       },
       jobs: { find: async () => undefined, cancel: async () => false },
       outputOf: async () => undefined,
+      sessions: new Sessions({ store, clock, idleDays: 30, open: false }),
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },
       interfaceFiles: async () => madeUpInterface(directory),

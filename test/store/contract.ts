@@ -14,6 +14,7 @@ import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { rejectionOf } from './rejection.ts'
+import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
@@ -227,6 +228,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
+    sessionContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))

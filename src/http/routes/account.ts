@@ -53,7 +53,7 @@ export function accountRoutes(services: Services, door: Door) {
         response: answers({ 200: WorkspaceList }),
         detail: operation({
           name: 'listWorkspaces',
-          summary: 'List the workspaces that this key can see',
+          summary: 'List the workspaces that you can see',
           tag: 'Account',
         }),
       },
@@ -71,7 +71,7 @@ export function accountRoutes(services: Services, door: Door) {
       {
         query: documented(
           t.Object({
-            workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+            workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
           }),
         ),
         response: answers({ 200: FolderList }),

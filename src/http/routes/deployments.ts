@@ -2,9 +2,8 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/redeployment.ts'
-import { findMisfits } from '../../domain/shape.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow.ts'
-import type { DeploymentRow, DeploymentTexts } from '../../store/store.ts'
+import type { DeploymentRow } from '../../store/store.ts'
 import {
   answers,
   DeployAnswer,
@@ -15,7 +14,7 @@ import {
   StatusAnswer,
 } from '../answers.ts'
 import { findWorkflow } from '../auth.ts'
-import { readJsonBody } from '../body.ts'
+import { readShape } from '../body.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import type { Services } from '../services.ts'
@@ -144,7 +143,7 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params }) => {
         const key = await door.enter(request, set)
         await findWorkflow(services, key, params.id, 'write')
-        const texts = textsOf(await readJsonBody(request, settings.bodyBytesMax))
+        const texts = await readShape(request, Texts, settings.bodyBytesMax)
         const { version } = await findVersion(params.id, params.version)
         await store.describeDeployment(params.id, version, texts)
         return answerOf(await findVersion(params.id, params.version))
@@ -236,15 +235,6 @@ function undeployable(findings: readonly Finding[]): AppError {
 function detailOf({ level, path, blockId, blockName, message }: Finding) {
   const inBlock = blockId === null ? '' : `In block "${blockName ?? blockId}" (${blockId}): `
   return { path, message: `${level === 'warning' ? 'Warning: ' : ''}${inBlock}${message}` }
-}
-
-function textsOf(body: unknown): DeploymentTexts {
-  const details = findMisfits(Texts, body)
-  if (details.length > 0) {
-    throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
-  }
-  const { name, description } = body as DeploymentTexts
-  return { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
 }
 
 function factsOf({ workflowId, version, name, description, createdAt, createdBy, active }: DeploymentRow) {

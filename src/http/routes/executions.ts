@@ -1,8 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import type { KeyRow } from '../../store/store.ts'
 import { answers, CancelAnswer, JobAnswer } from '../answers.ts'
-import { assertMay, type Need } from '../auth.ts'
+import { assertMay, type Caller, type Need } from '../auth.ts'
 import type { Door } from '../door.ts'
 import { findJob, type Job } from '../jobs.ts'
 import { answerWith } from '../json-text.ts'
@@ -80,7 +79,7 @@ export function executionRoutes(services: Services, door: Door) {
       },
     )
 
-  async function find(key: KeyRow, executionId: string, need: Need, workflowId?: string): Promise<Job> {
+  async function find(key: Caller, executionId: string, need: Need, workflowId?: string): Promise<Job> {
     const job = await findJob(services, executionId)
     const isOther = workflowId !== undefined && job?.workflowId !== workflowId
     assertMay(key, isOther ? undefined : job?.workspaceId, need, 'run')

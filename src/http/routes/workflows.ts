@@ -17,7 +17,7 @@ import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
 import { workflowOpenApi } from '../workflow-openapi.ts'
 
 const WorkspaceQuery = t.Object({
-  workspaceId: t.Optional(t.String({ description: 'May be left out when the key sees one workspace only.' })),
+  workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
 })
 const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
 

@@ -1,6 +1,7 @@
 import type { NewInstallation } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { deploy } from './deployments.ts'
+import { createSignInToken } from './sessions.ts'
 import { createUser } from './users.ts'
 import { createWorkflow } from './workflows.ts'
 
@@ -8,12 +9,7 @@ export function createInstallation(sql: Sql, first: NewInstallation): boolean {
   if (isInitialised(sql)) return false
   createUser(sql, { ...first, plan: null })
   if (first.signInTokenHash) {
-    sql.run(
-      'INSERT INTO sign_in_tokens (hash, user_id, created_at) VALUES (?, ?, ?)',
-      first.signInTokenHash,
-      first.userId,
-      first.at,
-    )
+    createSignInToken(sql, { hash: first.signInTokenHash, userId: first.userId, createdAt: first.at })
   }
   if (first.sample) {
     const { id, document } = createWorkflow(sql, { ...first.sample, workspaceId: first.workspaceId, at: first.at })

@@ -15,6 +15,7 @@ import { measure } from './measures.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as registrations from './registrations.ts'
 import * as runFiles from './run-files.ts'
+import * as sessions from './sessions.ts'
 import * as subscriptions from './subscriptions.ts'
 import * as users from './users.ts'
 import * as workflows from './workflows.ts'
@@ -46,6 +47,15 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findUser: { writes: false, run: users.findUser },
   setPassword: { writes: true, run: users.setPassword },
   setPlan: { writes: true, run: users.setPlan },
+
+  findPassword: { writes: false, run: sessions.findPassword },
+  findOwner: { writes: false, run: sessions.findOwner },
+  createSession: { writes: true, run: sessions.createSession },
+  findSession: { writes: false, run: sessions.findSession },
+  renewSession: { writes: true, run: sessions.renewSession },
+  endSession: { writes: true, run: sessions.endSession },
+  createSignInToken: { writes: true, run: sessions.createSignInToken },
+  redeemSignInToken: { writes: true, run: sessions.redeemSignInToken },
 
   findKey: { writes: false, run: keys.findKey },
   createKey: { writes: true, run: keys.createKey },

@@ -3,6 +3,7 @@ import type { PlanName } from '../../domain/plan.ts'
 import type { NewAccount, OwnPlan, UserRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { createKey } from './keys.ts'
+import { endSessions } from './sessions.ts'
 import { createWorkspace } from './workspaces.ts'
 
 export function createUser(sql: Sql, account: NewAccount): void {
@@ -29,7 +30,8 @@ export function findUser(sql: Sql, idOrEmail: string): UserRow | undefined {
   return row && userOf(row)
 }
 
-export function setPassword(sql: Sql, userId: string, passwordHash: string): boolean {
+export function setPassword(sql: Sql, userId: string, passwordHash: string, keptSession?: Uint8Array): boolean {
+  endSessions(sql, userId, keptSession)
   return sql.run('UPDATE users SET password_hash = ? WHERE id = ?', passwordHash, userId) > 0
 }
 

@@ -19,6 +19,16 @@ CREATE TABLE sign_in_tokens (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Who is signed in. A row says until when; it is renewed while it is in use.
+CREATE TABLE sessions (
+  hash BLOB NOT NULL PRIMARY KEY,             -- SHA-256 of what the cookie holds
+  user_id TEXT NOT NULL REFERENCES users (id),
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
 CREATE TABLE workspaces (
   number INTEGER PRIMARY KEY AUTOINCREMENT,   -- never given twice: log rows outlive what they name
   id TEXT NOT NULL UNIQUE,

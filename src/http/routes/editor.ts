@@ -1,0 +1,12 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../door.ts'
+import type { Services } from '../services.ts'
+import { meRoutes } from './editor/me.ts'
+
+/**
+ * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.enterSession`), and
+ * counts in no rate window.
+ */
+export function editorRoutes(services: Services, door: Door) {
+  return new Elysia({ prefix: '/api/editor' }).use(meRoutes(services, door))
+}

@@ -1,0 +1,106 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import type { UserRow } from '../../../store/store.ts'
+import { answers, isoTime, LimitsAnswer, maybe, oneOf, Time } from '../../answers.ts'
+import { accountOf } from '../../auth.ts'
+import { readShape } from '../../body.ts'
+import { addressOf, type Door } from '../../door.ts'
+import { limitsAnswer } from '../../limits-answer.ts'
+import { documented, operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+import { tokenOf } from '../../session-cookie.ts'
+
+const Me = t.Object({
+  user: t.Object({
+    id: t.String(),
+    email: t.String(),
+    hasPassword: t.Boolean({ description: 'Without one only a sign-in link leads back in.' }),
+    plan: maybe(t.String({ description: "Null: the installation's." })),
+    createdAt: Time,
+  }),
+  workspaces: t.Array(
+    t.Object({ id: t.String(), name: t.String(), role: oneOf(['owner', 'editor', 'viewer']), createdAt: Time }),
+    { description: 'Oldest first.' },
+  ),
+  limits: LimitsAnswer,
+  service: t.Object({
+    version: t.String(),
+    noAuth: t.Boolean({ description: 'Nobody has to sign in, and signing out means nothing.' }),
+    baseUrl: t.String({ description: 'The public address, without a slash at its end.' }),
+  }),
+})
+
+const NewPassword = t.Object({
+  password: t.String({ description: '8 to 1,000 characters.' }),
+  currentPassword: t.Optional(t.String({ description: 'Must be given by an account that has one.' })),
+})
+
+const passwordBytesMax = 16_384
+
+/** The account that is signed in. */
+export function meRoutes(services: Services, door: Door) {
+  const { store, sessions, settings } = services
+  return new Elysia({ prefix: '/me' })
+    .get(
+      '',
+      async ({ request, set }) => {
+        const { userId } = await door.enterSession(request, set)
+        const [user, workspaces, limits] = await Promise.all([
+          userOf(userId),
+          store.listWorkspaces(userId),
+          services.limitsOf(accountOf({ userId })),
+        ])
+        const { id, email, hasPassword, plan, createdAt } = user
+        return {
+          user: { id, email, hasPassword, plan, createdAt: isoTime(createdAt) },
+          workspaces: workspaces.map(({ createdAt, ownerId: _, role, ...row }) => {
+            return { ...row, role: role ?? 'viewer', createdAt: isoTime(createdAt) }
+          }),
+          limits: limitsAnswer(limits),
+          service: { version: settings.version, noAuth: sessions.isOpen, baseUrl: settings.baseUrl() },
+        }
+      },
+      {
+        response: answers({ 200: Me }),
+        detail: operation({ name: 'getMe', summary: 'Who is signed in', tag: 'Editor', access: 'session' }),
+      },
+    )
+    .put(
+      '/password',
+      async ({ request, set, server }) => {
+        const { userId } = await door.enterSession(request, set)
+        const { password, currentPassword } = await readShape(request, NewPassword, passwordBytesMax)
+        if ((await userOf(userId)).hasPassword) {
+          if (currentPassword === undefined) throw currentPasswordNeeded()
+          await sessions.assertPassword({ userId, password: currentPassword, address: addressOf(request, server) })
+        }
+        await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        body: documented(NewPassword),
+        response: answers({ 204: t.Void() }),
+        detail: operation({
+          name: 'setPassword',
+          summary: 'Set or change the password',
+          description: 'Ends every other session of the account.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
+        }),
+      },
+    )
+
+  async function userOf(userId: string): Promise<UserRow> {
+    const user = await store.findUser(userId)
+    if (user) return user
+    throw new AppError('SIGN_IN_REQUIRED', 'The account of this session is gone.')
+  }
+}
+
+function currentPasswordNeeded(): AppError {
+  const message = 'The account has a password: give it as currentPassword.'
+  return new AppError('INVALID_INPUT', message, { details: [{ path: 'currentPassword', message }] })
+}

@@ -1,0 +1,113 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { answers, Credentials, SessionAnswer } from '../answers.ts'
+import { readShape } from '../body.ts'
+import { type AnswerSet, addressOf, type Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import { assertSameOrigin } from '../same-origin.ts'
+import type { OpenedSession, Services } from '../services.ts'
+import { cookieFor, isHttps, noCookie, tokenOf } from '../session-cookie.ts'
+
+/** Larger than any e-mail and password. */
+const credentialBytesMax = 16_384
+
+/** Signing in to the dashboard, and out again. */
+export function sessionRoutes(services: Services, door: Door) {
+  const { sessions, settings } = services
+  return new Elysia({ prefix: '/api/session' })
+    .post(
+      '',
+      async ({ request, set, server }) => {
+        door.greet(request, set)
+        assertSameOrigin(request, settings.baseUrl())
+        const { email, password } = await readShape(request, Credentials, credentialBytesMax)
+        const session = await sessions.signIn({ email, password, address: addressOf(request, server) })
+        giveCookie(services, session, request, set)
+        return { userId: session.userId, expiresAt: new Date(session.expiresAt).toISOString() }
+      },
+      {
+        parse: 'none',
+        body: documented(Credentials),
+        response: answers({ 200: SessionAnswer }),
+        detail: operation({
+          name: 'signIn',
+          summary: 'Sign in to the dashboard',
+          description:
+            'Sets the cookie of a session. Attempts are bounded by the minute, per account and per address. For pages of ' +
+            'this service: a program uses a key.',
+          tag: 'Account',
+          access: 'everyone',
+          errors: [
+            ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN'] as const),
+            ...(['RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
+          ],
+        }),
+      },
+    )
+    .delete(
+      '',
+      async ({ request, set }) => {
+        door.greet(request, set)
+        assertSameOrigin(request, settings.baseUrl())
+        const token = tokenOf(request.headers)
+        if (token !== undefined) await sessions.end(token)
+        set.headers['set-cookie'] = noCookie(isHttps(request, settings.baseUrl()))
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'Signed out, also when nobody was signed in.' }) }),
+        detail: operation({
+          name: 'signOut',
+          summary: 'Sign out of the dashboard',
+          tag: 'Account',
+          access: 'everyone',
+          errors: ['FORBIDDEN', 'OVERLOADED', 'STORAGE_UNAVAILABLE'],
+        }),
+      },
+    )
+}
+
+/**
+ * `/sign-in?token=…`, a link that works once: signs in and leads to the dashboard. A browser that only looks ahead is sent
+ * away, so that it does not use the link up. Without a token `page` shows where one signs in.
+ */
+export function signInLink(services: Services, door: Door, page: (request: Request, set: AnswerSet) => unknown) {
+  const { sessions } = services
+  return new Elysia().get(
+    '/sign-in',
+    async ({ request, set }) => {
+      door.greet(request, set)
+      const link = new URL(request.url).searchParams.get('token')
+      if (link === null) return page(request, set)
+      set.headers['referrer-policy'] = 'no-referrer'
+      if (request.method === 'HEAD' || request.headers.has('sec-purpose')) {
+        set.status = 204
+        return undefined
+      }
+      set.status = 302
+      set.headers['location'] = '/'
+      const session = await sessions.redeem(link)
+      if (session) {
+        giveCookie(services, session, request, set)
+        return undefined
+      }
+      // Opened a second time, by the one who used it: they are in already.
+      const token = tokenOf(request.headers)
+      if (token === undefined || !(await sessions.find(token))) set.headers['location'] = '/sign-in?link=used'
+      return undefined
+    },
+    { detail: { hide: true } },
+  )
+}
+
+function giveCookie(
+  { settings, clock }: Services,
+  { token, expiresAt }: OpenedSession,
+  request: Request,
+  set: AnswerSet,
+): void {
+  const maxAgeS = Math.ceil((expiresAt - clock.now()) / 1000)
+  set.headers['set-cookie'] = cookieFor(token, maxAgeS, isHttps(request, settings.baseUrl()))
+  set.headers['cache-control'] = 'no-store'
+}

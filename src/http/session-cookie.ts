@@ -1,0 +1,38 @@
+import { firstOf } from './same-origin.ts'
+
+export const sessionCookie = 'millrace_session'
+
+/** The token that a request's cookie holds. */
+export function tokenOf(headers: Headers): string | undefined {
+  const cookies = headers.get('cookie')
+  if (cookies === null || !cookies.includes(sessionCookie)) return undefined
+  for (const pair of cookies.split(';')) {
+    const equals = pair.indexOf('=')
+    if (pair.slice(0, equals).trim() === sessionCookie) return pair.slice(equals + 1).trim()
+  }
+  return undefined
+}
+
+/** `Set-Cookie` for a session that lasts so long. */
+export function cookieFor(token: string, maxAgeS: number, isSecure: boolean): string {
+  const secure = isSecure ? '; Secure' : ''
+  return `${sessionCookie}=${token}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/** `Set-Cookie` that takes it away. */
+export function noCookie(isSecure: boolean): string {
+  return cookieFor('', 0, isSecure)
+}
+
+/**
+ * Whether the browser speaks https: what a proxy in front says, else the scheme of the page that sent the request, else
+ * that of the base URL, when that is where the request went.
+ */
+export function isHttps({ headers, url }: Request, baseUrl: string): boolean {
+  const forwarded = firstOf(headers.get('x-forwarded-proto'))
+  if (forwarded !== undefined) return forwarded === 'https'
+  const origin = headers.get('origin')
+  if (origin !== null && origin !== 'null') return origin.startsWith('https:')
+  const base = URL.parse(baseUrl)
+  return base?.protocol === 'https:' && base.host === URL.parse(url)?.host
+}

@@ -1,0 +1,42 @@
+import type { Role } from './store.ts'
+
+/** The part of the port that knows who is signed in. Tokens never come here, only their SHA-256. */
+export interface SessionStore {
+  /** By e-mail or id; undefined for an account that is not there, or has no password. */
+  findPassword(idOrEmail: string): Promise<{ userId: string; passwordHash: string } | undefined>
+  /** The account that the installation was made with. */
+  findOwner(): Promise<SignedIn | undefined>
+
+  /** Forgets sessions that had ended, and the oldest of the account beyond `sessionsMax`. NOT_FOUND for no such account. */
+  createSession(session: NewSession): Promise<void>
+  /** Also one that has ended. */
+  findSession(hash: Uint8Array): Promise<SessionRow | undefined>
+  /** False when there is none. */
+  renewSession(hash: Uint8Array, expiresAt: number): Promise<boolean>
+  /** False when there is none. */
+  endSession(hash: Uint8Array): Promise<boolean>
+
+  /** Forgets the account's older ones. NOT_FOUND for no such account. */
+  createSignInToken(token: NewSignInToken): Promise<void>
+  /**
+   * Uses a token up and makes a session of it. The account's id; undefined for a token that is not there, or was made
+   * before `madeAfter`.
+   */
+  redeemSignInToken(
+    token: Uint8Array,
+    madeAfter: number,
+    session: Omit<NewSession, 'userId'>,
+  ): Promise<string | undefined>
+}
+
+/** Sessions that one account may have. */
+export const sessionsMax = 100
+
+/** An account, and what it may do in which workspace. */
+export type SignedIn = { userId: string; roles: Record<string, Role> }
+
+export type NewSession = { hash: Uint8Array; userId: string; createdAt: number; expiresAt: number }
+
+export type SessionRow = SignedIn & { createdAt: number; expiresAt: number }
+
+export type NewSignInToken = { hash: Uint8Array; userId: string; createdAt: number }
