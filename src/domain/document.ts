@@ -33,6 +33,7 @@ function fill(value: Record<string, unknown>): Record<string, unknown> {
     edges: fillEdges(value['edges']),
     loops: fillMembers(value['loops'], (id) => ({ id })),
     parallels: fillMembers(value['parallels'], (id) => ({ id })),
+    notes: fillMembers(value['notes'], (id) => ({ id, position: { x: 0, y: 0 } })),
     folder: fillFolder(value['folder']),
   }
   for (const [name, part] of Object.entries(withDefaults)) {
@@ -113,7 +114,7 @@ function badTexts(document: Record<string, unknown>): ErrorDetail[] {
 
 /** Where a member's name and its `id` must agree, and names that JavaScript gives a meaning of their own. */
 function badKeys(document: Record<string, unknown>): ErrorDetail[] {
-  return ['blocks', 'loops', 'parallels', 'variables'].flatMap((part) => {
+  return ['blocks', 'loops', 'parallels', 'variables', 'notes'].flatMap((part) => {
     const members = document[part]
     if (!isObject(members)) return []
     return Object.entries(members).flatMap(([key, member]): ErrorDetail[] => {

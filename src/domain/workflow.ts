@@ -70,6 +70,16 @@ export type Parallel = Static<typeof Parallel>
 export const Variable = t.Object({ type: t.Optional(t.String()), value: t.Optional(t.Unknown()) })
 export type Variable = Static<typeof Variable>
 
+/** A text on the canvas, for people. It runs nothing. */
+export const Note = t.Object({
+  id: t.String({ minLength: 1, maxLength: 200 }),
+  text: t.String({ maxLength: 20_000 }),
+  position: t.Object({ x: t.Number(), y: t.Number() }),
+  width: t.Optional(t.Number({ minimum: 1, maximum: 10_000 })),
+  height: t.Optional(t.Number({ minimum: 1, maximum: 10_000 })),
+})
+export type Note = Static<typeof Note>
+
 export const WorkflowDocument = t.Object({
   id: t.Optional(
     t.String({
@@ -88,6 +98,7 @@ export const WorkflowDocument = t.Object({
   parallels: t.Optional(t.Record(t.String(), Parallel)),
   variables: t.Optional(t.Record(t.String(), Variable)),
   webhooks: t.Optional(t.Array(t.Record(t.String(), t.Unknown()))),
+  notes: t.Optional(t.Record(t.String(), Note)),
 })
 export type WorkflowDocument = Static<typeof WorkflowDocument>
 

@@ -1,0 +1,240 @@
+import {
+  type Block,
+  containerHandles,
+  type Document,
+  freeName,
+  isContainer,
+  isTrigger,
+  type Note,
+  normaliseName,
+  type Params,
+  type Point,
+  portsOf,
+  type Variables,
+  withInner,
+} from './document.ts'
+import { type Fragment, insertFragment } from './fragment.ts'
+import { renameReferences } from './rename.ts'
+import { connect, dropLooseEdges, heal, mayConnect } from './wiring.ts'
+
+/** One change of a document. Every change of the editor is one of these. */
+export type Edit =
+  /** A new block; `from` and `onEdge` connect it at once. */
+  | { kind: 'add'; block: Block; edgeId: string; from?: { source: string; sourceHandle: string }; onEdge?: string }
+  | { kind: 'move'; to: Readonly<Record<string, Point>> }
+  /** Into a container, or out of one (null); `to` holds the positions there. */
+  | { kind: 'nest'; parentId: string | null; to: Readonly<Record<string, Point>> }
+  | { kind: 'remove'; blocks?: readonly string[]; edges?: readonly string[]; notes?: readonly string[] }
+  | { kind: 'connect'; id: string; source: string; sourceHandle: string; target: string }
+  | { kind: 'rename'; id: string; name: string }
+  /** Sets parameters; one that is undefined goes. */
+  | { kind: 'set'; id: string; params: Params }
+  /** The settings of a loop or parallel. */
+  | { kind: 'container'; id: string; settings: Params }
+  | { kind: 'enable'; ids: readonly string[]; enabled: boolean }
+  | { kind: 'insert'; fragment: Fragment }
+  | { kind: 'note'; note: Note }
+  | { kind: 'variables'; variables: Variables }
+  | { kind: 'describe'; name?: string; description?: string; folder?: string }
+  | { kind: 'replace'; document: Document }
+
+/** The document after an edit; the same object when the edit means nothing in it. Never changes what it is given. */
+export function applyEdit(document: Document, edit: Edit): Document {
+  switch (edit.kind) {
+    case 'add':
+      return add(document, edit)
+    case 'move':
+      return move(document, edit.to)
+    case 'nest':
+      return nest(document, edit)
+    case 'remove':
+      return remove(document, edit)
+    case 'connect':
+      return connect(document, edit)
+    case 'rename':
+      return rename(document, edit)
+    case 'set':
+      return setParams(document, edit)
+    case 'container':
+      return setContainer(document, edit)
+    case 'enable':
+      return changeBlocks(document, edit.ids, (block) =>
+        (block.enabled ?? true) === edit.enabled ? block : { ...block, enabled: edit.enabled },
+      )
+    case 'insert':
+      return insertFragment(document, edit.fragment)
+    case 'note':
+      return { ...document, notes: { ...document.notes, [edit.note.id]: edit.note } }
+    case 'variables':
+      return { ...document, variables: edit.variables }
+    case 'describe': {
+      const { kind: _, ...texts } = edit
+      return { ...document, ...texts }
+    }
+    case 'replace':
+      return edit.document
+  }
+}
+
+function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, { kind: 'add' }>): Document {
+  if (document.blocks[block.id]) return document
+  if (isTrigger(block) && Object.values(document.blocks).some(({ type }) => type === block.type)) return document
+  const named = { ...block, name: freeName(document, block.name) }
+  let next = withContainer({ ...document, blocks: { ...document.blocks, [block.id]: named } }, named)
+  const split = document.edges.find(({ id }) => id === onEdge)
+  if (split && mayConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
+    next = { ...next, edges: next.edges.filter((edge) => edge !== split) }
+    next = connect(next, {
+      id: `${edgeId}a`,
+      source: split.source,
+      sourceHandle: split.sourceHandle ?? 'source',
+      target: block.id,
+    })
+    const [out] = portsOf(named).filter(({ kind }) => kind === 'source' || kind === 'branch')
+    if (out)
+      next = connect(next, { id: `${edgeId}b`, source: block.id, sourceHandle: out.handle, target: split.target })
+  }
+  return from ? connect(next, { id: edgeId, ...from, target: block.id }) : next
+}
+
+function withContainer(document: Document, block: Block): Document {
+  if (block.type === 'loop') {
+    const entry = document.loops?.[block.id] ?? { id: block.id, nodes: [], loopType: 'for' as const, iterations: 3 }
+    return syncNodes({ ...document, loops: { ...document.loops, [block.id]: entry } })
+  }
+  if (block.type === 'parallel') {
+    const entry = document.parallels?.[block.id] ?? {
+      id: block.id,
+      nodes: [],
+      parallelType: 'collection' as const,
+      distribution: '',
+    }
+    return syncNodes({ ...document, parallels: { ...document.parallels, [block.id]: entry } })
+  }
+  return block.parentId ? syncNodes(document) : document
+}
+
+/** Containers list their blocks: the lists follow what the blocks say of their parents. */
+export function syncNodes(document: Document): Document {
+  const sync = <Entry extends { nodes?: string[] }>(entries: Record<string, Entry> | undefined) =>
+    entries &&
+    Object.fromEntries(
+      Object.entries(entries).map(([id, entry]) => {
+        const nodes = Object.values(document.blocks).flatMap((block) => (block.parentId === id ? [block.id] : []))
+        const same = entry.nodes?.length === nodes.length && entry.nodes.every((node, at) => node === nodes[at])
+        return [id, same ? entry : { ...entry, nodes }]
+      }),
+    )
+  const [loops, parallels] = [sync(document.loops), sync(document.parallels)]
+  return { ...document, ...(loops ? { loops } : {}), ...(parallels ? { parallels } : {}) }
+}
+
+function move(document: Document, to: Readonly<Record<string, Point>>): Document {
+  const moved = changeBlocks(document, Object.keys(to), (block) => {
+    const point = to[block.id]
+    return point && (point.x !== block.position?.x || point.y !== block.position?.y)
+      ? { ...block, position: { x: point.x, y: point.y } }
+      : block
+  })
+  const notes = Object.values(document.notes ?? {}).filter(({ id }) => to[id])
+  if (notes.length === 0) return moved
+  const placed = Object.fromEntries(notes.map((note) => [note.id, { ...note, position: { ...to[note.id]! } }]))
+  return { ...moved, notes: { ...moved.notes, ...placed } }
+}
+
+function nest(document: Document, { parentId, to }: Extract<Edit, { kind: 'nest' }>): Document {
+  const container = parentId === null ? undefined : document.blocks[parentId]
+  if (parentId !== null && !(container && isContainer(container))) return document
+  const ids = Object.keys(to).filter((id) => {
+    const block = document.blocks[id]
+    if (!block || (block.parentId ?? null) === parentId) return false
+    // A trigger stands in no container, and a container not in itself.
+    return parentId === null || !(isTrigger(block) || withInner(document, [id]).has(parentId))
+  })
+  if (ids.length === 0) return move(document, to)
+  const nested = changeBlocks(document, ids, ({ parentId: _, ...block }) => ({
+    ...block,
+    position: { ...to[block.id]! },
+    ...(parentId === null ? {} : { parentId }),
+  }))
+  return dropLooseEdges(syncNodes(move(nested, to)))
+}
+
+function remove(document: Document, { blocks = [], edges = [], notes = [] }: Extract<Edit, { kind: 'remove' }>) {
+  const gone = withInner(document, blocks)
+  const goneEdges = new Set(edges)
+  const goneNotes = notes.filter((id) => document.notes?.[id])
+  const hasEdges = document.edges.some(({ id }) => id !== undefined && goneEdges.has(id))
+  if (gone.size === 0 && !hasEdges && goneNotes.length === 0) return document
+  const left = { ...document, edges: document.edges.filter(({ id }) => id === undefined || !goneEdges.has(id)) }
+  const healed = blocks.length === 1 && edges.length === 0 ? heal(left, blocks[0]!) : left
+  const without = <Member>(members: Record<string, Member>, ids: { has(id: string): boolean }) =>
+    Object.fromEntries(Object.entries(members).filter(([id]) => !ids.has(id)))
+  return syncNodes({
+    ...healed,
+    blocks: without(healed.blocks, gone),
+    edges: healed.edges.filter(({ source, target }) => !gone.has(source) && !gone.has(target)),
+    ...(healed.loops ? { loops: without(healed.loops, gone) } : {}),
+    ...(healed.parallels ? { parallels: without(healed.parallels, gone) } : {}),
+    ...(healed.notes ? { notes: without(healed.notes, new Set(goneNotes)) } : {}),
+  })
+}
+
+function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename' }>): Document {
+  const block = document.blocks[id]
+  const wanted = name.trim()
+  if (!block || wanted === '' || block.name === wanted) return document
+  const isTaken = Object.values(document.blocks).some(
+    (other) => other.id !== id && normaliseName(other.name) === normaliseName(wanted),
+  )
+  if (isTaken) return document
+  const named = changeBlocks(document, [id], (one) => ({ ...one, name: wanted }))
+  return renameReferences(named, normaliseName(block.name), normaliseName(wanted))
+}
+
+function setParams(document: Document, { id, params }: Extract<Edit, { kind: 'set' }>): Document {
+  const block = document.blocks[id]
+  if (!block) return document
+  const merged = Object.entries({ ...block.params, ...params }).filter(([, value]) => value !== undefined)
+  const next = changeBlocks(document, [id], (one) => ({ ...one, params: Object.fromEntries(merged) }))
+  // A branch that is gone takes its edges along.
+  return block.type === 'condition' || block.type === 'router' ? dropLooseEdges(next) : next
+}
+
+function setContainer(document: Document, { id, settings }: Extract<Edit, { kind: 'container' }>): Document {
+  const block = document.blocks[id]
+  const list = block?.type === 'loop' ? 'loops' : block?.type === 'parallel' ? 'parallels' : undefined
+  const entry = list && document[list]?.[id]
+  if (!list || !entry) return document
+  const merged = Object.entries({ ...entry, ...settings }).filter(([, value]) => value !== undefined)
+  return { ...document, [list]: { ...document[list], [id]: Object.fromEntries(merged) } }
+}
+
+function changeBlocks(document: Document, ids: readonly string[], change: (block: Block) => Block): Document {
+  const changed = ids.flatMap((id) => {
+    const block = document.blocks[id]
+    const next = block && change(block)
+    return next && next !== block ? [[id, next] as const] : []
+  })
+  return changed.length === 0
+    ? document
+    : { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
+}
+
+/** A document as the editor wants it: blocks say which container they are in, containers have their entries. */
+export function openDocument(document: Document): Document {
+  const parents = new Map<string, string>()
+  for (const [id, { nodes }] of Object.entries({ ...document.loops, ...document.parallels })) {
+    for (const node of nodes ?? []) if (document.blocks[id]) parents.set(node, id)
+  }
+  const blocks = Object.fromEntries(
+    Object.entries(document.blocks).map(([id, block]) => {
+      const parentId = block.parentId ?? parents.get(id)
+      return [id, parentId && !block.parentId && parentId !== id ? { ...block, parentId } : block]
+    }),
+  )
+  const edges = document.edges.map((edge, at) => ({ ...edge, id: edge.id ?? `edge-${at + 1}` }))
+  let next: Document = { ...document, blocks, edges }
+  for (const block of Object.values(blocks)) if (block.type in containerHandles) next = withContainer(next, block)
+  return next
+}

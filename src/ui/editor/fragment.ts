@@ -1,0 +1,150 @@
+import {
+  type Block,
+  type Document,
+  type Edge,
+  freeName,
+  isTrigger,
+  type Loop,
+  type Note,
+  normaliseName,
+  type Parallel,
+  type Point,
+  positionOf,
+  withInner,
+} from './document.ts'
+import { renameReferences } from './rename.ts'
+import { dropLooseEdges } from './wiring.ts'
+
+/** Blocks with the edges among them: what is copied, pasted and duplicated. */
+export type Fragment = {
+  blocks: Record<string, Block>
+  edges: Edge[]
+  loops: Record<string, Loop>
+  parallels: Record<string, Parallel>
+  notes: Record<string, Note>
+}
+
+/** Takes blocks (containers with all that is in them) and notes out of a document. */
+export function takeFragment(document: Document, ids: Iterable<string>): Fragment {
+  const list = [...ids]
+  const taken = withInner(document, list)
+  const pick = <Member>(members: Record<string, Member> | undefined, chosen: ReadonlySet<string>) =>
+    Object.fromEntries(Object.entries(members ?? {}).filter(([id]) => chosen.has(id)))
+  return {
+    blocks: pick(document.blocks, taken),
+    edges: document.edges.filter(({ source, target }) => taken.has(source) && taken.has(target)),
+    loops: pick(document.loops, taken),
+    parallels: pick(document.parallels, taken),
+    notes: pick(document.notes, new Set(list)),
+  }
+}
+
+/** Members by which a text on the clipboard is known to be a fragment. */
+const marker = 'millrace/blocks'
+
+export function fragmentText(fragment: Fragment): string {
+  return JSON.stringify({ kind: marker, ...fragment }, null, 2)
+}
+
+/** A fragment from text: copied blocks, or a whole workflow document. Undefined for anything else. */
+export function readFragment(text: string): Fragment | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isRecord(value) || !isRecord(value['blocks']) || !Array.isArray(value['edges'])) return undefined
+  const blocks = Object.entries(value['blocks']).filter(
+    ([id, block]) => id !== '__proto__' && isRecord(block) && typeof block['type'] === 'string',
+  )
+  const named = blocks.map(([id, block]) => {
+    const { name, type, ...rest } = block as Block
+    return [id, { ...rest, type, name: typeof name === 'string' && name.trim() ? name : type, id }] as const
+  })
+  const edges = value['edges'].filter(
+    (edge) => isRecord(edge) && typeof edge['source'] === 'string' && typeof edge['target'] === 'string',
+  ) as Edge[]
+  const members = <Member>(name: string) => (isRecord(value[name]) ? value[name] : {}) as Record<string, Member>
+  return {
+    blocks: Object.fromEntries(named),
+    edges,
+    loops: members<Loop>('loops'),
+    parallels: members<Parallel>('parallels'),
+    notes: members<Note>('notes'),
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The fragment with ids of its own, moved by `by`, and names that are free in the document; references among its blocks
+ * follow their names. A trigger of a type that the document has already stays behind.
+ */
+export function freshFragment(
+  fragment: Fragment,
+  document: Document,
+  { newId, by, parentId = null }: { newId: () => string; by: Point; parentId?: string | null },
+): Fragment {
+  const types = new Set(Object.values(document.blocks).map(({ type }) => type))
+  const blocks = Object.values(fragment.blocks).filter((block) => !(isTrigger(block) && types.has(block.type)))
+  const ids = new Map([...blocks.map(({ id }) => id), ...Object.keys(fragment.notes)].map((id) => [id, newId()]))
+  const taken = new Set<string>()
+  const renamed: [string, string][] = []
+  const fresh = blocks.map(({ parentId: parent, ...block }) => {
+    const name = freeName(document, block.name, taken)
+    taken.add(normaliseName(name))
+    if (name !== block.name) renamed.push([normaliseName(block.name), normaliseName(name)])
+    const inner = parent ? ids.get(parent) : undefined
+    const { x, y } = positionOf(block)
+    const place = inner ? { position: { x, y }, parentId: inner } : { position: { x: x + by.x, y: y + by.y } }
+    return { ...block, ...place, ...(inner || parentId === null ? {} : { parentId }), id: ids.get(block.id)!, name }
+  })
+  const entries = <Entry extends { id?: string; nodes?: string[] }>(members: Record<string, Entry>) =>
+    Object.fromEntries(
+      Object.entries(members).flatMap(([id, entry]) => {
+        const own = ids.get(id)
+        const nodes = (entry.nodes ?? []).flatMap((node) => ids.get(node) ?? [])
+        return own ? [[own, { ...entry, id: own, nodes }]] : []
+      }),
+    )
+  const copy: Document = {
+    name: 'copy',
+    blocks: Object.fromEntries(fresh.map((block) => [block.id, block])),
+    edges: fragment.edges.flatMap((edge) => {
+      const [source, target] = [ids.get(edge.source), ids.get(edge.target)]
+      return source && target ? [{ ...edge, id: newId(), source, target }] : []
+    }),
+    loops: entries(fragment.loops),
+    parallels: entries(fragment.parallels),
+  }
+  const notes = Object.entries(fragment.notes).map(([id, note]) => {
+    const { x, y } = note.position
+    return [ids.get(id)!, { ...note, id: ids.get(id)!, position: { x: x + by.x, y: y + by.y } }] as const
+  })
+  const named = renamed.reduce((all, [from, to]) => renameReferences(all, from, to), copy)
+  return {
+    blocks: named.blocks,
+    edges: named.edges,
+    loops: named.loops ?? {},
+    parallels: named.parallels ?? {},
+    notes: Object.fromEntries(notes),
+  }
+}
+
+/** Puts a fragment with fresh ids into a document. */
+export function insertFragment(document: Document, fragment: Fragment): Document {
+  const isTaken = Object.keys(fragment.blocks).some((id) => document.blocks[id])
+  if (isTaken || Object.keys(fragment.blocks).length + Object.keys(fragment.notes).length === 0) return document
+  const merged = {
+    ...document,
+    blocks: { ...document.blocks, ...fragment.blocks },
+    edges: [...document.edges, ...fragment.edges],
+    loops: { ...document.loops, ...fragment.loops },
+    parallels: { ...document.parallels, ...fragment.parallels },
+    notes: { ...document.notes, ...fragment.notes },
+  }
+  return dropLooseEdges(merged)
+}

@@ -1,0 +1,94 @@
+import { containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
+
+type Wish = { source: string; target: string; sourceHandle?: string | null | undefined }
+
+/** Why two blocks cannot be connected, for people; undefined when they can. */
+export function whyNot(document: Document, { source, target, sourceHandle }: Wish): string | undefined {
+  const [from, to] = [document.blocks[source], document.blocks[target]]
+  if (!from || !to) return 'One of the blocks is gone.'
+  if (source === target) return 'A block cannot lead to itself. Use a loop.'
+  if (isTrigger(to)) return 'A trigger starts the run: nothing leads to it.'
+  const isInner = to.parentId === source
+  if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) {
+    return 'A connection cannot cross the border of a loop or parallel.'
+  }
+  const handle = handleOf(document, { source, target, sourceHandle: sourceHandle ?? null })
+  if (!portsOf(from).some((port) => port.handle === handle)) return 'The block has no such way out.'
+  if (!isInner && (sourceHandle ?? '').endsWith('-start-source')) return 'This leads to blocks inside only.'
+  const isThere = document.edges.some(
+    (edge) => edge.source === source && edge.target === target && handleOf(document, edge) === handle,
+  )
+  if (isThere) return 'They are connected already.'
+  if (!isInner && leadsTo(document, target, source)) return 'That would be a circle. Use a loop.'
+  return undefined
+}
+
+export function mayConnect(document: Document, wish: Wish): boolean {
+  return whyNot(document, wish) === undefined
+}
+
+export function connect(
+  document: Document,
+  {
+    id,
+    source,
+    sourceHandle,
+    target,
+  }: Required<Pick<Edge, 'source' | 'target'>> & { id: string; sourceHandle: string },
+): Document {
+  if (!mayConnect(document, { source, target, sourceHandle })) return document
+  if (document.edges.some((edge) => edge.id === id)) return document
+  const handle = handleOf(document, { source, target, sourceHandle })
+  return {
+    ...document,
+    edges: [...document.edges, { id, source, target, sourceHandle: handle, targetHandle: 'target' }],
+  }
+}
+
+/** Whether a run that comes by one block can come by the other later. */
+function leadsTo(document: Document, from: string, to: string): boolean {
+  const seen = new Set<string>()
+  const next = [from]
+  for (let at = next.pop(); at !== undefined; at = next.pop()) {
+    if (at === to) return true
+    if (seen.has(at)) continue
+    seen.add(at)
+    for (const { source, target } of document.edges) if (source === at) next.push(target)
+  }
+  return false
+}
+
+/** Without edges whose way out is gone, or that cross the border of a container. */
+export function dropLooseEdges(document: Document): Document {
+  const edges = document.edges.filter((edge) => {
+    const [from, to] = [document.blocks[edge.source], document.blocks[edge.target]]
+    if (!from || !to) return false
+    const isInner = to.parentId === edge.source
+    // From the last inner block back to its container: it draws what happens anyway.
+    if (from.parentId === edge.target) return true
+    if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) return false
+    if (!isInner && isStart(edge.sourceHandle)) return false
+    return portsOf(from).some(({ handle }) => handle === handleOf(document, edge))
+  })
+  return edges.length === document.edges.length ? document : { ...document, edges }
+}
+
+function isStart(handle: string | null | undefined): boolean {
+  return Object.values(containerHandles).some(({ start }) => start === handle)
+}
+
+/** Before a block between two others goes: connects the one with the other. */
+export function heal(document: Document, id: string): Document {
+  const incoming = document.edges.filter(({ target }) => target === id)
+  const outgoing = document.edges.filter((edge) => edge.source === id)
+  const [before, after] = [incoming[0], outgoing[0]]
+  if (!before || !after || incoming.length > 1 || outgoing.length > 1) return document
+  if (!['source', 'loop-end-source', 'parallel-end-source'].includes(handleOf(document, after))) return document
+  const without = { ...document, edges: document.edges.filter((edge) => edge !== before && edge !== after) }
+  return connect(without, {
+    id: before.id ?? `${before.source}-${after.target}`,
+    source: before.source,
+    sourceHandle: before.sourceHandle ?? 'source',
+    target: after.target,
+  })
+}
