@@ -1,14 +1,10 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { ApiError } from './api-error.ts'
-import { call } from './call.ts'
+import { type AnswerOf, call } from './call.ts'
 
 /** Who is signed in, and what they reach. */
-export type Me = {
-  user: { id: string; email: string; hasPassword: boolean }
-  workspaces: { id: string; name: string; role: 'owner' | 'editor' | 'viewer' }[]
-  service: { version: string; noAuth: boolean; baseUrl: string }
-}
+export type Me = AnswerOf<'GET /api/editor/me'>
 export type Workspace = Me['workspaces'][number]
 
 /** Where the cache holds who is signed in; null: nobody. */
@@ -19,7 +15,7 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Me | null> => {
     try {
-      return (await call('GET /api/editor/me' as never, { signal } as never)) as unknown as Me
+      return await call('GET /api/editor/me', { signal })
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       throw error
@@ -38,7 +34,7 @@ export function useMe(): Me {
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {
-    await call('DELETE /api/session' as never, {} as never)
+    await call('DELETE /api/session')
     queries.clear()
     queries.setQueryData(sessionKey, null)
   }, [queries])

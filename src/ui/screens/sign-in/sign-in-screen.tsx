@@ -15,7 +15,7 @@ export function SignInScreen() {
   const queries = useQueryClient()
   const usedLink = new URLSearchParams(useSearch()).get('link') === 'used'
   const signIn = useMutation({
-    mutationFn: (body: { email: string; password: string }) => call('POST /api/session' as never, { body } as never),
+    mutationFn: (body: { email: string; password: string }) => call('POST /api/session', { body }),
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionKey }),
   })
   const send = (event: FormEvent<HTMLFormElement>) => {
