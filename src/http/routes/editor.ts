@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
+import { blockRoutes } from './editor/blocks.ts'
 import { meRoutes } from './editor/me.ts'
 
 /**
@@ -8,5 +9,5 @@ import { meRoutes } from './editor/me.ts'
  * counts in no rate window.
  */
 export function editorRoutes(services: Services, door: Door) {
-  return new Elysia({ prefix: '/api/editor' }).use(meRoutes(services, door))
+  return new Elysia({ prefix: '/api/editor' }).use(meRoutes(services, door)).use(blockRoutes(door))
 }
