@@ -15,7 +15,7 @@ import { LogSequence, newId } from './domain/ids.ts'
 import { answerBytesMax } from './domain/limits.ts'
 import { localHost } from './domain/local-address.ts'
 import type { RunRecord } from './domain/log.ts'
-import type { PriceOf } from './domain/model-prices.ts'
+import type { PriceTable } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
@@ -46,7 +46,7 @@ export type AppOptions = {
   /** Addresses that workflows may call although they are not public. */
   outboundAllow: AllowList
   /** Prices of language models. */
-  priceOf: PriceOf
+  priceOf: PriceTable
   logger: Logger
   clock: Clock
   build: Build
@@ -206,6 +206,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       return sealed && textOf(box.open(sealed, jobContext(executionId)))
     },
     sessions,
+    priceOf,
     environments,
     files,
     interfaceFiles,

@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { type BlockResult, defineBlock, type Evaluate } from '../engine/block.ts'
+import { type BlockResult, defineBlock, type Evaluate, idsOf } from '../engine/block.ts'
 
 const Condition = t.Object({
   id: t.String({ minLength: 1, maxLength: 100 }),
@@ -14,8 +14,7 @@ export const condition = defineBlock({
   parameters: t.Object({ conditions: t.Array(Condition, { title: 'Conditions', minItems: 1, maxItems: 100 }) }),
   modes: { conditions: 'expressions' },
   outputs: ['branch', 'result'],
-  ports: ({ conditions }) => [...idsOf(conditions).map((id) => `condition-${id}`), 'condition-else'],
-  portOf: ({ branch }) => `condition-${String(branch)}`,
+  branches: { list: 'conditions', prefix: 'condition-', otherwise: 'else', output: 'branch' },
   mayFail: false,
   check({ conditions }) {
     const ids = idsOf(conditions)
@@ -62,9 +61,4 @@ function firstTrue(
 
 function taken(id: string): BlockResult {
   return { outputs: { branch: id, result: true }, port: `condition-${id}` }
-}
-
-function idsOf(conditions: unknown): string[] {
-  if (!Array.isArray(conditions)) return []
-  return conditions.map((entry: { id?: unknown } | null) => String(entry?.id))
 }

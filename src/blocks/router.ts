@@ -1,7 +1,14 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { isObject } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
-import { type BlockContext, BlockError, type BlockResult, defineBlock, type ParameterFinding } from '../engine/block.ts'
+import {
+  type BlockContext,
+  BlockError,
+  type BlockResult,
+  defineBlock,
+  idsOf,
+  type ParameterFinding,
+} from '../engine/block.ts'
 import { checkModelParameters, modelParameters, withoutKey } from './model-parameters.ts'
 import { askModel } from './model-turn.ts'
 
@@ -25,8 +32,7 @@ export const router = defineBlock({
   kind: 'step',
   parameters: Parameters,
   outputs: ['route', 'model', 'tokens', 'cost'],
-  ports: ({ routes }) => idsOf(routes).map((id) => `router-${id}`),
-  portOf: ({ route }) => `router-${String(route)}`,
+  branches: { list: 'routes', prefix: 'router-', output: 'route' },
   mayFail: false,
   check(params, { priceOf }, written) {
     const ids = idsOf(params['routes'])
@@ -92,9 +98,4 @@ function choiceOf(text: string, ids: readonly string[]): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function idsOf(routes: unknown): string[] {
-  if (!Array.isArray(routes)) return []
-  return routes.map((entry: { id?: unknown } | null) => String(entry?.id))
 }

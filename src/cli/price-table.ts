@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { messageOf } from '../domain/errors.ts'
-import { type PriceOf, pricesWith } from '../domain/model-prices.ts'
+import { type PriceTable, pricesWith } from '../domain/model-prices.ts'
 import { readPrices } from '../models/price-file.ts'
 import { UsageError } from './command.ts'
 
 /** The built-in prices of models with the operator's file over them. Throws `UsageError` for a file that is none. */
-export function priceTableOf({ modelPrices }: Config): PriceOf {
+export function priceTableOf({ modelPrices }: Config): PriceTable {
   if (modelPrices === undefined) return pricesWith(new Map())
   const reading = readPrices(textOf(modelPrices))
   if (!reading.ok) throw new UsageError(`MILLRACE_MODEL_PRICES: ${modelPrices} cannot be used: ${reading.message}`)

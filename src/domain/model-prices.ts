@@ -3,9 +3,13 @@ import type { Price } from './cost.ts'
 /** The price of a model by its name as blocks give it; undefined when nobody knows it. */
 export type PriceOf = (model: string) => Price | undefined
 
+/** The same, which also knows the models that have one. */
+export type PriceTable = PriceOf & { readonly models: readonly string[] }
+
 /** The built-in table, with the prices of `overlay` over it. */
-export function pricesWith(overlay: ReadonlyMap<string, Price>): PriceOf {
-  return (model) => overlay.get(model) ?? modelPrices.get(model)
+export function pricesWith(overlay: ReadonlyMap<string, Price>): PriceTable {
+  const priceOf: PriceOf = (model) => overlay.get(model) ?? modelPrices.get(model)
+  return Object.assign(priceOf, { models: [...new Set([...overlay.keys(), ...modelPrices.keys()])] })
 }
 
 /**

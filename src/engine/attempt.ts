@@ -122,7 +122,7 @@ function renumbered(run: Run, span: Span): Span {
 
 /** A disabled block is passed through; one that chooses among handles ends its path. */
 function passThrough(node: PlanNode): Closing {
-  const port = node.definition.kind === 'trigger' || node.definition.ports ? undefined : 'source'
+  const port = node.definition.kind === 'trigger' || node.definition.branches ? undefined : 'source'
   return {
     end: { kind: 'ended', outputs: node.noOutputs, port },
     outputs: node.noOutputs,
@@ -139,7 +139,7 @@ function endOf(start: Attempt, result: BlockResult): Closing {
   if (result.error) return failing(start, result.error, outputs)
   if (result.respond) run.respond(result.respond)
   else if (halt.stopped) return { end: { kind: 'cancelled' }, outputs, error: null, status: 'cancelled' }
-  const port = result.port ?? (node.definition.ports ? undefined : 'source')
+  const port = result.port ?? (node.definition.branches ? undefined : 'source')
   return { end: { kind: 'ended', outputs, port }, outputs, error: null, status: 'success' }
 }
 

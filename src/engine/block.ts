@@ -44,10 +44,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   registers?(params: Static<Parameters>): Registration
   /** Parameters that are given, once, when a document is saved without them: a random text that nobody can guess. */
   givenAtSave?: readonly string[]
-  /** The handles that edges may leave by; `['source']` when absent. `error` is added for every block that may fail. */
-  ports?(params: Readonly<Record<string, unknown>>): readonly string[]
-  /** With `ports`: the handle it left by, told from its outputs. */
-  portOf?(outputs: Outputs): string | undefined
+  /** The handles that edges leave by, where that is not `source`. `error` is added for every block that may fail. */
+  branches?: Branches
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
   mayFail: boolean
   /**
@@ -70,6 +68,32 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   showInput?(params: Readonly<Record<string, unknown>>): unknown
   /** Does the work. A throw fails the block like an `error` in the result. */
   run(params: Static<Parameters>, context: BlockContext): BlockResult | Promise<BlockResult>
+}
+
+/**
+ * One handle for each entry of the list `list` among the parameters, named by `prefix` and the entry's `id`; and one more
+ * for `otherwise`. The output `output` holds the id of the one that the run left by.
+ */
+export type Branches = { list: string; prefix: string; otherwise?: string; output: string }
+
+/** The handles that edges may leave a block by, but for `error`. */
+export function portsOf({ branches }: BlockDefinition, params: Readonly<Record<string, unknown>>): readonly string[] {
+  if (!branches) return ['source']
+  const { list, prefix, otherwise } = branches
+  const ids = idsOf(params[list])
+  return (otherwise === undefined ? ids : [...ids, otherwise]).map((id) => prefix + id)
+}
+
+/** The handle that a block left by, told from its outputs. */
+export function portLeftBy({ branches }: BlockDefinition, outputs: Outputs): string | null {
+  if (!branches) return 'source'
+  const id = outputs[branches.output]
+  return typeof id === 'string' ? branches.prefix + id : null
+}
+
+/** The ids in a list of branches, as it may stand in a document. */
+export function idsOf(entries: unknown): string[] {
+  return Array.isArray(entries) ? entries.map((entry: { id?: unknown } | null) => String(entry?.id)) : []
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Limits } from '../domain/limits.ts'
 import { type Block, type Edge, type Finding, normaliseName, type WorkflowDocument } from '../domain/workflow.ts'
-import type { BlockDefinition } from './block.ts'
+import { type BlockDefinition, portsOf } from './block.ts'
 import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-checks.ts'
 import { placeInScopes } from './graph-scopes.ts'
 import { Report } from './report.ts'
@@ -181,7 +181,7 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
 }
 
 function handlesOf({ block, definition }: GraphNode): string[] {
-  const own = definition.ports?.(block.params ?? {}) ?? ['source']
+  const own = portsOf(definition, block.params ?? {})
   return definition.mayFail ? [...own, 'error'] : [...own]
 }
 

@@ -1,6 +1,7 @@
 import type { Span } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
 import { blockSpans } from '../domain/trace.ts'
+import { portLeftBy } from './block.ts'
 import type { KeptBlock } from './journal.ts'
 import type { PlanNode } from './plan.ts'
 import { spansInOrder } from './reuse.ts'
@@ -51,10 +52,7 @@ export class PastRun {
     const span = this.span(node.id, iterations)
     if (!span || span.type !== node.type) return undefined
     const outputs = (span.output ?? {}) as Record<string, unknown>
-    if (span.status === 'success') {
-      const { ports, portOf } = node.definition
-      return { span, port: ports ? (portOf?.(outputs) ?? null) : 'source', error: null }
-    }
+    if (span.status === 'success') return { span, port: portLeftBy(node.definition, outputs), error: null }
     if (span.status !== 'error') return undefined
     if (node.hasErrorEdge) return { span, port: 'error', error: null }
     if (node.goesOnAfterError) return { span, port: 'source', error: null }

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { FreshenFiles } from '../domain/file.ts'
+import type { PriceTable } from '../domain/model-prices.ts'
 import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { SignedIn } from '../store/session-store.ts'
@@ -35,6 +36,7 @@ export type Services = {
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
+  priceOf: PriceTable
   environments: {
     /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

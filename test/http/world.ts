@@ -15,6 +15,7 @@ import { systemClock } from '../../src/domain/clock.ts'
 import { LogSequence, newExecutionId, newId } from '../../src/domain/ids.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { pricesWith } from '../../src/domain/model-prices.ts'
 import { defaultPlans, type PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
@@ -124,6 +125,7 @@ export class HttpWorld {
       },
       jobs: { find: async () => undefined, cancel: async () => false },
       outputOf: async () => undefined,
+      priceOf: pricesWith(new Map()),
       sessions: new Sessions({ store, clock, idleDays: 30, open: false }),
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },

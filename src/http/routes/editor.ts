@@ -3,11 +3,15 @@ import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
 import { meRoutes } from './editor/me.ts'
+import { modelRoutes } from './editor/models.ts'
 
 /**
  * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.enterSession`), and
  * counts in no rate window.
  */
 export function editorRoutes(services: Services, door: Door) {
-  return new Elysia({ prefix: '/api/editor' }).use(meRoutes(services, door)).use(blockRoutes(door))
+  return new Elysia({ prefix: '/api/editor' })
+    .use(meRoutes(services, door))
+    .use(blockRoutes(door))
+    .use(modelRoutes(services, door))
 }

@@ -1,6 +1,7 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { registry } from '../../../blocks/registry.ts'
+import { Loop, Parallel } from '../../../domain/workflow.ts'
 import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
 import { answers, listOf, maybe, oneOf } from '../../answers.ts'
 import type { Door } from '../../door.ts'
@@ -9,22 +10,43 @@ import { plainSchema } from '../../plain-schema.ts'
 
 const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
 
+const parametersSchema = t.Unsafe<ParametersSchema>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'A JSON schema: the form of the block is drawn from it.',
+})
+
 const BlockType = t.Object(
   {
     type: t.String(),
     label: t.String(),
     description: t.String(),
     kind: oneOf(['trigger', 'step', 'container']),
-    parameters: t.Unsafe<ParametersSchema>({
-      type: 'object',
-      additionalProperties: true,
-      description: 'A JSON schema: the form of the block is drawn from it.',
-    }),
+    parameters: parametersSchema,
     modes: t.Record(t.String(), oneOf(modes), { description: 'How parameters are read; `template` when absent.' }),
     outputs: t.Array(t.String()),
     mayFail: t.Boolean({ description: 'Whether an `error` edge may leave it.' }),
     starts: maybe(t.String({ description: 'The kind of run that a trigger starts.' })),
     streams: maybe(t.String({ description: 'The output that comes piece by piece.' })),
+    branches: maybe(
+      t.Object(
+        { list: t.String(), prefix: t.String(), otherwise: maybe(t.String()), output: t.String() },
+        {
+          description:
+            'Null: edges leave by `source`. Else by `<prefix><id>` for each entry of the parameter `list`, and for `otherwise`.',
+        },
+      ),
+    ),
+    container: maybe(
+      t.Object(
+        { member: oneOf(['loops', 'parallels']), settings: parametersSchema },
+        { description: 'Where the document holds the settings of a container: by its id, in this member.' },
+      ),
+    ),
+    givenAtSave: t.Array(t.String(), { description: 'Parameters that the service fills in when they are left out.' }),
+    tools: t.Record(t.String(), t.String(), {
+      description: 'Block types that a tool may be, by the type of the tool.',
+    }),
   },
   { $id: 'BlockType' },
 )
@@ -65,15 +87,28 @@ export function blockRoutes(door: Door) {
 }
 
 function shown(definition: BlockDefinition) {
-  const { type, label, description, kind, parameters, outputs, mayFail, starts, streams } = definition
+  const { type, label, description, kind, parameters, outputs, mayFail, starts, streams, branches } = definition
   return {
     ...{ type, label, description, kind, mayFail },
-    parameters: plainSchema(parameters, {}) as unknown as ParametersSchema,
+    parameters: shownSchema(parameters),
     modes: modesOf(definition),
     outputs: [...outputs],
     starts: starts ?? null,
     streams: streams ?? null,
+    branches: branches ? { ...branches, otherwise: branches.otherwise ?? null } : null,
+    container: containers[type] ?? null,
+    givenAtSave: [...(definition.givenAtSave ?? [])],
+    tools: Object.fromEntries(Object.entries(definition.toolBlocks ?? {}).map(([tool, block]) => [tool, block.type])),
   }
+}
+
+const containers: Readonly<Record<string, Static<typeof BlockType>['container']>> = {
+  loop: { member: 'loops', settings: shownSchema(Loop) },
+  parallel: { member: 'parallels', settings: shownSchema(Parallel) },
+}
+
+function shownSchema(schema: TSchema): ParametersSchema {
+  return plainSchema(schema, {}) as unknown as ParametersSchema
 }
 
 /** A mode that depends on other parameters is that of a block whose parameters are their defaults. */

@@ -1,0 +1,49 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { answers, listOf, maybe, oneOf } from '../../answers.ts'
+import type { Door } from '../../door.ts'
+import { operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+
+const Model = t.Object({
+  model: t.String(),
+  provider: maybe(oneOf(['openai', 'anthropic', 'google'])),
+  price: t.Object(
+    { input: t.Number(), output: t.Number(), cachedInput: maybe(t.Number()) },
+    { description: 'USD per million tokens.' },
+  ),
+})
+
+/** The language models that an agent can be given, as far as they are known here. */
+export function modelRoutes({ priceOf }: Services, door: Door) {
+  return new Elysia().get(
+    '/models',
+    async ({ request, set }) => {
+      await door.enterSession(request, set)
+      return {
+        data: priceOf.models.flatMap((model) => {
+          const price = priceOf(model)
+          const provider = providerOf(model)
+          return price ? [{ model, provider, price: { ...price, cachedInput: price.cachedInput ?? null } }] : []
+        }),
+      }
+    },
+    {
+      response: answers({ 200: listOf(Model) }),
+      detail: operation({
+        name: 'listModels',
+        summary: 'The language models that have a price',
+        description: 'Others can be used too: their cost is not known.',
+        tag: 'Editor',
+        access: 'session',
+      }),
+    },
+  )
+}
+
+/** By how providers name their models; null for one that an operator has added. */
+function providerOf(model: string): 'openai' | 'anthropic' | 'google' | null {
+  if (/^(gpt-|o\d|chatgpt-)/.test(model)) return 'openai'
+  if (model.startsWith('claude-')) return 'anthropic'
+  return model.startsWith('gemini-') ? 'google' : null
+}
