@@ -35,11 +35,13 @@ import type { Account } from './http/services.ts'
 import { createLanguageModels } from './models/language-models.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
+import { urlProblem } from './outbound/url-problem.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
 import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
+import { Subscriptions } from './webhooks/subscriptions.ts'
 
 export type AppOptions = {
   config: Config
@@ -111,6 +113,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     version,
     samples,
     concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+    clock,
+  })
+  const subscriptions = new Subscriptions({
+    store,
+    seal: (secret, context) => box.seal(secret, context),
+    urlProblem: (url) => urlProblem(url, outboundAllow),
     clock,
   })
   const sandbox = new Sandbox()
@@ -207,6 +215,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
     sessions,
     priceOf,
+    subscriptions,
     environments,
     files,
     interfaceFiles,

@@ -98,7 +98,8 @@ async function save(
   const before = await client.get<Record<string, unknown>>(pathOf`/api/workflows/${id}`)
   undo.push({
     what: `put back the document of ${id}`,
-    run: () => client.put(pathOf`/api/workflows/${id}`, documentOf(before)),
+    // Named, because webhooks that were not there before go only when it is said that there are none.
+    run: () => client.put(pathOf`/api/workflows/${id}`, { webhooks: [], ...documentOf(before) }),
   })
   const saved = await client.put<SavedWorkflow>(pathOf`/api/workflows/${id}`, { ...document, id })
   return { id, name: document.name, action: 'updated', findings: saved.findings }

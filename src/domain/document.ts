@@ -16,7 +16,7 @@ export function readDocument(value: unknown): DocumentReading {
   if (!isObject(value)) return { details: [{ path: '', message: 'A workflow document must be an object.' }] }
   const filled = fill(value)
   const misfits = findMisfits(WorkflowDocument, filled).map((misfit) => nameBlock(misfit, filled))
-  const details = [...misfits, ...badTexts(filled), ...badKeys(filled)]
+  const details = [...misfits, ...badTexts(filled), ...badKeys(filled), ...sameWebhooks(filled)]
   if (details.length > 0) return { details }
   return { document: filled as WorkflowDocument, warnings: Object.keys(filled).filter(isUnknown).map(warn) }
 }
@@ -35,6 +35,7 @@ function fill(value: Record<string, unknown>): Record<string, unknown> {
     parallels: fillMembers(value['parallels'], (id) => ({ id })),
     notes: fillMembers(value['notes'], (id) => ({ id, position: { x: 0, y: 0 } })),
     folder: fillFolder(value['folder']),
+    webhooks: fillWebhooks(value['webhooks']),
   }
   for (const [name, part] of Object.entries(withDefaults)) {
     if (part !== undefined) filled[name] = part
@@ -83,6 +84,15 @@ function fillFolder(value: unknown): unknown {
   return parts.filter((part) => part !== '').join('/') || undefined
 }
 
+/** Null is no member, but for the secret: there it says that there is none. */
+function fillWebhooks(value: unknown): unknown {
+  if (!Array.isArray(value)) return value ?? undefined
+  return value.map((webhook: unknown) => {
+    if (!isObject(webhook)) return webhook
+    return Object.fromEntries(Object.entries(webhook).filter(([name, member]) => member !== null || name === 'secret'))
+  })
+}
+
 function nameBlock({ path, message }: ErrorDetail, document: Record<string, unknown>): ErrorDetail {
   const id = Object.keys(isObject(document['blocks']) ? document['blocks'] : {}).find(
     (key) => path.startsWith(`blocks.${key}.`) || path.startsWith(`blocks[${key}].`),
@@ -125,6 +135,18 @@ function badKeys(document: Record<string, unknown>): ErrorDetail[] {
       const message = `${path}.id is "${id}", and must equal the name of its member, "${key}", or be left out.`
       return [{ path: `${path}.id`, message }]
     })
+  })
+}
+
+function sameWebhooks(document: Record<string, unknown>): ErrorDetail[] {
+  const webhooks: unknown[] = Array.isArray(document['webhooks']) ? document['webhooks'] : []
+  const ids = webhooks.map((webhook) => (isObject(webhook) ? webhook['id'] : undefined))
+  return ids.flatMap((id, index): ErrorDetail[] => {
+    if (typeof id !== 'string' || ids.indexOf(id) === index) return []
+    const path = `webhooks[${index}].id`
+    return [
+      { path, message: `${path} is "${id}", as that of webhooks[${ids.indexOf(id)}] is. Leave it out for a new one.` },
+    ]
   })
 }
 

@@ -19,6 +19,9 @@ export const environmentBounds = Object.freeze({
   bytesMax: 1_048_576,
 })
 
+/** `{{NAME}}` in a text. */
+export const variableReference = /\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g
+
 /** What is wrong with a variable's name, for people; undefined when it may be used as `{{NAME}}`. */
 export function variableNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {

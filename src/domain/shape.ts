@@ -37,6 +37,11 @@ function complaint({ type, schema, value }: ValueError): string {
       return 'must not be empty'
     case ValueErrorType.StringMaxLength:
       return `must have at most ${schema['maxLength']} characters, not ${(value as string).length}`
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema['maxItems']} entries, not ${(value as unknown[]).length}`
+    case ValueErrorType.ArrayMinItems:
+    case ValueErrorType.ArrayUniqueItems:
+      return `must be ${describeSchema(schema)}`
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not known here'
     default:

@@ -4,6 +4,12 @@ import type { TriggerKind } from './workflow.ts'
 
 /** Who is told when runs of a workflow end, and what they are told. */
 
+/** Of one workflow. */
+export const subscriptionsMax = 20
+
+/** The most that a secret stays good after it was replaced. */
+export const keepSecretMsMax = 86_400_000
+
 const filterWords = (names: string) => ({
   minItems: 1,
   uniqueItems: true,
@@ -54,9 +60,6 @@ function secretWords(): string {
   return 'a text of 1 to 1000 characters, or null for none'
 }
 
-/** Of one workflow. */
-export const subscriptionsMax = 20
-
 /** What a payload may hold beyond the facts of a run, as bits: that is how deliveries keep it. */
 export const include = { finalOutput: 1, traceSpans: 2, rateLimits: 4, usage: 8 } as const
 
@@ -102,6 +105,42 @@ export type SubscriptionChange = Partial<SubscriptionOptions> & {
   secret?: Uint8Array | null
   keepSecretUntil?: number
 }
+
+/** A subscription as it is shown: everything but its secrets. */
+export type ShownSubscription = Omit<Required<Subscription>, 'secret' | 'levelFilter' | 'triggerFilter'> &
+  Pick<Subscription, 'levelFilter' | 'triggerFilter'>
+
+/** The choices in a subscription as it is saved, defaults filled in. */
+export function optionsOf(subscription: Subscription): SubscriptionOptions {
+  const { url, levelFilter, triggerFilter, active = true, retryOnNetworkError = false } = subscription
+  const bits = includeMembers.reduce((sum, [name, bit]) => (subscription[name] ? sum | bit : sum), 0)
+  const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
+  return { url, include: bits, ...filters, active, retryOnNetworkError }
+}
+
+/** The other way round. */
+export function shownOf(row: Pick<SubscriptionRow, 'id'> & SubscriptionOptions): ShownSubscription {
+  const { id, url, levelFilter, triggerFilter, active, retryOnNetworkError } = row
+  return {
+    id,
+    url,
+    includeFinalOutput: (row.include & include.finalOutput) !== 0,
+    includeTraceSpans: (row.include & include.traceSpans) !== 0,
+    includeRateLimits: (row.include & include.rateLimits) !== 0,
+    includeUsageData: (row.include & include.usage) !== 0,
+    ...(levelFilter ? { levelFilter: [...levelFilter] } : {}),
+    ...(triggerFilter ? { triggerFilter: [...triggerFilter] } : {}),
+    active,
+    retryOnNetworkError,
+  }
+}
+
+const includeMembers = [
+  ['includeFinalOutput', include.finalOutput],
+  ['includeTraceSpans', include.traceSpans],
+  ['includeRateLimits', include.rateLimits],
+  ['includeUsageData', include.usage],
+] as const
 
 /** What a sealed secret is bound to. */
 export function secretContext(workspaceId: string, id: string): string {

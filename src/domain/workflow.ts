@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { Subscription, subscriptionsMax } from './webhook.ts'
 
 /** The workflow document: what the editor draws, Git holds and a deployment copies. */
 
@@ -97,8 +98,9 @@ export const WorkflowDocument = t.Object({
   loops: t.Optional(t.Record(t.String(), Loop)),
   parallels: t.Optional(t.Record(t.String(), Parallel)),
   variables: t.Optional(t.Record(t.String(), Variable)),
-  webhooks: t.Optional(t.Array(t.Record(t.String(), t.Unknown()))),
   notes: t.Optional(t.Record(t.String(), Note)),
+  /** They belong to the workflow and not to a version of it: a stored document has none. */
+  webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),
 })
 export type WorkflowDocument = Static<typeof WorkflowDocument>
 

@@ -1,8 +1,10 @@
+// Long because it is one list: what every route answers.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
 import { Cost, modelFacts, Tokens } from './cost-answer.ts'
 import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
+import { SentWebhook, Webhook } from './webhook-answers.ts'
 
 /** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
 
@@ -25,12 +27,16 @@ export const FindingAnswer = t.Object(
   { $id: 'Finding' },
 )
 
-const WorkflowDocument = t.Object(Document.properties, { $id: 'WorkflowDocument' })
+const { webhooks: _webhooks, ...documentMembers } = Document.properties
+const WorkflowDocument = t.Object(documentMembers, { $id: 'WorkflowDocument' })
 
 /** A document as it may be sent: ids of blocks can be left out, as everything can that has a default. */
 const sendable = {
-  ...Document.properties,
+  ...documentMembers,
   blocks: t.Record(t.String(), t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
+  webhooks: t.Optional(
+    t.Array(SentWebhook, { description: 'Left out: those that the workflow has stay as they are.' }),
+  ),
 }
 export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
 export const NewWorkflow = t.Object(
@@ -43,7 +49,8 @@ export const NewWorkflow = t.Object(
 
 const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
 
-export const WorkflowAnswer = t.Object({ ...Document.properties, ...facts }, { $id: 'Workflow' })
+const webhooks = t.Optional(t.Array(Webhook, { description: 'Without their secrets; absent when there are none.' }))
+export const WorkflowAnswer = t.Object({ ...documentMembers, webhooks, ...facts }, { $id: 'Workflow' })
 export type WorkflowAnswer = Static<typeof WorkflowAnswer>
 
 export const SavedWorkflow = t.Object(

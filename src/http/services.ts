@@ -7,6 +7,7 @@ import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
+import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { InterfaceFiles } from './interface-files.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
@@ -37,6 +38,8 @@ export type Services = {
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
   priceOf: PriceTable
+  /** Webhooks of workflows. */
+  subscriptions: Pick<Subscriptions, 'of' | 'forget' | 'findProblems' | 'prepare'>
   environments: {
     /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

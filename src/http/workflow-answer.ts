@@ -1,21 +1,29 @@
-import type { Finding } from '../domain/workflow.ts'
+import { type SubscriptionRow, shownOf } from '../domain/webhook.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { WorkflowRow } from '../store/store.ts'
 import { isoTime, type SavedWorkflow, type WorkflowAnswer } from './answers.ts'
 import type { Services } from './services.ts'
-import { withoutSecrets } from './webhook-secrets.ts'
 
-/** A workflow as it is answered: its document, and what the service knows of it. */
-export function workflowAnswer({ id, workspaceId, document, createdAt, updatedAt }: WorkflowRow): WorkflowAnswer {
+/** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
+export async function workflowAnswer(
+  { subscriptions }: Pick<Services, 'subscriptions'>,
+  { id, workspaceId, document, createdAt, updatedAt }: WorkflowRow,
+): Promise<WorkflowAnswer> {
   const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
-  return { ...withoutSecrets(document), id, workspaceId, ...times }
+  const webhooks = await subscriptions.of(id)
+  return { ...withWebhooks(document, webhooks), id, workspaceId, ...times }
+}
+
+function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscriptions: readonly SubscriptionRow[]) {
+  return subscriptions.length === 0 ? document : { ...document, webhooks: subscriptions.map(shownOf) }
 }
 
 /** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
 export async function savedAnswer(
-  { checkWorkflow }: Pick<Services, 'checkWorkflow'>,
+  services: Pick<Services, 'checkWorkflow' | 'subscriptions'>,
   row: WorkflowRow,
   warnings: readonly Finding[] = [],
 ): Promise<SavedWorkflow> {
-  const { findings } = await checkWorkflow(row.document, row.workspaceId)
-  return { ...workflowAnswer(row), findings: [...findings, ...warnings] }
+  const { findings } = await services.checkWorkflow(row.document, row.workspaceId)
+  return { ...(await workflowAnswer(services, row)), findings: [...findings, ...warnings] }
 }

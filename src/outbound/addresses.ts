@@ -67,13 +67,16 @@ export function isAllowed(allow: AllowList, host: string, port: number, address:
   return canonical !== undefined && allow.blocks.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
 }
 
-/** What a refused request tells its author: what is in the way, and what the operator would add to the setting. */
-export function refusalOf(host: string, port: number, kind: AddressKind): string {
+/**
+ * What a refused request tells its author: what is in the way, and what the operator would add to the setting. `said`: of
+ * the request, `would not be` before there is one.
+ */
+export function refusalOf(host: string, port: number, kind: AddressKind, said = 'was not'): string {
   const is = literalAddress(host) ? 'is' : 'has'
   const what = kind === 'loopback' ? 'a loopback address' : `a ${kind} address`
   const wide = kind === 'loopback' || kind === 'private' ? ` (or ${kind}, for all such addresses)` : ''
   return (
-    `${host}:${port} was not called: it ${is} ${what}, and workflows may call public addresses only. ` +
+    `${host}:${port} ${said} called: it ${is} ${what}, and workflows may call public addresses only. ` +
     `To allow it, the operator of this service adds ${host}:${port} to ${allowSetting}${wide}.`
   )
 }

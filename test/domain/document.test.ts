@@ -102,6 +102,49 @@ describe('reading a workflow document', () => {
     })
   })
 
+  test('names every misfit of its webhooks, unknown members among them', () => {
+    const hook = { url: 'https://example.org' }
+    expect(
+      refused({
+        ...minimal,
+        webhooks: [
+          { ...hook, id: 'same' },
+          { ...hook, id: 'same' },
+          { secret: '', levelFilter: [], triggerFilter: ['api', 'api'], active: 'yes', levelFilters: ['error'] },
+          { url: '', levelFilter: ['warning'], triggerFilter: 'api', id: 'a b' },
+        ],
+      }),
+    ).toEqual({
+      'webhooks[1].id': 'webhooks[1].id is "same", as that of webhooks[0] is. Leave it out for a new one.',
+      'webhooks[2].url': 'webhooks[2].url is missing; it must be text.',
+      'webhooks[2].secret':
+        'webhooks[2].secret must be a text of 1 to 1000 characters, or null for none, not the text "".',
+      'webhooks[2].levelFilter':
+        'webhooks[2].levelFilter must be a list of different ones of "info" and "error", not empty (left out, it is all of them).',
+      'webhooks[2].triggerFilter':
+        'webhooks[2].triggerFilter must be a list of different ones of "api", "webhook", "schedule", "manual" and "chat", ' +
+        'not empty (left out, it is all of them).',
+      'webhooks[2].active': 'webhooks[2].active must be true or false, not the text "yes".',
+      'webhooks[2].levelFilters': 'webhooks[2].levelFilters is not known here.',
+      'webhooks[3].url': 'webhooks[3].url must not be empty.',
+      'webhooks[3].levelFilter[0]':
+        'webhooks[3].levelFilter[0] must be one of "info", "error", not the text "warning".',
+      'webhooks[3].triggerFilter':
+        'webhooks[3].triggerFilter must be a list of different ones of "api", "webhook", "schedule", "manual" and "chat", ' +
+        'not empty (left out, it is all of them), not the text "api".',
+      'webhooks[3].id': 'webhooks[3].id must be letters, digits, "-" and "_" only, not the text "a b".',
+    })
+    expect(refused({ ...minimal, webhooks: Array.from({ length: 21 }, () => hook) })).toEqual({
+      webhooks: 'webhooks must have at most 20 entries, not 21.',
+    })
+  })
+
+  test('takes null for a member of a webhook that may be left out, and keeps it for the secret', () => {
+    const webhook = { url: 'https://example.org', levelFilter: null, active: null, id: null, secret: null }
+    const reading = readDocument({ ...minimal, webhooks: [webhook] })
+    expect(reading).toMatchObject({ document: { webhooks: [{ url: 'https://example.org', secret: null }] } })
+  })
+
   test('refuses names that nobody can see, type or compare', () => {
     expect(refused({ ...minimal, name: 'a\u0000b' })).toHaveProperty('name')
     expect(refused({ ...minimal, name: 'a\ud800' })).toHaveProperty('name')
@@ -163,7 +206,9 @@ describe('whether a draft needs to be deployed again', () => {
         draft.blocks['t']!.params = { inputFormat: [{ name: 'n', type: 'number', value: 2 }] }
       }),
     ).toBe(true)
-    expect(change((draft) => Object.assign(draft, { description: 'x', folder: 'y', webhooks: [{}] }))).toBe(true)
+    expect(
+      change((draft) => Object.assign(draft, { description: 'x', folder: 'y', webhooks: [{ url: 'https://x' }] })),
+    ).toBe(true)
     expect(change((draft) => draft.edges.reverse())).toBe(true)
     expect(change((draft) => Object.assign(draft.edges[0]!, { id: 'other', sourceHandle: 'source' }))).toBe(true)
     expect(change((draft) => draft.loops!['l']!.nodes!.reverse())).toBe(true)

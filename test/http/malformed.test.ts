@@ -75,7 +75,9 @@ const spoilers: fc.Arbitrary<(document: Record<string, unknown>) => unknown>[] =
   fc.constantFrom('', 'a b', 'ü', 'x'.repeat(101), 5, {}, '../..').map((id) => (document) => ({ ...document, id })),
   fc.constantFrom('\u0000', 'a\u0007', '\ud800', '   ').map((name) => (document) => ({ ...document, name })),
   fc.constantFrom(5, [], {}, true).map((description) => (document) => ({ ...document, description })),
-  fc.constantFrom(5, 'x', [3], {}).map((webhooks) => (document) => ({ ...document, webhooks })),
+  fc
+    .constantFrom(5, 'x', [3], {}, [{}], [{ url: 5 }], [{ url: 'ftp://x' }], [{ url: 'https://x', levelFilter: [] }])
+    .map((webhooks) => (document) => ({ ...document, webhooks })),
   fc.constantFrom(5, 'x', { v: null }, [1]).map((variables) => (document) => ({ ...document, variables })),
   fc
     .constantFrom(5, {}, [], 'not-a-workspace', '__proto__')

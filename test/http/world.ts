@@ -25,10 +25,13 @@ import { type Answerer, Listener } from '../../src/http/listener.ts'
 import { describeApi } from '../../src/http/routes/swagger.ts'
 import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
 import type { RunInFlight, Services } from '../../src/http/services.ts'
+import { urlProblem } from '../../src/outbound/url-problem.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
+import { Subscriptions } from '../../src/webhooks/subscriptions.ts'
+import { allowList } from '../outbound/peers.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
 import { DeclaredAnswers } from './declared-answers.ts'
@@ -127,6 +130,12 @@ export class HttpWorld {
       outputOf: async () => undefined,
       priceOf: pricesWith(new Map()),
       sessions: new Sessions({ store, clock, idleDays: 30, open: false }),
+      subscriptions: new Subscriptions({
+        store,
+        seal: (secret, context) => box.seal(secret, context),
+        urlProblem: (url) => urlProblem(url, allowList([])),
+        clock,
+      }),
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },
       interfaceFiles: async () => madeUpInterface(directory),

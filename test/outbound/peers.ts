@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { OutboundRequest } from '../../src/domain/outbound-request.ts'
-import { parseAllowList } from '../../src/outbound/addresses.ts'
+import { type AllowList, parseAllowList } from '../../src/outbound/addresses.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/fetch.ts'
 
 /** A server that says exactly the bytes a test wants, to whoever connects. */
@@ -74,10 +74,14 @@ export function httpPeer(
 
 /** An outbound with nothing behind it but the network; `allow` as the setting has it. */
 export function outboundOf(allow: readonly string[], more: Partial<OutboundOptions> = {}): Outbound & Disposable {
-  const parsed = parseAllowList(allow)
-  if (!parsed.ok) throw new Error(parsed.message)
-  const outbound = createOutbound({ allow: parsed.allow, version: '1.2.3', ...more })
+  const outbound = createOutbound({ allow: allowList(allow), version: '1.2.3', ...more })
   return { ...outbound, [Symbol.dispose]: () => outbound.stop() }
+}
+
+export function allowList(entries: readonly string[]): AllowList {
+  const parsed = parseAllowList(entries)
+  if (!parsed.ok) throw new Error(parsed.message)
+  return parsed.allow
 }
 
 export function requestTo(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {

@@ -2,7 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/redeployment.ts'
-import type { Finding, WorkflowDocument } from '../../domain/workflow.ts'
+import type { Finding } from '../../domain/workflow.ts'
 import type { DeploymentRow } from '../../store/store.ts'
 import {
   answers,
@@ -37,7 +37,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         const { document, workspaceId } = await findWorkflow(services, key, id, 'write')
         const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
         if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
-        const row = await store.deploy(id, withoutWebhooks(document), clock.now(), key.userId, registrations)
+        const row = await store.deploy(id, document, clock.now(), key.userId, registrations)
         services.deployments.forget(id)
         return { version: row.version, deployedAt: isoTime(row.createdAt), warnings: findings }
       },
@@ -195,9 +195,9 @@ export function deploymentRoutes(services: Services, door: Door) {
         const { document: draft } = await findWorkflow(services, key, id, 'write')
         const { document } = await findVersion(id, text)
         // What belongs to the workflow and not to a version stays as it is.
-        const { webhooks, name, folder } = draft
-        const kept = { name, ...(folder === undefined ? {} : { folder }), ...(webhooks ? { webhooks } : {}) }
-        const row = await store.updateWorkflow(id, { ...withoutWebhooks(document), ...kept, id }, clock.now())
+        const { name, folder } = draft
+        const kept = { name, ...(folder === undefined ? {} : { folder }) }
+        const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now())
         return savedAnswer(services, row)
       },
       {
@@ -220,11 +220,6 @@ export function deploymentRoutes(services: Services, door: Door) {
   }
 }
 
-/** Webhooks belong to the workflow and not to a version. */
-function withoutWebhooks({ webhooks: _webhooks, ...document }: WorkflowDocument): WorkflowDocument {
-  return document
-}
-
 function undeployable(findings: readonly Finding[]): AppError {
   const errors = findings.filter(({ level }) => level === 'error')
   const details = [...errors, ...findings.filter(({ level }) => level === 'warning')].map(detailOf)
@@ -242,5 +237,5 @@ function factsOf({ workflowId, version, name, description, createdAt, createdBy,
 }
 
 function answerOf(row: DeploymentRow) {
-  return { ...factsOf(row), document: withoutWebhooks(row.document) }
+  return { ...factsOf(row), document: row.document }
 }

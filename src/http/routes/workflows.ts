@@ -1,9 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { readDocument } from '../../domain/document.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isObject } from '../../domain/input.ts'
-import type { Finding, WorkflowDocument } from '../../domain/workflow.ts'
 import type { WorkflowRow } from '../../store/store.ts'
 import { answers, isoTime, NewWorkflow, SavedWorkflow, SentDocument, WorkflowAnswer, WorkflowList } from '../answers.ts'
 import { chooseWorkspace, findWorkflow } from '../auth.ts'
@@ -12,7 +11,6 @@ import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
 import type { Services } from '../services.ts'
-import { keepSecrets } from '../webhook-secrets.ts'
 import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
 import { workflowOpenApi } from '../workflow-openapi.ts'
 
@@ -23,7 +21,7 @@ const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as con
 
 /** Workflow documents: `/api/workflows`. */
 export function workflowRoutes(services: Services, door: Door) {
-  const { store, clock, settings } = services
+  const { store, clock, settings, subscriptions } = services
   return new Elysia({ prefix: '/api/workflows' })
     .get(
       '',
@@ -51,14 +49,10 @@ export function workflowRoutes(services: Services, door: Door) {
         const key = await door.enter(request, set)
         const body = await readJsonBody(request, settings.bodyBytesMax)
         const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
-        const { document, warnings } = documentOf(body)
+        const { document, webhooks, warnings } = documentOf(body, workspaceId)
         const id = document.id ?? null
-        const row = await store.createWorkflow({
-          id,
-          workspaceId,
-          document: services.completeDocument(keepSecrets(document, undefined), undefined),
-          at: clock.now(),
-        })
+        const complete = services.completeDocument(document, undefined)
+        const row = await store.createWorkflow({ id, workspaceId, document: complete, ...webhooks, at: clock.now() })
         door.note(request, { workflowId: row.id })
         set.status = 201
         return savedAnswer(services, row, warnings)
@@ -83,7 +77,7 @@ export function workflowRoutes(services: Services, door: Door) {
       '/:id',
       async ({ request, set, params }) => {
         const key = await door.enter(request, set)
-        return workflowAnswer(await findWorkflow(services, key, params.id, 'read'))
+        return workflowAnswer(services, await findWorkflow(services, key, params.id, 'read'))
       },
       {
         response: answers({ 200: WorkflowAnswer }),
@@ -117,10 +111,12 @@ export function workflowRoutes(services: Services, door: Door) {
         const key = await door.enter(request, set)
         door.note(request, { workflowId: id })
         const before = await findWorkflow(services, key, id, 'write')
-        const { document, warnings } = documentOf(await readJsonBody(request, settings.bodyBytesMax))
+        const body = await readJsonBody(request, settings.bodyBytesMax)
+        const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
         // The address names the workflow, so that a document exported from elsewhere can be put here.
-        const complete = services.completeDocument(keepSecrets(document, before.document), before.document)
-        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now())
+        const complete = services.completeDocument(document, before.document)
+        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks)
+        if (webhooks) subscriptions.forget(id)
         return savedAnswer(services, row, warnings)
       },
       {
@@ -130,7 +126,10 @@ export function workflowRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'replaceWorkflow',
           summary: 'Replace a workflow',
-          description: 'Replaces the whole document. What is deployed goes on running until the next deployment.',
+          description:
+            'Replaces the whole document. What is deployed goes on running until the next deployment. `webhooks` are ' +
+            'replaced at once: without `secret` one keeps the stored secret of its `id`, null removes it; without the ' +
+            'member all of them stay as they are.',
           tag: 'Workflows',
           errors: [...inDocument, 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -158,6 +157,21 @@ export function workflowRoutes(services: Services, door: Door) {
         }),
       },
     )
+
+  /** Reads a document, or refuses it with every misfit at once. Its webhooks are saved beside it; without any they stay. */
+  function documentOf(body: unknown, workspaceId: string) {
+    const reading = readDocument(body)
+    if ('details' in reading) throw refuse(reading.details)
+    const { webhooks, ...document } = reading.document
+    if (!webhooks) return { document, warnings: reading.warnings }
+    const problems = subscriptions.findProblems(webhooks)
+    if (problems.length > 0) throw refuse(problems)
+    return {
+      document,
+      webhooks: { webhooks: subscriptions.prepare(workspaceId, webhooks) },
+      warnings: reading.warnings,
+    }
+  }
 }
 
 function workspaceParameter(request: Request): string | undefined {
@@ -176,14 +190,10 @@ function namedWorkspace(body: unknown): string | undefined {
   throw new AppError('INVALID_INPUT', 'The workspace of the workflow cannot be read.', { details })
 }
 
-/** Reads a document, or refuses it with every misfit at once. */
-function documentOf(body: unknown): { document: WorkflowDocument; warnings: Finding[] } {
-  const reading = readDocument(body)
-  if (!('details' in reading)) return reading
-  const { details } = reading
+function refuse(details: readonly ErrorDetail[]): AppError {
   const [first, ...others] = details
   const more = others.length > 0 ? ` (and ${others.length} more, see details)` : ''
-  throw new AppError('INVALID_INPUT', `The workflow document cannot be saved: ${first?.message}${more}`, { details })
+  return new AppError('INVALID_INPUT', `The workflow document cannot be saved: ${first?.message}${more}`, { details })
 }
 
 function summaryOf({ id, workspaceId, document, createdAt, updatedAt, activeVersion, deployedAt }: WorkflowRow) {

@@ -86,9 +86,9 @@ export const deploymentOf = (row: SqlDeployment): DeploymentRow => ({
   description: row.description,
 })
 
-/** The id lies in its own column, so that a document's text never disagrees with it. */
+/** The id lies in its own column and webhooks in their table, so that a document's text never disagrees with them. */
 export function documentText(document: WorkflowDocument): string {
-  const { id: _, ...rest } = document
+  const { id: _, webhooks: _webhooks, ...rest } = document
   return JSON.stringify(rest)
 }
 

@@ -1,0 +1,185 @@
+import type { Clock } from '../domain/clock.ts'
+import { variableReference } from '../domain/environment.ts'
+import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import {
+  type NewSubscription,
+  optionsOf,
+  type Subscription,
+  type SubscriptionRow,
+  secretContext,
+  shownOf,
+} from '../domain/webhook.ts'
+import type { Store } from '../store/store.ts'
+
+export type SubscriptionsOptions = {
+  store: Pick<Store, 'listSubscriptions' | 'createSubscription' | 'changeSubscription' | 'deleteSubscription'>
+  seal(secret: string, context: string): Uint8Array
+  /** What is wrong with a URL without variables, for people. */
+  urlProblem(url: string): string | undefined
+  clock: Clock
+  /** Workflows whose subscriptions are remembered at most. */
+  workflowsMax?: number
+}
+
+/** Of what: the workflow that subscriptions belong to. */
+export type WorkflowIds = { id: string; workspaceId: string }
+
+/**
+ * The subscriptions of workflows: checked and sealed when they are saved, and in memory for the runs that end. Only this
+ * process changes them, so what was read holds until `forget`.
+ */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions
+  readonly #workflowsMax: number
+  readonly #known = new Map<string, readonly SubscriptionRow[]>()
+  readonly #reading = new Map<string, Promise<readonly SubscriptionRow[]>>()
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options
+    this.#workflowsMax = options.workflowsMax ?? 10_000
+  }
+
+  /** Those of a workflow, oldest first; at once when they are in memory. */
+  readonly of = (workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]> => {
+    return this.#known.get(workflowId) ?? this.#reading.get(workflowId) ?? this.#read(workflowId)
+  }
+
+  /** After a change. What is being read now may be from before it, and is not kept. */
+  readonly forget = (workflowId: string): void => {
+    this.#known.delete(workflowId)
+    this.#reading.delete(workflowId)
+  }
+
+  /** What is wrong with the webhooks of a document, beyond their shape. */
+  findProblems(webhooks: readonly Subscription[]): ErrorDetail[] {
+    return webhooks.flatMap(({ url }, index) => this.#urlDetails(`webhooks[${index}].url`, url))
+  }
+
+  /** The webhooks of a document as they are stored. One without an `id` gets one, by which it is known from then on. */
+  prepare(workspaceId: string, webhooks: readonly Subscription[]): NewSubscription[] {
+    return webhooks.map((webhook) => this.#prepare(workspaceId, webhook))
+  }
+
+  async create(workflow: WorkflowIds, subscription: Subscription): Promise<SubscriptionRow> {
+    this.#assertUrl(subscription.url)
+    const { store, clock } = this.#options
+    const row = this.#prepare(workflow.workspaceId, subscription)
+    return this.#changing(workflow.id, () => store.createSubscription(workflow.id, row, clock.now()))
+  }
+
+  /** Changes what is given; a filter that is null is taken off. NOT_FOUND when there is no such subscription. */
+  async change(workflow: WorkflowIds, id: string, change: SubscriptionPatch): Promise<SubscriptionRow> {
+    const before = await this.find(workflow.id, id)
+    if (change.url !== undefined) this.#assertUrl(change.url)
+    const { secret, ...options } = change
+    const wanted = withoutNulls({ ...shownOf(before), ...options, id })
+    const sealed = this.#sealed(workflow.workspaceId, id, secret)
+    const { store, clock } = this.#options
+    return this.#changing(workflow.id, () =>
+      store.changeSubscription(workflow.id, id, { ...optionsOf(wanted), ...sealed }, clock.now()),
+    )
+  }
+
+  /** A new secret; the one before stays good for `keepMs`, beside it. */
+  async rotate(workflow: WorkflowIds, id: string, secret: string, keepMs: number): Promise<SubscriptionRow> {
+    const { store, clock, seal } = this.#options
+    await this.find(workflow.id, id)
+    const at = clock.now()
+    const change = {
+      secret: seal(secret, secretContext(workflow.workspaceId, id)),
+      ...(keepMs > 0 ? { keepSecretUntil: at + keepMs } : {}),
+    }
+    return this.#changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, at))
+  }
+
+  /** NOT_FOUND when there is no such subscription. */
+  async delete(workflowId: string, id: string): Promise<void> {
+    const { store, clock } = this.#options
+    const found = await this.#changing(workflowId, () => store.deleteSubscription(workflowId, id, clock.now()))
+    if (!found) throw notFound()
+  }
+
+  /** NOT_FOUND when there is no such subscription. */
+  async find(workflowId: string, id: string): Promise<SubscriptionRow> {
+    const found = (await this.of(workflowId)).find((row) => row.id === id)
+    if (!found) throw notFound()
+    return found
+  }
+
+  async #changing<Result>(workflowId: string, change: () => Promise<Result>): Promise<Result> {
+    try {
+      return await change()
+    } finally {
+      this.forget(workflowId)
+    }
+  }
+
+  #prepare(workspaceId: string, { id = newId(), ...subscription }: Subscription): NewSubscription {
+    return { id, ...optionsOf(subscription), ...this.#sealed(workspaceId, id, subscription.secret) }
+  }
+
+  #sealed(workspaceId: string, id: string, secret: string | null | undefined): { secret?: Uint8Array | null } {
+    if (secret === undefined) return {}
+    return { secret: secret === null ? null : this.#options.seal(secret, secretContext(workspaceId, id)) }
+  }
+
+  #assertUrl(url: string): void {
+    const details = this.#urlDetails('url', url)
+    const [first] = details
+    if (first) throw new AppError('INVALID_INPUT', `The webhook cannot be saved: ${first.message}`, { details })
+  }
+
+  #urlDetails(path: string, url: string): ErrorDetail[] {
+    const problem = problemOf(url, this.#options.urlProblem)
+    return problem === undefined ? [] : [{ path, message: `${path}: ${problem}.`.replace(/\.+$/, '.') }]
+  }
+
+  #read(workflowId: string): Promise<readonly SubscriptionRow[]> {
+    const reading = this.#options.store
+      .listSubscriptions(workflowId)
+      .then((rows) => {
+        if (this.#reading.get(workflowId) === reading) this.#keep(workflowId, rows)
+        return rows
+      })
+      .finally(() => {
+        if (this.#reading.get(workflowId) === reading) this.#reading.delete(workflowId)
+      })
+    this.#reading.set(workflowId, reading)
+    return reading
+  }
+
+  /** The one that came first goes first, used or not: it costs one look-up to have it back. */
+  #keep(workflowId: string, rows: readonly SubscriptionRow[]): void {
+    this.#known.set(workflowId, rows.length === 0 ? none : rows)
+    if (this.#known.size <= this.#workflowsMax) return
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined) this.#known.delete(oldest)
+  }
+}
+
+/** A change as it is sent; null takes a filter or the secret away, and sets anything else back to its default. */
+export type SubscriptionPatch = { [Name in Exclude<keyof Subscription, 'id'>]?: Subscription[Name] | null } & {
+  url?: string
+}
+
+const none: readonly SubscriptionRow[] = Object.freeze([])
+
+/**
+ * A variable may be anything, so a URL that begins with one is judged when it is called, and of one with a variable in its
+ * host or port only the scheme is.
+ */
+function problemOf(url: string, urlProblem: (url: string) => string | undefined): string | undefined {
+  if (url.search(variableReference) === 0) return undefined
+  const [origin = ''] = /^[^:/?#]+:\/\/[^/?#]*/.exec(url) ?? []
+  const known = origin.search(variableReference) === -1 ? url : `${origin.split('://', 1)[0]}://host/`
+  return urlProblem(known.replaceAll(variableReference, 'x'))
+}
+
+function withoutNulls(wanted: SubscriptionPatch & { id: string; url: string }): Subscription {
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null)) as Subscription
+}
+
+function notFound(): AppError {
+  return new AppError('NOT_FOUND', 'The workflow has no webhook with this id.')
+}
