@@ -14,15 +14,17 @@ import { AppError, messageOf } from './domain/errors.ts'
 import { LogSequence, newId } from './domain/ids.ts'
 import { answerBytesMax } from './domain/limits.ts'
 import { localHost } from './domain/local-address.ts'
-import type { RunRecord } from './domain/log.ts'
+import { countsAsUsage, type RunRecord } from './domain/log.ts'
 import type { PriceTable } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Deployments } from './engine/deployments.ts'
 import { giveParameters } from './engine/given-parameters.ts'
 import { Jobs } from './engine/jobs.ts'
+import { ManualRuns } from './engine/manual-runs.ts'
 import { checkOf } from './engine/registrations.ts'
-import { Runner } from './engine/runner.ts'
+import { Runner, type RunRequest } from './engine/runner.ts'
+import { RunBus, type Watcher } from './events/bus.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
@@ -165,7 +167,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const record = (ended: RunRecord) => {
     metrics.runs.ended(ended)
     const written = writer.append(ended)
-    return ended.cost.total === 0 ? written : written.then(() => usage.add(ended))
+    const counts = countsAsUsage({ costTotal: ended.cost.total, trigger: ended.trigger })
+    return counts ? written.then(() => usage.add(ended)) : written
   }
   const fetch = metrics.outbound.counting(outbound.fetch, monotonic)
   const runner = new Runner({
@@ -174,6 +177,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
     environmentOf: environments.of,
+  })
+  const bus = new RunBus({
+    observe: (executionId, observer) => runner.observe(executionId, observer),
+    watchersMax: config.watchersMax,
+  })
+  const manualRuns = new ManualRuns({
+    runner,
+    observe: (executionId) => bus.open(executionId),
+    bytesMax: config.manualRunsBytes,
+    onLost: (executionId, cause) => logger.error('run by hand was lost', { executionId, cause }),
   })
   const jobs = new Jobs({
     store,
@@ -209,6 +222,18 @@ export async function startApp(options: AppOptions): Promise<App> {
     checkWorkflow: (document: WorkflowDocument) => checkOf(deployments.check(document)),
     runner,
     jobs,
+    manual: {
+      compile: (document: WorkflowDocument) => deployments.check(document),
+      start(request: RunRequest & { executionId: string }) {
+        if (!writer.healthy) throw storageUnavailable()
+        manualRuns.start(request)
+      },
+      find: (executionId: string) => manualRuns.find(executionId),
+      secretsOf: async (workspaceId: string) => (await environments.of(workspaceId)).redactor,
+      receiveFiles: files.receive,
+      inFlight: (executionId: string) => bus.find(executionId) ?? runner.find(executionId),
+      watch: (executionId: string, watcher: Watcher) => bus.watch(executionId, watcher),
+    },
     outputOf: async (executionId: string) => {
       const sealed = await store.getJobOutput(executionId)
       return sealed && textOf(box.open(sealed, jobContext(executionId)))

@@ -1,3 +1,4 @@
+// Long because it is one list: every setting, and how one is read.
 // Long because it is one list: every setting, and how each is read.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
@@ -72,6 +73,13 @@ export const Config = t.Object({
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
   bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of any request body; a larger one is refused unread.'),
   cancelOnDisconnect: t.Boolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
+  watchersMax: whole(1000, 1, 1_000_000, 'Readers at once who watch runs live.'),
+  manualRunsBytes: bytes(
+    64 * MB,
+    0,
+    64 * GB,
+    'Memory for what runs by hand gave, so that they can be run again from a block with all of it.',
+  ),
   streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.'),
 
   outboundAllow: t.Array(t.String({ pattern: '^[^\\s,]+$' }), {

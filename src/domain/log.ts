@@ -119,5 +119,10 @@ export type RunWebhooks = {
 /** Why a subscription is not told: it is switched off, or a filter of it keeps this run out. */
 export type SkipReason = 'inactive' | 'level' | 'trigger'
 
+/** Whether what a run cost counts against the limit of its account: of runs by hand nothing does. */
+export function countsAsUsage({ costTotal, trigger }: Pick<LogRow, 'costTotal' | 'trigger'>): boolean {
+  return costTotal > 0 && trigger !== 'manual'
+}
+
 /** `text`: JSON of the `RunFile`s. `folder`: where the stored ones lie; null when none is stored. */
 export type LogFiles = { text: string; folder: string | null }

@@ -1,3 +1,4 @@
+import type { ModelUsage } from './cost.ts'
 import type { Span, SpanAttempt } from './log.ts'
 import type { BlockPlace } from './run-observer.ts'
 
@@ -32,15 +33,15 @@ export function readTrace(text: string): Span {
   return spanOf(root)
 }
 
-/** As `events/batch.ts` writes it; what belongs to models is not read back. */
-type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'error' | 'children'> & {
+/** As `events/batch.ts` writes it. */
+type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'error' | 'usage' | 'children'> & {
   startTime: string
   endTime: string
   duration: number
   error?: Span['error']
   attempts?: (Omit<SpanAttempt, 'startTime' | 'durationMs'> & { startTime: string; duration: number })[]
   children: WrittenSpan[]
-}
+} & Partial<ModelUsage>
 
 function spanOf(written: WrittenSpan): Span {
   const { id, name, type, blockId, status, input, output, reused } = written
@@ -55,6 +56,20 @@ function spanOf(written: WrittenSpan): Span {
         return { ...rest, startTime: Date.parse(startTime), durationMs: duration }
       }) ?? null,
     ...(reused ? { reused } : {}),
+    ...usageOf(written),
     children: written.children.map(spanOf),
   }
+}
+
+function usageOf({
+  model,
+  tokens,
+  cost,
+  timeToFirstTokenMs,
+  costUnknown,
+  tokensUnknown,
+}: WrittenSpan): Pick<Span, 'usage'> {
+  if (model === undefined || tokens === undefined || cost === undefined) return {}
+  const unknown = { ...(costUnknown && { costUnknown }), ...(tokensUnknown && { tokensUnknown }) }
+  return { usage: { model, tokens, cost, timeToFirstTokenMs: timeToFirstTokenMs ?? null, ...unknown } }
 }

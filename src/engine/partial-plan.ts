@@ -85,8 +85,8 @@ class Way {
   before(paths: ReadonlyMap<string, readonly PlanStep[]>): { node: PlanNode; span: Span }[] {
     const spans = this.#past?.spans ?? []
     const own = this.#past?.span(this.#chosen.id, this.iterations)
-    const end = own ? spans.indexOf(own) : spans.length
-    return spans.slice(0, end).flatMap((span) => {
+    const end = own ? spans.findIndex(({ span }) => span === own) : spans.length
+    return spans.slice(0, end).flatMap(({ span }) => {
       const node = paths.get(span.blockId as string)?.at(-1)?.node
       return node && span.status === 'success' && node.type === span.type ? [{ node, span }] : []
     })
@@ -97,8 +97,10 @@ class Way {
     const past = this.#past as PastRun
     const needed = this.#needed(paths)
     const details: ErrorDetail[] = []
-    for (const span of past.spans) {
+    for (const { span, iterations } of past.spans) {
       const blockId = span.blockId as string
+      const node = paths.get(blockId)?.at(-1)?.node
+      if (!node || !this.reused(node, iterations, paths)) continue
       const isInBody = this.steps.length > 1 && (paths.get(blockId)?.length ?? 0) > 1
       if (!needed.has(blockId) && span.type !== 'variables' && !isInBody) continue
       if (details.some(({ path }) => path === blockId)) continue

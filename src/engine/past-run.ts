@@ -4,7 +4,7 @@ import { blockSpans } from '../domain/trace.ts'
 import { portLeftBy } from './block.ts'
 import type { KeptBlock } from './journal.ts'
 import type { PlanNode } from './plan.ts'
-import { spansInOrder } from './reuse.ts'
+import { spanNumber } from './reuse.ts'
 
 /** What an earlier run of a workflow gave: its spans, by block and iteration. */
 export class PastRun {
@@ -38,10 +38,12 @@ export class PastRun {
     return places[0]?.place.iterations
   }
 
-  /** The spans of blocks of the run itself, in the order in which they began. */
-  get spans(): readonly Span[] {
-    const own = new Set(this.#spans.values())
-    return spansInOrder(this.root).filter((span) => own.has(span))
+  /** The spans of blocks of the run itself with their iterations, in the order in which they began. */
+  get spans(): readonly { span: Span; iterations: readonly number[] }[] {
+    return blockSpans(this.root)
+      .filter(({ place }) => place.depth === 0)
+      .map(({ span, place }) => ({ span, iterations: place.iterations }))
+      .sort((a, b) => spanNumber(a.span) - spanNumber(b.span))
   }
 
   /**

@@ -50,17 +50,17 @@ function mayHold({ type }: Span): boolean {
 }
 
 /** A span and those below it, in the order in which they were opened. */
-export function spansInOrder(root: Span, goesInto: (span: Span) => boolean = () => true): Span[] {
+function spansInOrder(root: Span, goesInto: (span: Span) => boolean = () => true): Span[] {
   const found: Span[] = []
   const visit = (span: Span) => {
     found.push(span)
     if (goesInto(span)) for (const child of span.children) visit(child)
   }
   visit(root)
-  return found.sort((a, b) => numberOf(a) - numberOf(b))
+  return found.sort((a, b) => spanNumber(a) - spanNumber(b))
 }
 
 /** `s12` is the twelfth span of its run. */
-function numberOf({ id }: Span): number {
+export function spanNumber({ id }: Span): number {
   return Number(id.slice(1))
 }

@@ -42,6 +42,11 @@ export class RunBus {
     return this.#watchers
   }
 
+  /** A run that is observed. */
+  find(executionId: string): RunInSight | undefined {
+    return this.#channels.get(executionId)?.run
+  }
+
   /** The observer for a run that is about to start. It is to be told of the run's end. */
   open(executionId: string): RunObserver {
     const channel = new RunChannel(() => this.#channels.delete(executionId))
@@ -91,7 +96,8 @@ class RunChannel implements RunObserver {
   readonly #watchers = new Set<Watcher>()
   /** What open blocks have streamed. */
   readonly #streams = new Map<Span, StreamedText>()
-  #run: RunInSight | undefined
+  /** Undefined until it begins. */
+  run: RunInSight | undefined
   #texts: LiveTexts | undefined
 
   constructor(ended: () => void) {
@@ -100,7 +106,7 @@ class RunChannel implements RunObserver {
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher)
-    if (this.#run) this.#tellSoFar(this.#run, [watcher])
+    if (this.run) this.#tellSoFar(this.run, [watcher])
   }
 
   remove(watcher: Watcher): void {
@@ -108,7 +114,7 @@ class RunChannel implements RunObserver {
   }
 
   began(run: RunInSight): void {
-    this.#run = run
+    this.run = run
     this.#texts = new LiveTexts(run)
     if (this.#watchers.size > 0) this.#tellSoFar(run, this.#watchers)
   }
@@ -120,7 +126,7 @@ class RunChannel implements RunObserver {
   chunk(span: Span, text: string, place: BlockPlace): void {
     let streamed = this.#streams.get(span)
     if (!streamed) {
-      streamed = new StreamedText(this.#run)
+      streamed = new StreamedText(this.run)
       this.#streams.set(span, streamed)
     }
     const given = streamed.push(text)

@@ -81,14 +81,18 @@ export class LiveTexts {
     const ended: string[] = []
     const open: string[] = []
     let earlier = 0
+    let chars = 0
     // From the end, so that of a long run what is left out need not be written first.
     for (const { span, place } of blockSpans(root).reverse()) {
       if (isOpen(span)) {
         const text = textOf(span)
         if (text) open.push(this.blockChunk(span, text, place))
         open.push(this.blockStarted(span, place))
-      } else if (ended.length < endedMax) ended.push(this.blockEnded(span, place))
-      else earlier += 1
+      } else if (ended.length < endedMax && chars < endedCharsMax) {
+        const message = this.blockEnded(span, place)
+        chars += message.length
+        ended.push(message)
+      } else earlier += 1
     }
     return [this.runStarted(earlier), ...ended.reverse(), ...open.reverse()]
   }
@@ -97,8 +101,9 @@ export class LiveTexts {
 /** What a reader hears of one value at most; the log has more of it. */
 const valueBytesMax = 65_536
 
-/** Blocks that have ended, of which somebody hears who comes late. */
+/** Blocks that have ended, of which somebody hears who comes late; and characters of what is told of them, roughly. */
 const endedMax = 500
+const endedCharsMax = 2_000_000
 
 function placeText({ depth, iterations }: LivePlace): string {
   return `"depth":${depth},"iterations":[${iterations.join(',')}]`

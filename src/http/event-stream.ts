@@ -116,3 +116,9 @@ export class EventStream {
 }
 
 const pingMs = 15_000
+
+export const eventStreamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const

@@ -1,6 +1,9 @@
+import { type Cost, noCost } from '../domain/cost.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
+import type { RunFailureCode } from '../domain/log.ts'
 import { costText, factsText, filesText, workflowText } from '../domain/log-entry.ts'
 import { stateOf, type WorkflowDocument } from '../domain/workflow.ts'
+import type { LiveEnding } from '../events/live-text.ts'
 import type { LogDetailRow } from '../store/store.ts'
 import { isoTime } from './answers.ts'
 import { JsonText, writeObject } from './json-text.ts'
@@ -31,3 +34,15 @@ export function writeExecution(row: LogDetailRow, document: WorkflowDocument, li
     limits,
   })
 }
+
+/** How a run ended, as its log entry tells. */
+export function endingOf({ level, finalOutput, cost, endedAt, durationMs }: LogDetailRow): LiveEnding {
+  const output: unknown = JSON.parse(finalOutput)
+  const times = { endedAt, durationMs, cost: cost === null ? noCost : (JSON.parse(cost) as Cost) }
+  if (level === 'info') return { ...times, failure: null, output }
+  const { error: message, code, blockId = null, blockName = null } = output as WrittenFailure
+  return { ...times, failure: { message, code, blockId, blockName }, output: null }
+}
+
+/** The final output of a run that failed. */
+type WrittenFailure = { error: string; code: RunFailureCode; blockId?: string; blockName?: string }

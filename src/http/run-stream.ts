@@ -3,7 +3,7 @@ import type { AppError } from '../domain/errors.ts'
 import type { RunObserver } from '../domain/run-observer.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import { toAppError } from './errors.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream, eventStreamHeaders } from './event-stream.ts'
 import { codeOf } from './run-answer.ts'
 import { RunEvents } from './run-events.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
@@ -67,12 +67,7 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
   })
   await Promise.race([begun.promise, closed])
   return new Response(stream.body() as unknown as ReadableStream, {
-    headers: {
-      ...headers,
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
+    headers: { ...headers, ...eventStreamHeaders },
   })
 }
 

@@ -1,8 +1,14 @@
 import type { Clock } from '../domain/clock.ts'
 import type { FreshenFiles } from '../domain/file.ts'
+import type { RunRecord } from '../domain/log.ts'
 import type { PriceTable } from '../domain/model-prices.ts'
+import type { Redactor } from '../domain/redaction.ts'
 import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { Compilation } from '../engine/plan.ts'
+import type { RunRequest } from '../engine/runner.ts'
+import type { Watcher } from '../events/bus.ts'
+import type { Upload } from '../files/upload.ts'
 import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -34,6 +40,7 @@ export type Services = {
     /** Ends one, whether it runs or waits; resolves when that is on disk. False when there is none, or it has ended. */
     cancel(executionId: string): Promise<boolean>
   }
+  manual: ManualServices
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
@@ -92,6 +99,22 @@ export type SessionServices = {
 }
 
 export type OpenedSession = { token: string; userId: string; expiresAt: number }
+
+/** Runs by hand, and whoever watches runs. */
+export type ManualServices = {
+  compile(document: WorkflowDocument): Compilation
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. Nobody waits for its end. */
+  start(request: RunRequest & { executionId: string }): void
+  /** A run by hand that ended not long ago, as it was. */
+  find(executionId: string): RunRecord | undefined
+  /** What the log hides of a workspace's runs. */
+  secretsOf(workspaceId: string): Promise<Redactor | undefined>
+  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  /** A run that can be watched. */
+  inFlight(executionId: string): { workspaceId: string } | undefined
+  /** Answers how to stop; undefined when the run is not in flight. Throws OVERLOADED. */
+  watch(executionId: string, watcher: Watcher): (() => void) | undefined
+}
 
 export type FileServices = {
   freshen: FreshenFiles

@@ -139,6 +139,13 @@ export interface Store extends SessionStore {
   getActive(workflowId: string): Promise<ActiveRow | undefined>
   /** The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none. */
   getVersion(workflowId: string, version: number): Promise<ActiveRow | undefined>
+  /**
+   * Keeps a draft that is run by hand; answers a version below 0 by which `getDocument` finds it as long as it is one of
+   * the newest hundred of its workflow. NOT_FOUND when there is no such workflow.
+   */
+  keepDraft(workflowId: string, document: WorkflowDocument): Promise<number>
+  /** What ran under a version, that of a deployment or of a draft; undefined when it is gone. */
+  getDocument(workflowId: string, version: number): Promise<WorkflowDocument | undefined>
 
   // registrations of active versions
   /** The workflow that is reached by an address. */

@@ -80,6 +80,8 @@ export const accessTable: readonly AccessRow[] = [
   row('DELETE /api/session', '/api/session', 'page', 204),
   row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
 
+  row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
+  row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),
   row('GET /api/editor/me', '/api/editor/me', 'key', 200),
   row('GET /api/editor/blocks', '/api/editor/blocks', 'key', 200),
   row('GET /api/editor/models', '/api/editor/models', 'key', 200),

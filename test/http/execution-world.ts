@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { hashToken, newToken } from '../../src/accounts/sessions.ts'
 import type { App } from '../../src/app.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
@@ -63,6 +64,16 @@ export class ExecutionWorld {
     const { id } = created.json as { id: string }
     if (isDeployed) expect((await this.call(`/api/workflows/${id}/deploy`, { method: 'POST' })).status).toBe(200)
     return id
+  }
+
+  /** The headers of a browser in which the owner is signed in. */
+  async signIn(): Promise<Record<string, string>> {
+    const [owner] = await this.#app.store.listUsers()
+    const token = newToken()
+    const createdAt = Date.now()
+    const session = { hash: hashToken(token), userId: owner?.id ?? '', createdAt, expiresAt: createdAt + 3_600_000 }
+    await this.#app.store.createSession(session)
+    return { 'sec-fetch-site': 'same-origin', cookie: `millrace_session=${token}` }
   }
 
   async call(path: string, { method, key = this.apiKey, body, text, headers, signal }: CallOptions = {}) {

@@ -226,6 +226,33 @@ export function storeContract(name: string, open: OpenStore): void {
       })
     })
 
+    describe('a draft that is run', () => {
+      const draft = (name: string) => document({ name, blocks: [block(name, 'wait')] })
+
+      test('is found by its version, which is none of a deployment; the same draft has the same one', async () => {
+        const first = await store.keepDraft(home.workflowId, draft('one'))
+        expect(first).toBeLessThan(0)
+        expect(await store.keepDraft(home.workflowId, draft('one'))).toBe(first)
+        const second = await store.keepDraft(home.workflowId, draft('two'))
+        expect(second).toBeLessThan(first)
+        await store.deploy(home.workflowId, draft('three'), 10, home.userId)
+        const found = (version: number) => store.getDocument(home.workflowId, version)
+        expect(await found(first)).toEqual({ id: home.workflowId, ...draft('one') })
+        expect(await found(second)).toEqual({ id: home.workflowId, ...draft('two') })
+        expect(await found(1)).toEqual({ id: home.workflowId, ...draft('three') })
+        expect(await found(2)).toBeUndefined()
+        expect(await rejectionOf(store.keepDraft('nothing', draft('one')))).toMatchObject({ code: 'NOT_FOUND' })
+      })
+
+      test('goes when a hundred others have come after it', async () => {
+        const first = await store.keepDraft(home.workflowId, draft('first'))
+        for (let number = 1; number < 100; number += 1) await store.keepDraft(home.workflowId, draft(`b${number}`))
+        expect(await store.getDocument(home.workflowId, first)).toBeDefined()
+        await store.keepDraft(home.workflowId, draft('last'))
+        expect(await store.getDocument(home.workflowId, first)).toBeUndefined()
+      })
+    })
+
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     sessionContract(() => ({ store, home }))

@@ -2,7 +2,6 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/redeployment.ts'
-import type { Finding } from '../../domain/workflow.ts'
 import type { DeploymentRow } from '../../store/store.ts'
 import {
   answers,
@@ -16,6 +15,7 @@ import {
 import { findWorkflow } from '../auth.ts'
 import { readShape } from '../body.ts'
 import type { Door } from '../door.ts'
+import { findingsError } from '../findings-error.ts'
 import { documented, operation } from '../operation.ts'
 import type { Services } from '../services.ts'
 import { savedAnswer } from '../workflow-answer.ts'
@@ -36,7 +36,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const { document, workspaceId } = await findWorkflow(services, key, id, 'write')
         const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
-        if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
+        if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const row = await store.deploy(id, document, clock.now(), key.userId, registrations)
         services.deployments.forget(id)
         return { version: row.version, deployedAt: isoTime(row.createdAt), warnings: findings }
@@ -170,7 +170,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         const { version, document } = await findVersion(id, text)
         // What could run once may not any more: a block type that is gone, a limit that was lowered.
         const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
-        if (findings.some(({ level }) => level === 'error')) throw undeployable(findings)
+        if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const at = clock.now()
         await store.activate(id, version, at, registrations)
         services.deployments.forget(id)
@@ -218,18 +218,6 @@ export function deploymentRoutes(services: Services, door: Door) {
     if (row) return row
     throw new AppError('NOT_FOUND', 'This workflow has no such version. GET …/deployments lists its versions.')
   }
-}
-
-function undeployable(findings: readonly Finding[]): AppError {
-  const errors = findings.filter(({ level }) => level === 'error')
-  const details = [...errors, ...findings.filter(({ level }) => level === 'warning')].map(detailOf)
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see details)` : ''
-  return new AppError('INVALID_INPUT', `The workflow cannot be deployed: ${details[0]?.message}${more}`, { details })
-}
-
-function detailOf({ level, path, blockId, blockName, message }: Finding) {
-  const inBlock = blockId === null ? '' : `In block "${blockName ?? blockId}" (${blockId}): `
-  return { path, message: `${level === 'warning' ? 'Warning: ' : ''}${inBlock}${message}` }
 }
 
 function factsOf({ workflowId, version, name, description, createdAt, createdBy, active }: DeploymentRow) {

@@ -4,6 +4,7 @@ import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
+import { runRoutes } from './editor/runs.ts'
 
 /**
  * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.enterSession`), and
@@ -14,4 +15,5 @@ export function editorRoutes(services: Services, door: Door) {
     .use(meRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))
+    .use(runRoutes(services, door))
 }

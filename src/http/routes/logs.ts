@@ -125,8 +125,8 @@ export function logRoutes(services: Services, door: Door) {
     const row = await store.getExecution(executionId)
     assertMay(key, row?.workspaceId, 'read', 'execution')
     const { workflowId, version } = row as LogDetailRow
-    const deployment = await store.getDeployment(workflowId, version)
-    const text = writeExecution(row as LogDetailRow, deployment?.document ?? nothing, await limitsFor(key))
+    const document = await store.getDocument(workflowId, version)
+    const text = writeExecution(row as LogDetailRow, document ?? nothing, await limitsFor(key))
     return answerWith<ExecutionDetail>(set, text)
   }
 }

@@ -1,6 +1,6 @@
 import { billingPeriodOf } from '../../domain/cost.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { LogRow } from '../../domain/log.ts'
+import { countsAsUsage, type LogRow } from '../../domain/log.ts'
 import type { LogDetailRow } from '../store.ts'
 import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
@@ -23,7 +23,7 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
     const { workspace, workflow } = numbersOf(sql, row)
     if (row.webhooks) insertWebhooks(sql, workflow, row.sequence, row.webhooks, row.endedAt)
     sql.run(insertLog, ...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
-    if (row.costTotal > 0) addUsage(sql, workspace, row)
+    if (countsAsUsage(row)) addUsage(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)
     workspaces.push(workspace)
   }

@@ -5,6 +5,7 @@ import type { Sql } from './connection.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
+import * as drafts from './drafts.ts'
 import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
@@ -99,6 +100,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getDeployment: { writes: false, run: deployments.getDeployment },
   getActive: { writes: false, run: deployments.getActive },
   getVersion: { writes: false, run: deployments.getVersion },
+  keepDraft: { writes: true, run: drafts.keepDraft },
+  getDocument: { writes: false, run: drafts.getDocument },
 
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },

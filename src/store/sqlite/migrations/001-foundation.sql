@@ -138,6 +138,14 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX schedules_waiting ON schedules (workflow) WHERE waiting_at IS NOT NULL;
 
+-- Drafts that were run by hand, so that the log can show what ran. The newest of each workflow are kept.
+CREATE TABLE drafts (
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  version INTEGER NOT NULL,                   -- -1, -2, …: never that of a deployment
+  document TEXT NOT NULL,                     -- JSON, without its id
+  PRIMARY KEY (workflow, version)
+) STRICT;
+
 -- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
 -- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
 -- 600,000 rows). Rows are about 70 bytes; everything long lies in log_chunks. No foreign keys here: each would cost

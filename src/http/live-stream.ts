@@ -1,0 +1,57 @@
+import type { Clock } from '../domain/clock.ts'
+import type { Watcher } from '../events/bus.ts'
+import { droppedText } from '../events/live-text.ts'
+import { EventStream, eventStreamHeaders } from './event-stream.ts'
+
+export type LiveStreamOptions = {
+  clock: Clock
+  /** Aborts when the reader has left. */
+  signal: AbortSignal
+  /** Begins to watch; answers how to stop, undefined when there is nothing to watch. */
+  watch(watcher: Watcher): (() => void) | undefined
+  headers: Record<string, string>
+}
+
+/**
+ * The events of a run in flight as server-sent events, ended by `[DONE]`. Undefined when the run is not in flight. A
+ * reader who is too slow finds a last message that says so; the run goes on.
+ */
+export function liveStream(options: LiveStreamOptions): Response | undefined {
+  const { clock, signal, watch, headers } = options
+  let leave: (() => void) | undefined
+  const farewell = droppedText
+  const stream = new EventStream({ clock, bytesWaitingMax, messagesWaitingMax, farewell, onOverflow: () => leave?.() })
+  const watcher: Watcher = {
+    message: (text) => stream.message(text),
+    end() {
+      stream.message('[DONE]')
+      stream.end()
+    },
+  }
+  try {
+    leave = watch(watcher)
+  } finally {
+    if (!leave) stream.end()
+  }
+  if (!leave) return undefined
+  if (stream.isOverflown) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  return answerOf(stream, headers)
+}
+
+/** The same for a run that has ended. */
+export function pastStream(messages: readonly string[], clock: Clock, headers: Record<string, string>): Response {
+  const stream = new EventStream({ clock, bytesWaitingMax: Number.POSITIVE_INFINITY, onOverflow: () => undefined })
+  for (const message of messages) stream.message(message)
+  stream.message('[DONE]')
+  stream.end()
+  return answerOf(stream, headers)
+}
+
+/** What waits for a slow reader at most; what has happened so far is less. */
+const messagesWaitingMax = 1_024
+const bytesWaitingMax = 8_388_608
+
+function answerOf(stream: EventStream, headers: Record<string, string>): Response {
+  return new Response(stream.body() as unknown as ReadableStream, { headers: { ...headers, ...eventStreamHeaders } })
+}

@@ -1,0 +1,100 @@
+import { Type as t } from '@sinclair/typebox'
+import { AppError } from '../domain/errors.ts'
+import type { RunFile } from '../domain/file.ts'
+import { isObject, put, readInput, type TriggerInput } from '../domain/input.ts'
+import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
+import type { PastRun } from '../engine/past-run.ts'
+import type { Plan, PlanTrigger } from '../engine/plan.ts'
+
+const Iterations = t.Optional(
+  t.Array(t.Integer({ minimum: 0 }), {
+    maxItems: 100,
+    description:
+      'The iteration of each loop and parallel around the block, the outermost first. Absent: the first in which the ' +
+      'block ran, and every branch of a parallel.',
+  }),
+)
+const blockId = t.String({ minLength: 1 })
+
+/** What is to be run by hand. */
+export const NewManualRun = t.Object({
+  trigger: t.Optional(t.Union(triggerKinds.map((kind) => t.Literal(kind)))),
+  input: t.Optional(
+    t.Unknown({
+      description: "What the trigger is given. Fields that are absent have the value of the format's column.",
+    }),
+  ),
+  version: t.Optional(t.Integer({ minimum: 1, description: 'A deployed version in the place of the draft.' })),
+  from: t.Optional(
+    t.Object(
+      { executionId: t.String({ minLength: 1 }), blockId, iterations: Iterations },
+      { description: 'This block and what comes behind it run again; all else is taken from this earlier run.' },
+    ),
+  ),
+  until: t.Optional(
+    t.String({ minLength: 1, description: 'The run ends with this block. What it does not need is left out.' }),
+  ),
+  only: t.Optional(
+    t.Object(
+      { blockId, executionId: t.Optional(t.String({ minLength: 1 })), iterations: Iterations },
+      { description: 'This block alone runs, with what the others gave in this earlier run.' },
+    ),
+  ),
+})
+
+/** Where a run by hand begins: the manual trigger, else the API trigger, else whatever there is. */
+export function chooseTrigger(
+  plan: Plan,
+  wanted: TriggerKind | undefined,
+  past: PastRun | undefined,
+): PlanTrigger | undefined {
+  if (wanted !== undefined) {
+    const trigger = plan.triggers.get(wanted)
+    if (trigger) return trigger
+    const message = `The workflow has no ${wanted} trigger that is enabled.`
+    throw new AppError('INVALID_INPUT', message, { details: [{ path: 'trigger', message }] })
+  }
+  const all = [...plan.triggers.values()]
+  const before = all.find(({ node }) => past?.span(node.id, [])?.status === 'success')
+  return before ?? plan.triggers.get('manual') ?? plan.triggers.get('api') ?? all[0]
+}
+
+/** What the trigger of a run by hand is given. Throws `INVALID_INPUT` for what does not fit the format. */
+export function manualInput({ node, format }: PlanTrigger, given: unknown, now: number): TriggerInput {
+  const sent = given === undefined ? {} : isObject(given) ? given : { input: given }
+  const at = new Date(now).toISOString()
+  switch (node.definition.starts) {
+    case 'webhook': {
+      const isRequest = Object.keys(sent).every((name) => name in noRequest)
+      const request = isRequest ? { ...noRequest, ...sent } : { ...noRequest, body: sent }
+      return { input: request, fields: request }
+    }
+    case 'schedule': {
+      const times = { dueAt: at, firedAt: at, ...sent }
+      return { input: times, fields: times }
+    }
+    case 'chat': {
+      const message = { input: '', conversationId: null, history: [], files: [], ...sent }
+      return { input: message, fields: message }
+    }
+    default: {
+      const reading = readInput(sent, format, { samples: true })
+      if (reading.ok) return reading.value
+      const details = reading.details.map(({ path, message }) => ({ path: `input.${path}`, message }))
+      throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+    }
+  }
+}
+
+const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
+
+/** What the trigger was given in an earlier run. */
+export function pastInput({ node }: PlanTrigger, past: PastRun, files: readonly RunFile[]): TriggerInput {
+  const outputs = past.span(node.id, [])?.output
+  const fields: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(isObject(outputs) ? outputs : {})) {
+    if (name !== 'input' || !isObject(value)) put(fields, name, value)
+  }
+  const whole = isObject(past.root.input) ? past.root.input : {}
+  return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
+}

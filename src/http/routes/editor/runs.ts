@@ -1,0 +1,191 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import type { RunFile } from '../../../domain/file.ts'
+import { newExecutionId } from '../../../domain/ids.ts'
+import type { TriggerInput } from '../../../domain/input.ts'
+import type { LiveEvent } from '../../../domain/live-event.ts'
+import { readTrace } from '../../../domain/trace.ts'
+import type { WorkflowDocument } from '../../../domain/workflow.ts'
+import { planPartial } from '../../../engine/partial-plan.ts'
+import { PastRun } from '../../../engine/past-run.ts'
+import type { PlanTrigger } from '../../../engine/plan.ts'
+import { pastMessages } from '../../../events/live-text.ts'
+import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
+import { answers, FindingAnswer } from '../../answers.ts'
+import { assertMay, findWorkflow } from '../../auth.ts'
+import { readShape } from '../../body.ts'
+import type { Door } from '../../door.ts'
+import { findingsError } from '../../findings-error.ts'
+import { liveStream, pastStream } from '../../live-stream.ts'
+import { endingOf } from '../../log-entry.ts'
+import { chooseTrigger, manualInput, NewManualRun, pastInput } from '../../manual-run.ts'
+import { documented, operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+
+/** What `GET /api/editor/runs/<executionId>/events` sends, as `data:` lines; a line `[DONE]` is the last. */
+export type RunEvent = LiveEvent
+
+const StartedRun = t.Object({
+  success: t.Literal(true),
+  executionId: t.String(),
+  trigger: t.Literal('manual'),
+  eventsUrl: t.String({ description: 'Where to watch it.' }),
+  warnings: t.Array(FindingAnswer),
+})
+
+/** Runs by hand, and watching runs of every kind. */
+export function runRoutes(services: Services, door: Door) {
+  const { store, clock, manual, files, settings } = services
+  return new Elysia()
+    .post(
+      '/workflows/:id/runs',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enterSession(request, set)
+        door.note(request, { workflowId: id })
+        const workflow = await findWorkflow(services, caller, id, 'execute')
+        const { workspaceId } = workflow
+        const body = await readShape(request, NewManualRun, settings.bodyBytesMaxAnywhere)
+        const document = await documentOf(workflow, body.version)
+        const { plan, findings } = manual.compile(document)
+        if (!plan) throw findingsError(findings, 'run')
+        const past = await pastRun(body.from?.executionId ?? body.only?.executionId, workflow)
+        const partial =
+          body.from || body.until !== undefined || body.only
+            ? planPartial(plan, { from: body.from, until: body.until, only: body.only }, past?.run)
+            : undefined
+        const trigger = chooseTrigger(plan, body.trigger, past?.run)
+        if (!trigger && !body.only) throw withoutTrigger()
+        const executionId = newExecutionId()
+        const owner = { workspaceId, workflowId: id, executionId }
+        const input = await inputOf({ trigger, given: body.input, past, owner })
+        const version = body.version ?? (await store.keepDraft(id, document))
+        const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
+        manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
+        door.note(request, { executionId })
+        set.status = 202
+        const eventsUrl = `/api/editor/runs/${executionId}/events`
+        return { success: true, executionId, trigger: 'manual', eventsUrl, warnings: findings } as const
+      },
+      {
+        parse: 'none',
+        body: documented(NewManualRun),
+        response: answers({ 202: StartedRun }),
+        detail: operation({
+          name: 'startManualRun',
+          summary: 'Run a workflow by hand',
+          description: 'Runs the draft, or a part of it. It counts against no limit.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .get(
+      '/runs/:executionId/events',
+      async ({ request, set, params: { executionId }, server }) => {
+        const caller = await door.enterSession(request, set)
+        door.note(request, { executionId })
+        const headers = { 'x-request-id': String(set.headers['x-request-id']), 'x-execution-id': executionId }
+        const inFlight = manual.inFlight(executionId)
+        if (inFlight) {
+          assertMay(caller, inFlight.workspaceId, 'read', 'run')
+          // It may be silent for as long as a block runs.
+          server?.timeout(request, 0)
+          const { signal } = request
+          const live = liveStream({ clock, signal, headers, watch: (watcher) => manual.watch(executionId, watcher) })
+          if (live) return live
+        }
+        const row = await store.getExecution(executionId)
+        assertMay(caller, row?.workspaceId ?? (await assertNotWaiting(executionId)), 'read', 'run')
+        return pastStream(await messagesOf(row as LogDetailRow), clock, headers)
+      },
+      {
+        response: answers({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
+        detail: operation({
+          name: 'watchRun',
+          summary: 'Watch a run',
+          description: 'From whatever moment: what happened before comes first. Of a run that has ended, all at once.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+
+  async function documentOf({ id, document }: WorkflowRow, version: number | undefined): Promise<WorkflowDocument> {
+    if (version === undefined) return document
+    const found = await store.getDocument(id, version)
+    if (found) return found
+    throw new AppError('NOT_FOUND', `The workflow has no version ${version}.`)
+  }
+
+  type Past = { run: PastRun; files: readonly RunFile[] }
+
+  /** An earlier run of the workflow: as it was, when it is still in memory, else as the log has it. */
+  async function pastRun(executionId: string | undefined, { id, workspaceId }: WorkflowRow): Promise<Past | undefined> {
+    if (executionId === undefined) return undefined
+    const secrets = await manual.secretsOf(workspaceId)
+    const whole = manual.find(executionId)
+    if (whole?.workflowId === id) {
+      return { run: new PastRun(whole.root, { secrets, isWhole: true }), files: whole.files ?? [] }
+    }
+    const row = await store.getExecution(executionId)
+    if (row?.workflowId !== id) throw new AppError('NOT_FOUND', `The workflow has no run ${executionId} in the log.`)
+    const written = row.files === null ? [] : [row.files]
+    const [trace, fileText] = await Promise.all([
+      files.freshen(row.traceSpans, written),
+      files.freshen(row.files ?? '[]', written),
+    ])
+    return {
+      run: new PastRun(readTrace(trace), { secrets, isWhole: false }),
+      files: JSON.parse(fileText) as RunFile[],
+    }
+  }
+
+  type Wanted = {
+    trigger: PlanTrigger | undefined
+    given: unknown
+    past: Past | undefined
+    owner: { workspaceId: string; workflowId: string; executionId: string }
+  }
+
+  async function inputOf({ trigger, given, past, owner }: Wanted): Promise<TriggerInput> {
+    if (!trigger) return { input: {}, fields: {} }
+    if (past && given === undefined) return pastInput(trigger, past.run, past.files)
+    if (trigger.fileFields.length === 0) return manualInput(trigger, given, clock.now())
+    const upload = await manual.receiveFiles(portionsOf(JSON.stringify(given ?? {})), trigger.fileFields)
+    try {
+      const input = manualInput(trigger, JSON.parse(upload.text), clock.now())
+      upload.check(input)
+      return await upload.store(input, owner)
+    } finally {
+      await upload.discard()
+    }
+  }
+
+  async function messagesOf(row: LogDetailRow): Promise<string[]> {
+    const { executionId, workflowId, workspaceId, trigger, startedAt } = row
+    const trace = await files.freshen(row.traceSpans, row.files === null ? [] : [row.files])
+    const root = readTrace(trace)
+    return pastMessages(
+      { executionId, workflowId, workspaceId, trigger, startedAt, root, secrets: undefined },
+      endingOf(row),
+    )
+  }
+
+  /** Throws CONFLICT for a run that waits for its turn. */
+  async function assertNotWaiting(executionId: string): Promise<undefined> {
+    const job = await services.jobs.find(executionId)
+    if (job?.startedAt === null) throw new AppError('CONFLICT', 'This run has not started yet: it waits for its turn.')
+  }
+}
+
+async function* portionsOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text)
+}
+
+function withoutTrigger(): AppError {
+  const message = 'The workflow cannot be run: it has no trigger that is enabled. Add one.'
+  return new AppError('INVALID_INPUT', message, { details: [{ path: 'blocks', message }] })
+}
