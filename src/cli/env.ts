@@ -88,26 +88,33 @@ const discard: Command = {
   summary: 'when a key is lost: takes out what nothing can decrypt any more, so that the service starts again',
   details: [
     'What was encrypted with a key that is neither in MILLRACE_SECRET_KEY nor in the key file goes, in every workspace:',
-    'values of variables, asynchronous runs that have not ended, outputs of ended ones. Restore the key instead if you can.',
+    'values of variables, secrets of webhooks (nothing is delivered until they are set anew), asynchronous runs that have',
+    'not ended, outputs of ended ones. Restore the key instead if you can.',
   ].join('\n'),
   settings: ['data', 'secretKey'],
   json: true,
   examples: ['env discard', 'env discard --json'],
   async run({ config, terminal, json }) {
-    const gone = { variables: 0, jobs: 0, outputs: 0 }
+    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
     await withInstallation(config, async (store) => {
       const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey })
       for (;;) {
         const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
         if (lost.length === 0) return
-        const { variables, jobs, outputs } = await store.discardSealed(lost)
+        const { variables, jobs, outputs, webhookSecrets } = await store.discardSealed(lost)
         gone.variables += variables
         gone.jobs += jobs
         gone.outputs += outputs
+        gone.webhookSecrets += webhookSecrets
       }
     })
     if (json) terminal.print(JSON.stringify(gone))
-    else terminal.print(`${gone.variables} variables, ${gone.jobs} unended runs and ${gone.outputs} outputs are gone.`)
+    else {
+      terminal.print(
+        `${gone.variables} variables, ${gone.webhookSecrets} secrets of webhooks, ${gone.jobs} unended runs and ` +
+          `${gone.outputs} outputs are gone.`,
+      )
+    }
     return 0
   },
 }

@@ -73,7 +73,10 @@ export type SubscriptionRow = {
   workspaceId: string
   /** May hold `{{NAME}}`. */
   url: string
-  /** Sealed, for `secretContext`; may hold `{{NAME}}` once opened. Null: deliveries are not signed. */
+  /**
+   * Sealed, for `secretContext`; may hold `{{NAME}}` once opened. Null: deliveries are not signed. One that does not open
+   * (empty, when its key was lost) has to be set anew before anything can be delivered.
+   */
   secret: Uint8Array | null
   /** The secret before the last rotation, as good as the present one until a time. */
   previousSecret: Uint8Array | null

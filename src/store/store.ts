@@ -82,7 +82,10 @@ export interface Store extends SessionStore {
   /** The first `length` bytes of everything that is stored sealed, each once: they tell which keys it takes. */
   sealHeads(length: number): Promise<Uint8Array[]>
 
-  /** Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. */
+  /**
+   * Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. The secret of a
+   * subscription becomes empty, which none can be that was sealed.
+   */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
 
   // workflows
@@ -370,7 +373,7 @@ export type WorkspaceRow = { id: string; name: string; ownerId: string; createdA
 export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; updatedAt: number }
 
 /** `jobs`: asynchronous runs that had not ended; `outputs`: of those that had. */
-export type Discarded = { variables: number; jobs: number; outputs: number }
+export type Discarded = { variables: number; jobs: number; outputs: number; webhookSecrets: number }
 
 export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }
 

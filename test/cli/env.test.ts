@@ -139,9 +139,11 @@ describe('a lost key', () => {
     rmSync(keyPath(path))
     makeKeyFile(path)
     expect((await call(path, 'env', 'set', 'B', 'value-two')).code).toBe(1)
-    expect(await json<object>(path, 'env', 'discard')).toEqual({ variables: 1, jobs: 0, outputs: 0 })
+    expect(await json<object>(path, 'env', 'discard')).toEqual({ variables: 1, jobs: 0, outputs: 0, webhookSecrets: 0 })
     expect((await call(path, 'env', 'set', 'B', 'value-two')).code).toBe(0)
-    expect((await call(path, 'env', 'discard')).out).toBe('0 variables, 0 unended runs and 0 outputs are gone.\n')
+    expect((await call(path, 'env', 'discard')).out).toBe(
+      '0 variables, 0 secrets of webhooks, 0 unended runs and 0 outputs are gone.\n',
+    )
     expect(await valuesOf()).toEqual({ B: 'value-two' })
   })
 })

@@ -4,6 +4,7 @@ import { newId } from '../../src/domain/ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Installed, logRow } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
+import { newSubscription } from './subscription-contract.ts'
 
 /** What every store promises of environments. */
 export function environmentContract(world: () => { store: Store; home: Installed }): void {
@@ -91,23 +92,41 @@ export function environmentContract(world: () => { store: Store; home: Installed
         { kind: 'log', row: logRow(home, 1, { executionId: 'x', createdAt: 5 }), output: lost },
         { kind: 'log', row: logRow(home, 2, { executionId: 'y', createdAt: 5 }), output: kept },
       ])
-      expect(await store.discardSealed([lost])).toEqual({ variables: 1, jobs: 1, outputs: 1 })
+      const hook = (id: string, secret: Uint8Array) => newSubscription(id, { secret })
+      await store.createSubscription(home.workflowId, hook('a', lost), 10)
+      await store.changeSubscription(home.workflowId, 'a', { secret: lost, keepSecretUntil: 99 }, 11)
+      await store.createSubscription(home.workflowId, hook('b', lost), 12)
+      await store.changeSubscription(home.workflowId, 'b', { secret: kept, keepSecretUntil: 99 }, 13)
+      const gone = { variables: 1, jobs: 1, outputs: 1, webhookSecrets: 1 }
+      expect(await store.discardSealed([lost])).toEqual(gone)
+      expect(await store.listSubscriptions(home.workflowId)).toMatchObject([
+        { secret: new Uint8Array(), previousSecret: null },
+        { secret: kept, previousSecret: null },
+      ])
+      expect(await store.sealHeads(3)).toEqual([kept])
       expect((await store.listEnvironment(home.workspaceId)).map(({ name }) => name)).toEqual(['B'])
       expect(await store.getJob('lost')).toBeUndefined()
       expect(await store.getJobSteps('kept')).toHaveLength(1)
       expect(await store.getJobOutput('x')).toBeUndefined()
       expect(await store.getJobOutput('y')).toEqual(kept)
-      expect(await store.discardSealed([lost])).toEqual({ variables: 0, jobs: 0, outputs: 0 })
+      expect(await store.discardSealed([lost])).toEqual({ variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 })
     })
 
     test('tells which keys its values take, each once', async () => {
-      const { store } = world()
+      const { store, home } = world()
       expect(await store.sealHeads(3)).toEqual([])
       await store.setVariable(variable('A', { sealed: Uint8Array.of(1, 2, 3, 4) }))
       await store.setVariable(variable('B', { sealed: Uint8Array.of(1, 2, 3, 5) }))
       await store.setVariable(variable('C', { sealed: Uint8Array.of(9, 2, 3, 4) }))
+      await store.createSubscription(home.workflowId, newSubscription('a', { secret: Uint8Array.of(7, 2, 3, 4) }), 10)
+      await store.changeSubscription(
+        home.workflowId,
+        'a',
+        { secret: Uint8Array.of(8, 2, 3, 4), keepSecretUntil: 99 },
+        11,
+      )
       const heads = (await store.sealHeads(3)).toSorted(Buffer.compare)
-      expect(heads).toEqual([Uint8Array.of(1, 2, 3), Uint8Array.of(9, 2, 3)])
+      expect(heads).toEqual([1, 7, 8, 9].map((first) => Uint8Array.of(first, 2, 3)))
     })
   })
 }

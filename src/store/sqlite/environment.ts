@@ -50,26 +50,31 @@ export function unsetVariable(sql: Sql, workspaceId: string, name: string): bool
 
 /** Keys are few, so these are too. Of jobs, which may be many, the oldest and the newest are looked at. */
 export function sealHeads(sql: Sql, length: number): Uint8Array[] {
-  return sql.all<{ head: Uint8Array }>(selectSealHeads, length, length, length, length).map(({ head }) => head)
+  return sql.all<{ head: Uint8Array }>(selectSealHeads, length).map(({ head }) => head)
 }
 
 export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded {
-  const gone = { variables: 0, jobs: 0, outputs: 0 }
+  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
   for (const head of heads) {
     const { length } = head
     gone.variables += sql.run('DELETE FROM environment WHERE substr(sealed, 1, ?) = ?', length, head)
     sql.run('DELETE FROM job_steps WHERE job IN (SELECT number FROM jobs WHERE substr(input, 1, ?) = ?)', length, head)
     gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
     gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
+    // Empty and not NULL: a receiver that checks signatures must not get anything unsigned.
+    gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
+    sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
   }
   return gone
 }
 
 export const selectSealHeads = `
-  SELECT DISTINCT substr(sealed, 1, ?) AS head FROM environment
-  UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
-  UNION SELECT substr(input, 1, ?) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
-  UNION SELECT substr(content, 1, ?) FROM (SELECT content FROM job_outputs LIMIT 1)`
+  SELECT DISTINCT substr(sealed, 1, ?1) AS head FROM environment
+  UNION SELECT substr(secret, 1, ?1) FROM subscriptions WHERE length(secret) > 0
+  UNION SELECT substr(previous_secret, 1, ?1) FROM subscriptions WHERE previous_secret IS NOT NULL
+  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
+  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)`
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const { variablesMax, bytesMax } = environmentBounds

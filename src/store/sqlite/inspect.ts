@@ -51,7 +51,7 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    const rows = database.prepare(selectSealHeads).all(length, length, length, length)
+    const rows = database.prepare(selectSealHeads).all(length)
     return (rows as { head: Uint8Array }[]).map(({ head }) => head)
   } catch {
     return []

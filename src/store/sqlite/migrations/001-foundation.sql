@@ -103,7 +103,7 @@ CREATE TABLE subscriptions (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
   id TEXT NOT NULL,
   url TEXT NOT NULL,
-  secret BLOB,
+  secret BLOB,                                -- empty: it was one that nothing can decrypt any more
   previous_secret BLOB,                       -- good until previous_secret_until
   previous_secret_until INTEGER,
   include INTEGER NOT NULL,                   -- bits: 1 final output, 2 trace spans, 4 rate limits, 8 usage
