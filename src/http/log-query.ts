@@ -22,7 +22,48 @@ export const logsPageDefault = 100
 export function readLogRequest(url: string): LogRequest {
   const parameters = new Parameters(url)
   const request: LogRequest = {
-    workspaceId: parameters.text('workspaceId') ?? '',
+    ...readEntries(parameters),
+    order: parameters.oneOf('order', ['desc', 'asc']) ?? 'desc',
+    limit: parameters.whole('limit', 1, logsPageMax) ?? logsPageDefault,
+    cursor: parameters.text('cursor'),
+    details: parameters.oneOf('details', ['basic', 'full']) ?? 'basic',
+    includeTraceSpans: parameters.flag('includeTraceSpans'),
+    includeFinalOutput: parameters.flag('includeFinalOutput'),
+  }
+  parameters.assertValid()
+  return request
+}
+
+/** Counts of entries over time: `buckets` of `bucketMs` each from `from` (epoch milliseconds) on. */
+export type HistogramRequest = Pick<LogRequest, 'workspaceId' | 'filter'> & {
+  from: number
+  bucketMs: number
+  buckets: number
+}
+
+export const bucketsMax = 500
+const bucketMsMax = 31 * 86_400_000
+
+/** Reads the parameters. Throws `INVALID_PARAMETERS` with one row for each that cannot be taken. */
+export function readHistogramRequest(url: string): HistogramRequest {
+  const parameters = new Parameters(url)
+  const request = {
+    ...readEntries(parameters),
+    from: parameters.time('from') ?? Number.NaN,
+    bucketMs: parameters.whole('bucketMs', 1_000, bucketMsMax) ?? 3_600_000,
+    buckets: parameters.whole('buckets', 1, bucketsMax) ?? 24,
+  }
+  if (Number.isNaN(request.from)) parameters.missing('from', 'must be given: the time at which the first bucket begins')
+  parameters.assertValid()
+  return request
+}
+
+/** Which entries are meant. */
+function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | 'filter'> {
+  const workspaceId = parameters.text('workspaceId') ?? ''
+  if (workspaceId === '') parameters.missing('workspaceId', 'must be given; GET /api/workspaces lists yours')
+  return {
+    workspaceId,
     filter: {
       workflowIds: parameters.list('workflowIds'),
       folderIds: parameters.list('folderIds'),
@@ -37,16 +78,7 @@ export function readLogRequest(url: string): LogRequest {
       maxCost: parameters.number('maxCost'),
       model: parameters.text('model'),
     },
-    order: parameters.oneOf('order', ['desc', 'asc']) ?? 'desc',
-    limit: parameters.whole('limit', 1, logsPageMax) ?? logsPageDefault,
-    cursor: parameters.text('cursor'),
-    details: parameters.oneOf('details', ['basic', 'full']) ?? 'basic',
-    includeTraceSpans: parameters.flag('includeTraceSpans'),
-    includeFinalOutput: parameters.flag('includeFinalOutput'),
   }
-  if (request.workspaceId === '') parameters.missing('workspaceId', 'must be given; GET /api/workspaces lists yours')
-  parameters.assertValid()
-  return request
 }
 
 /** What a cursor is bound to: everything but the page's size and what its entries show. */

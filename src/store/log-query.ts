@@ -47,3 +47,24 @@ export type LogPage = {
    */
   end: 'limit' | 'size' | 'bound' | 'last'
 }
+
+/** Counts of a workspace's entries over time: `count` buckets of `bucketMs` from `from` on, by when runs started. */
+export type LogCountQuery = {
+  workspaceId: string
+  filter: LogFilter
+  from: number
+  bucketMs: number
+  count: number
+  /** The `position` of the part before; undefined begins with the newest entries. */
+  before: number | undefined
+}
+
+/** What one part of a count has found, a number for each bucket; parts are added up. */
+export type LogCounts = {
+  info: number[]
+  error: number[]
+  /** US dollars. */
+  cost: number[]
+  /** Where to go on; null when all is counted. */
+  position: number | null
+}

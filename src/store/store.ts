@@ -18,7 +18,7 @@ import type { Address, Registrations } from '../domain/trigger.ts'
 import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
-import type { LogPage, LogQuery } from './log-query.ts'
+import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 import type { SessionStore } from './session-store.ts'
 
 /**
@@ -172,6 +172,8 @@ export interface Store extends SessionStore {
   lastSequence(): Promise<number>
   /** A page of a workspace's entries, or the first part of one. */
   queryLogs(query: LogQuery): Promise<LogPage>
+  /** Counts entries over time, newest first, until all is counted or one step has worked for long enough. */
+  countLogs(query: LogCountQuery): Promise<LogCounts>
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
 

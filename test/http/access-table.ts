@@ -85,6 +85,15 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/editor/me', '/api/editor/me', 'key', 200),
   row('GET /api/editor/blocks', '/api/editor/blocks', 'key', 200),
   row('GET /api/editor/models', '/api/editor/models', 'key', 200),
+  row('GET /api/editor/logs', '/api/editor/logs?workspaceId=<workspace>', 'read', 200),
+  row(
+    'GET /api/editor/logs/histogram',
+    '/api/editor/logs/histogram?workspaceId=<workspace>&from=2025-01-01',
+    'read',
+    200,
+  ),
+  row('GET /api/editor/logs/executions/:executionId', '/api/editor/logs/executions/<execution>', 'read', 200),
+  row('GET /api/editor/logs/:id', '/api/editor/logs/<log>', 'read', 200),
   row('PUT /api/editor/me/password', '/api/editor/me/password', 'key', 204, '{"password":"hunter22222"}'),
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),

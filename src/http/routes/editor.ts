@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
+import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { runRoutes } from './editor/runs.ts'
@@ -13,6 +14,7 @@ import { runRoutes } from './editor/runs.ts'
 export function editorRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/api/editor' })
     .use(meRoutes(services, door))
+    .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))
     .use(runRoutes(services, door))

@@ -1,44 +1,21 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../../domain/errors.ts'
-import { sequenceOf } from '../../domain/ids.ts'
-import { triggerKinds, type WorkflowDocument } from '../../domain/workflow.ts'
-import type { KeyRow, LogDetailRow } from '../../store/store.ts'
+import { triggerKinds } from '../../domain/workflow.ts'
 import { answers, ExecutionDetail, LogDetail, LogList } from '../answers.ts'
-import { accountOf, assertMay } from '../auth.ts'
-import { readCursor } from '../cursor.ts'
-import type { AnswerSet, Door } from '../door.ts'
-import { answerWith, JsonText, streamWith } from '../json-text.ts'
-import { limitsAnswer } from '../limits-answer.ts'
-import { writeDetail, writeExecution } from '../log-entry.ts'
-import { answerPage } from '../log-page.ts'
-import { logsPageDefault, logsPageMax, readLogRequest, scopeOf } from '../log-query.ts'
+import type { Door } from '../door.ts'
+import { answerExecution, answerLog, answerLogs } from '../log-answers.ts'
+import { logsPageDefault, logsPageMax } from '../log-query.ts'
 import { documented, operation } from '../operation.ts'
 import type { Services } from '../services.ts'
 
 /** The external API: `/api/v1/logs`. */
 export function logRoutes(services: Services, door: Door) {
-  const { store } = services
   return new Elysia({ prefix: '/api/v1/logs' })
     .get(
       '',
       async ({ request, set, server }) => {
         const key = await door.enterExternal(request, set, server)
-        const wanted = readLogRequest(request.url)
-        assertMay(key, wanted.workspaceId, 'read', 'workspace')
-        const scope = scopeOf(wanted)
-        const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
-        if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
-        const limits = (await limitsFor(key)).text
-        const page = await answerPage({
-          store,
-          request: wanted,
-          after,
-          limits,
-          freshenFiles: services.files.freshen,
-          onFailure: (cause) => door.broke(request, cause),
-        })
-        return 'text' in page ? answerWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
+        return answerLogs(services, door, { request, set }, key)
       },
       {
         query: documented(LogQueryParameters),
@@ -62,12 +39,7 @@ export function logRoutes(services: Services, door: Door) {
       '/:id',
       async ({ request, set, params: { id }, server }) => {
         const key = await door.enterExternal(request, set, server)
-        const sequence = sequenceOf(id)
-        const row = sequence === undefined ? undefined : await store.getLog(sequence)
-        assertMay(key, row?.workspaceId, 'read', 'log entry')
-        const { text } = writeDetail(row as LogDetailRow, await limitsFor(key))
-        const runFiles = row?.files ? [row.files] : []
-        return answerWith<LogDetail>(set, new JsonText(await services.files.freshen(text, runFiles)))
+        return answerLog(services, set, key, id)
       },
       {
         response: answers({ 200: LogDetail }),
@@ -84,7 +56,7 @@ export function logRoutes(services: Services, door: Door) {
       '/workflow/pt-BR/executions/:executionId',
       async ({ request, set, params, server }) => {
         const key = await door.enterExternal(request, set, server)
-        return executionAnswer(key, set, params.executionId)
+        return answerExecution(services, set, key, params.executionId)
       },
       {
         response: answers({ 200: ExecutionDetail }),
@@ -102,7 +74,7 @@ export function logRoutes(services: Services, door: Door) {
       '/executions/:executionId',
       async ({ request, set, params, server }) => {
         const key = await door.enterExternal(request, set, server)
-        return executionAnswer(key, set, params.executionId)
+        return answerExecution(services, set, key, params.executionId)
       },
       {
         response: answers({ 200: ExecutionDetail }),
@@ -116,29 +88,6 @@ export function logRoutes(services: Services, door: Door) {
         }),
       },
     )
-
-  async function limitsFor(key: KeyRow): Promise<JsonText> {
-    return new JsonText(JSON.stringify(limitsAnswer(await services.limitsOf(accountOf(key)))))
-  }
-
-  async function executionAnswer(key: KeyRow, set: AnswerSet, executionId: string): Promise<ExecutionDetail> {
-    const row = await store.getExecution(executionId)
-    assertMay(key, row?.workspaceId, 'read', 'execution')
-    const { workflowId, version } = row as LogDetailRow
-    const document = await store.getDocument(workflowId, version)
-    const text = writeExecution(row as LogDetailRow, document ?? nothing, await limitsFor(key))
-    return answerWith<ExecutionDetail>(set, text)
-  }
-}
-
-/** The state of a version that is gone. */
-const nothing: WorkflowDocument = { name: '', blocks: {}, edges: [] }
-
-function invalidCursor(): AppError {
-  return new AppError(
-    'INVALID_CURSOR',
-    'This cursor does not belong to this query. Keep workspaceId, order and filters as they were, or start without a cursor.',
-  )
 }
 
 const optional = <Schema extends TSchema>(schema: Schema) => t.Optional(schema)

@@ -15,8 +15,8 @@ export type SqlRow = SqlFacts & { workflow: number }
  * others wait for the thread and the caller for a page, and reading a zone takes 0.05 ms on one machine and more on
  * another; rows, so that there is an end to it whatever the clock does. The least makes sure that it gets on.
  */
-const searchMsMax = 4
-const rowsReadMin = 8 * zoneRows
+export const searchMsMax = 4
+export const rowsReadMin = 8 * zoneRows
 export const rowsReadMax = 128 * zoneRows
 
 /**
@@ -58,8 +58,13 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
   return last(rows)
 }
 
-function stretchesOf(sql: Sql, workspace: number, query: LogQuery, compiled: SqlFilter): Iterable<Stretch> {
-  const { order, after, filter } = query
+/** Where entries that a query may admit are, along its order. */
+export function stretchesOf(
+  sql: Sql,
+  workspace: number,
+  { order, after, filter }: Pick<LogQuery, 'order' | 'after' | 'filter'>,
+  compiled: SqlFilter,
+): Iterable<Stretch> {
   const range: Range =
     after === undefined
       ? { from: 0, to: Number.MAX_SAFE_INTEGER }

@@ -10,6 +10,7 @@ import * as environment from './environment.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
+import { countLogs } from './log-counts.ts'
 import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
@@ -112,6 +113,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findRequestClaim: { writes: false, run: claims.findRequestClaim },
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
+  countLogs: { writes: false, searches: true, run: countLogs },
   getLog: { writes: false, searches: true, run: logs.getLog },
   getExecution: { writes: false, searches: true, run: logs.getExecution },
 

@@ -1,0 +1,79 @@
+import { AppError } from '../domain/errors.ts'
+import { sequenceOf } from '../domain/ids.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
+import type { LogDetailRow } from '../store/store.ts'
+import type { ExecutionDetail, LogDetail, LogList } from './answers.ts'
+import { accountOf, assertMay, type Caller } from './auth.ts'
+import { readCursor } from './cursor.ts'
+import type { AnswerSet, Door } from './door.ts'
+import { answerWith, JsonText, streamWith } from './json-text.ts'
+import { limitsAnswer } from './limits-answer.ts'
+import { writeDetail, writeExecution } from './log-entry.ts'
+import { answerPage } from './log-page.ts'
+import { readLogRequest, scopeOf } from './log-query.ts'
+import type { Services } from './services.ts'
+
+/** The log as holders of keys and people who are signed in read it: one shape, two doors. */
+
+/** A page of entries. */
+export async function answerLogs(
+  services: Services,
+  door: Door,
+  { request, set }: { request: Request; set: AnswerSet },
+  caller: Caller,
+): Promise<LogList> {
+  const wanted = readLogRequest(request.url)
+  assertMay(caller, wanted.workspaceId, 'read', 'workspace')
+  const scope = scopeOf(wanted)
+  const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
+  if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
+  const page = await answerPage({
+    store: services.store,
+    request: wanted,
+    after,
+    limits: (await limitsFor(services, caller)).text,
+    freshenFiles: services.files.freshen,
+    onFailure: (cause) => door.broke(request, cause),
+  })
+  return 'text' in page ? answerWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
+}
+
+/** One entry. */
+export async function answerLog(services: Services, set: AnswerSet, caller: Caller, id: string): Promise<LogDetail> {
+  const sequence = sequenceOf(id)
+  const row = sequence === undefined ? undefined : await services.store.getLog(sequence)
+  assertMay(caller, row?.workspaceId, 'read', 'log entry')
+  const { text } = writeDetail(row as LogDetailRow, await limitsFor(services, caller))
+  const runFiles = row?.files ? [row.files] : []
+  return answerWith<LogDetail>(set, new JsonText(await services.files.freshen(text, runFiles)))
+}
+
+/** The deployment that a run went through. */
+export async function answerExecution(
+  services: Services,
+  set: AnswerSet,
+  caller: Caller,
+  executionId: string,
+): Promise<ExecutionDetail> {
+  const { store } = services
+  const row = await store.getExecution(executionId)
+  assertMay(caller, row?.workspaceId, 'read', 'execution')
+  const { workflowId, version } = row as LogDetailRow
+  const document = await store.getDocument(workflowId, version)
+  const limits = await limitsFor(services, caller)
+  return answerWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, document ?? nothing, limits))
+}
+
+async function limitsFor(services: Services, caller: Caller): Promise<JsonText> {
+  return new JsonText(JSON.stringify(limitsAnswer(await services.limitsOf(accountOf(caller)))))
+}
+
+/** The state of a version that is gone. */
+const nothing: WorkflowDocument = { name: '', blocks: {}, edges: [] }
+
+function invalidCursor(): AppError {
+  return new AppError(
+    'INVALID_CURSOR',
+    'This cursor does not belong to this query. Keep workspaceId, order and filters as they were, or start without a cursor.',
+  )
+}

@@ -1,0 +1,119 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { LogCounts } from '../../../store/log-query.ts'
+import { answers, ExecutionDetail, isoTime, LogDetail, LogList, Time } from '../../answers.ts'
+import { assertMay } from '../../auth.ts'
+import type { Door } from '../../door.ts'
+import { answerExecution, answerLog, answerLogs } from '../../log-answers.ts'
+import { type HistogramRequest, readHistogramRequest } from '../../log-query.ts'
+import { operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+
+const Histogram = t.Object({
+  data: t.Array(
+    t.Object({ at: Time, info: t.Integer(), error: t.Integer(), cost: t.Number({ description: 'USD.' }) }),
+    { description: 'By when runs started, oldest first; buckets without entries too.' },
+  ),
+  isComplete: t.Boolean({
+    description: 'False: there are too many entries to count them all; the oldest are missing.',
+  }),
+})
+
+/** How long one answer may count, in milliseconds: some three million entries. */
+const countMsMax = 600
+
+/** The log, for people who are signed in: the answers of the external API, and counts over time. */
+export function editorLogRoutes(services: Services, door: Door) {
+  return new Elysia({ prefix: '/logs' })
+    .get(
+      '',
+      async ({ request, set }) => answerLogs(services, door, { request, set }, await door.enterSession(request, set)),
+      {
+        response: answers({ 200: LogList }),
+        detail: operation({
+          name: 'listEditorLogs',
+          summary: 'Query log entries',
+          description: 'Parameters and answers are those of `GET /api/v1/logs`.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/histogram',
+      async ({ request, set }) => {
+        const caller = await door.enterSession(request, set)
+        const wanted = readHistogramRequest(request.url)
+        assertMay(caller, wanted.workspaceId, 'read', 'workspace')
+        return await histogram(services, wanted, request.signal)
+      },
+      {
+        response: answers({ 200: Histogram }),
+        detail: operation({
+          name: 'countLogs',
+          summary: 'Count log entries over time',
+          description:
+            'Takes `workspaceId`, `from`, `bucketMs`, `buckets` and the filters of `GET /api/v1/logs`. Counts from the ' +
+            'newest entry backwards for a bounded time.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/executions/:executionId',
+      async ({ request, set, params }) =>
+        answerExecution(services, set, await door.enterSession(request, set), params.executionId),
+      {
+        response: answers({ 200: ExecutionDetail }),
+        detail: operation({
+          name: 'getEditorExecution',
+          summary: 'Get the deployment that a run went through',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:id',
+      async ({ request, set, params }) => answerLog(services, set, await door.enterSession(request, set), params.id),
+      {
+        response: answers({ 200: LogDetail }),
+        detail: operation({
+          name: 'getEditorLog',
+          summary: 'Get a log entry',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+}
+
+/** Adds up part by part; other searches have their turn in between. */
+async function histogram({ store, clock }: Services, wanted: HistogramRequest, signal: AbortSignal) {
+  const { from, bucketMs, buckets, workspaceId, filter } = wanted
+  const query = { workspaceId, filter, from, bucketMs, count: buckets }
+  const endAt = clock.monotonic() + countMsMax
+  const sum = await store.countLogs({ ...query, before: undefined })
+  while (sum.position !== null && clock.monotonic() < endAt && !signal.aborted) {
+    add(sum, await store.countLogs({ ...query, before: sum.position }))
+  }
+  const data = sum.info.map((info, index) => ({
+    at: isoTime(from + index * bucketMs),
+    info,
+    error: sum.error[index]!,
+    cost: sum.cost[index]!,
+  }))
+  return { data, isComplete: sum.position === null }
+}
+
+function add(sum: LogCounts, part: LogCounts): void {
+  for (const name of ['info', 'error', 'cost'] as const) {
+    for (const [index, value] of part[name].entries()) sum[name][index]! += value
+  }
+  sum.position = part.position
+}

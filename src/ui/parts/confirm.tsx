@@ -1,0 +1,46 @@
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { messageOf } from '../api/message-of.ts'
+import { Button } from './button.tsx'
+import { Dialog, DialogActions, DialogBody } from './dialog.tsx'
+
+/** Asks before something that cannot be taken back. What goes wrong is said where it was asked. */
+export function Confirm({
+  open,
+  onClose,
+  title,
+  children,
+  action,
+  onConfirm,
+}: {
+  open: boolean
+  onClose: () => void
+  title: string
+  children?: ReactNode
+  action: string
+  onConfirm: () => Promise<unknown>
+}) {
+  const work = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
+  const close = () => {
+    work.reset()
+    onClose()
+  }
+  return (
+    <Dialog open={open} onClose={close} title={title} width="small">
+      <DialogBody>
+        <div className="text-sm text-muted">{children}</div>
+        {work.isError && (
+          <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+            {messageOf(work.error)}
+          </p>
+        )}
+      </DialogBody>
+      <DialogActions>
+        <Button onClick={close}>Cancel</Button>
+        <Button look="danger" busy={work.isPending} onClick={() => work.mutate()}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
