@@ -22,7 +22,15 @@ export function readDocument(value: unknown): DocumentReading {
 }
 
 /** Members of answers that are no part of a document. */
-const answerMembers = new Set(['workspaceId', 'createdAt', 'updatedAt', 'version', 'deployedAt', 'findings'])
+const answerMembers = new Set([
+  'workspaceId',
+  'createdAt',
+  'updatedAt',
+  'revision',
+  'version',
+  'deployedAt',
+  'findings',
+])
 
 function fill(value: Record<string, unknown>): Record<string, unknown> {
   const filled = Object.fromEntries(

@@ -48,9 +48,10 @@ export const NewWorkflow = t.Object(
 )
 
 const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
+const revision = t.Integer({ description: 'Higher each time that the document is saved; also the `ETag`.' })
 
 const webhooks = t.Optional(t.Array(Webhook, { description: 'Without their secrets; absent when there are none.' }))
-export const WorkflowAnswer = t.Object({ ...documentMembers, webhooks, ...facts }, { $id: 'Workflow' })
+export const WorkflowAnswer = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
 export type WorkflowAnswer = Static<typeof WorkflowAnswer>
 
 export const SavedWorkflow = t.Object(

@@ -43,7 +43,15 @@ const finding = {
   blockName: 'Note',
   message: 'No trigger leads to this block, so it never runs.',
 }
-const saved = { id: workflowId, workspaceId, createdAt: savedAt, updatedAt: savedAt, ...document, findings: [] }
+const saved = {
+  id: workflowId,
+  workspaceId,
+  createdAt: savedAt,
+  updatedAt: savedAt,
+  revision: 7,
+  ...document,
+  findings: [],
+}
 const { findings: _findings, ...workflow } = saved
 const version = {
   workflowId,

@@ -7,11 +7,11 @@ import type { Services } from './services.ts'
 /** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
 export async function workflowAnswer(
   { subscriptions }: Pick<Services, 'subscriptions'>,
-  { id, workspaceId, document, createdAt, updatedAt }: WorkflowRow,
+  { id, workspaceId, document, createdAt, updatedAt, revision }: WorkflowRow,
 ): Promise<WorkflowAnswer> {
   const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
   const webhooks = await subscriptions.of(id)
-  return { ...withWebhooks(document, webhooks), id, workspaceId, ...times }
+  return { ...withWebhooks(document, webhooks), id, workspaceId, ...times, revision }
 }
 
 function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscriptions: readonly SubscriptionRow[]) {

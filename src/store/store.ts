@@ -92,7 +92,7 @@ export interface Store extends SessionStore {
   /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
   /**
-   * CONFLICT on the name, NOT_FOUND when it is gone. `webhooks`: its subscriptions from now on, those that are not named
+   * CONFLICT on the name, or when it was saved since `ifRevision`; NOT_FOUND when it is gone. `webhooks`: its subscriptions from now on, those that are not named
    * are deleted; without it they stay as they are.
    */
   updateWorkflow(
@@ -100,6 +100,7 @@ export interface Store extends SessionStore {
     document: WorkflowDocument,
     at: number,
     webhooks?: readonly NewSubscription[],
+    save?: SaveFacts,
   ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
@@ -385,8 +386,12 @@ export type NewWorkflow = {
   document: WorkflowDocument
   /** Its subscriptions. */
   webhooks?: readonly NewSubscription[]
+  by?: string
   at: number
 }
+
+/** `by`: the account that saves; `ifRevision`: CONFLICT when the document was saved since. */
+export type SaveFacts = { by?: string; ifRevision?: number | undefined }
 
 export type WorkflowRow = {
   id: string
@@ -395,6 +400,12 @@ export type WorkflowRow = {
   document: WorkflowDocument
   createdAt: number
   updatedAt: number
+  /** The account that saved it last, as far as it is known. */
+  updatedBy: string | null
+  /** Higher each time that the document is saved. */
+  revision: number
+  /** Whether the document would run differently from the active version; false when there is none. */
+  hasChanges: boolean
   activeVersion: number | null
   /** When the active version was made active; null with `activeVersion`. */
   deployedAt: number | null

@@ -140,12 +140,51 @@ export function storeContract(name: string, open: OpenStore): void {
       test('is read as it was written', async () => {
         const { id } = await create('A')
         const row = { id, workspaceId: home.workspaceId, createdAt: 10, activeVersion: null, deployedAt: null }
-        expect(await store.getWorkflow(id)).toEqual({ ...row, document: { id, ...draft('A') }, updatedAt: 10 })
+        const saved = { updatedBy: null, revision: 1, hasChanges: false }
+        expect(await store.getWorkflow(id)).toEqual({
+          ...row,
+          ...saved,
+          document: { id, ...draft('A') },
+          updatedAt: 10,
+        })
         const { document } = await store.updateWorkflow(id, { ...draft('Z'), id: 'ignored' }, 20)
         expect(document).toEqual({ id, ...draft('Z') })
         const names = (await store.listWorkflows(home.workspaceId)).map((each) => each.document.name)
         expect(names).toEqual(['Test workflow', 'Z'])
         expect(await store.listWorkflows('nowhere')).toEqual([])
+      })
+
+      test('that was saved since is not overwritten by who says what they saw', async () => {
+        const { id, revision } = await create('A')
+        const first = await store.updateWorkflow(id, draft('B'), 20, undefined, {
+          by: home.userId,
+          ifRevision: revision,
+        })
+        expect(first).toMatchObject({ revision: 2, updatedBy: home.userId })
+        const refused = await rejectionOf(store.updateWorkflow(id, draft('C'), 30, undefined, { ifRevision: revision }))
+        expect(refused).toMatchObject({ code: 'CONFLICT', details: [{ path: 'revision' }] })
+        expect(String(refused)).toContain(`${home.userId}@example.org at 1970-01-01T00:00:00.020Z`)
+        expect((await store.getWorkflow(id))?.document.name).toBe('B')
+        expect(await store.updateWorkflow(id, draft('D'), 40)).toMatchObject({ revision: 3, updatedBy: null })
+      })
+
+      test('tells whether it would run differently from what is deployed', async () => {
+        const { id } = await create('A')
+        const changes = async () => (await store.getWorkflow(id))?.hasChanges
+        const other = document({ name: 'A', blocks: [block('b1', 'wait', { ms: 5 })] })
+        expect(await changes()).toBe(false)
+        await store.deploy(id, draft('A'), 20, home.userId)
+        expect(await changes()).toBe(false)
+        await store.updateWorkflow(id, { ...draft('Another name'), description: 'Moved' }, 30)
+        expect(await changes()).toBe(false)
+        await store.updateWorkflow(id, other, 40)
+        expect(await changes()).toBe(true)
+        await store.deploy(id, other, 50, home.userId)
+        expect(await changes()).toBe(false)
+        await store.activate(id, 1, 60)
+        expect(await changes()).toBe(true)
+        await store.undeploy(id)
+        expect(await changes()).toBe(false)
       })
 
       test('that is gone is not found', async () => {

@@ -17,6 +17,7 @@ import { readShape } from '../body.ts'
 import type { Door } from '../door.ts'
 import { findingsError } from '../findings-error.ts'
 import { documented, operation } from '../operation.ts'
+import { assertRevision } from '../revision.ts'
 import type { Services } from '../services.ts'
 import { savedAnswer } from '../workflow-answer.ts'
 
@@ -34,7 +35,8 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const key = await door.enter(request, set)
         door.note(request, { workflowId: id })
-        const { document, workspaceId } = await findWorkflow(services, key, id, 'write')
+        const { document, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
+        assertRevision(request.headers, revision)
         const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const row = await store.deploy(id, document, clock.now(), key.userId, registrations)
@@ -51,7 +53,7 @@ export function deploymentRoutes(services: Services, door: Door) {
             'Copies the draft to a new version and makes it the active one, unless a finding prevents it, or the path of ' +
             'a webhook or the identifier of a chat belongs to another workflow.',
           tag: 'Deployments',
-          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+          errors: ['INVALID_PARAMETERS', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
       },
     )
@@ -197,7 +199,9 @@ export function deploymentRoutes(services: Services, door: Door) {
         // What belongs to the workflow and not to a version stays as it is.
         const { name, folder } = draft
         const kept = { name, ...(folder === undefined ? {} : { folder }) }
-        const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now())
+        const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now(), undefined, {
+          by: key.userId,
+        })
         return savedAnswer(services, row)
       },
       {

@@ -10,6 +10,7 @@ import { readJsonBody } from '../body.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
+import { etagOf, revisionIn } from '../revision.ts'
 import type { Services } from '../services.ts'
 import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
 import { workflowOpenApi } from '../workflow-openapi.ts'
@@ -52,7 +53,14 @@ export function workflowRoutes(services: Services, door: Door) {
         const { document, webhooks, warnings } = documentOf(body, workspaceId)
         const id = document.id ?? null
         const complete = services.completeDocument(document, undefined)
-        const row = await store.createWorkflow({ id, workspaceId, document: complete, ...webhooks, at: clock.now() })
+        const row = await store.createWorkflow({
+          id,
+          workspaceId,
+          document: complete,
+          ...webhooks,
+          by: key.userId,
+          at: clock.now(),
+        })
         door.note(request, { workflowId: row.id })
         set.status = 201
         return savedAnswer(services, row, warnings)
@@ -77,7 +85,9 @@ export function workflowRoutes(services: Services, door: Door) {
       '/:id',
       async ({ request, set, params }) => {
         const key = await door.enter(request, set)
-        return workflowAnswer(services, await findWorkflow(services, key, params.id, 'read'))
+        const row = await findWorkflow(services, key, params.id, 'read')
+        set.headers['etag'] = etagOf(row)
+        return workflowAnswer(services, row)
       },
       {
         response: answers({ 200: WorkflowAnswer }),
@@ -115,7 +125,11 @@ export function workflowRoutes(services: Services, door: Door) {
         const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
         // The address names the workflow, so that a document exported from elsewhere can be put here.
         const complete = services.completeDocument(document, before.document)
-        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks)
+        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks, {
+          by: key.userId,
+          ifRevision: revisionIn(request.headers),
+        })
+        set.headers['etag'] = etagOf(row)
         if (webhooks) subscriptions.forget(id)
         return savedAnswer(services, row, warnings)
       },
@@ -129,9 +143,10 @@ export function workflowRoutes(services: Services, door: Door) {
           description:
             'Replaces the whole document. What is deployed goes on running until the next deployment. `webhooks` are ' +
             'replaced at once: without `secret` one keeps the stored secret of its `id`, null removes it; without the ' +
-            'member all of them stay as they are.',
+            'member all of them stay as they are. With `If-Match` (the `ETag` of the document that was changed) a document ' +
+            'that somebody saved in the meantime is not overwritten: 409.',
           tag: 'Workflows',
-          errors: [...inDocument, 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+          errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
       },
     )

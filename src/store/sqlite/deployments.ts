@@ -5,6 +5,7 @@ import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { register, unregister } from './registrations.ts'
 import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'
+import { noteChanges } from './workflows.ts'
 
 const selectDeployments = `
   SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.version IS f.active_version AS active,
@@ -39,11 +40,12 @@ export function deploy(
     userId,
   )
   makeActive(sql, { workflow: workflow.number, version, at, registrations })
+  noteChanges(sql, workflowId)
   return getDeployment(sql, workflowId, version)!
 }
 
 export function undeploy(sql: Sql, workflowId: string): void {
-  sql.run('UPDATE workflows SET active_version = NULL, deployed_at = NULL WHERE id = ?', workflowId)
+  sql.run('UPDATE workflows SET active_version = NULL, deployed_at = NULL, has_changes = 0 WHERE id = ?', workflowId)
   unregister(sql, workflowId)
 }
 
@@ -62,6 +64,7 @@ export function activate(
   )
   if (!found) return false
   makeActive(sql, { workflow: found.workflow, version, at, registrations })
+  noteChanges(sql, workflowId)
   return true
 }
 

@@ -50,6 +50,9 @@ export type SqlWorkflow = {
   document: string
   created_at: number
   updated_at: number
+  updated_by: string | null
+  revision: number
+  has_changes: number
   active_version: number | null
   deployed_at: number | null
 }
@@ -60,6 +63,9 @@ export const workflowOf = (row: SqlWorkflow): WorkflowRow => ({
   document: documentOf(row.id, row.document),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  updatedBy: row.updated_by,
+  revision: row.revision,
+  hasChanges: row.has_changes === 1,
   activeVersion: row.active_version,
   deployedAt: row.deployed_at,
 })

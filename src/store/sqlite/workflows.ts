@@ -1,20 +1,22 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import { runAlike } from '../../domain/redeployment.ts'
 import type { NewSubscription } from '../../domain/webhook.ts'
 import type { WorkflowDocument } from '../../domain/workflow.ts'
-import type { NewWorkflow, WorkflowRow } from '../store.ts'
+import type { NewWorkflow, SaveFacts, WorkflowRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { isDuplicate } from './failures.ts'
 import { unregister } from './registrations.ts'
-import { documentText, type SqlWorkflow, workflowOf } from './rows.ts'
+import { documentOf, documentText, type SqlWorkflow, workflowOf } from './rows.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
 
 const selectWorkflows = `
-  SELECT f.id, w.id AS workspace_id, f.document, f.created_at, f.updated_at, f.active_version, f.deployed_at
+  SELECT f.id, w.id AS workspace_id, f.document, f.created_at, f.updated_at, f.updated_by, f.revision, f.has_changes,
+    f.active_version, f.deployed_at
   FROM workflows f JOIN workspaces w ON w.number = f.workspace
   WHERE f.deleted_at IS NULL`
 
-export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, at }: NewWorkflow): WorkflowRow {
+export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, by, at }: NewWorkflow): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
   if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
   // Ids of deleted workflows are not free: their log entries still go by them.
@@ -22,14 +24,15 @@ export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, 
   const given = isFree ? id : newId()
   refusingTakenName(document.name, () =>
     sql.run(
-      `INSERT INTO workflows (id, workspace, name, description, document, created_at, updated_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)`,
+      `INSERT INTO workflows (id, workspace, name, description, document, created_at, updated_at, updated_by)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)`,
       given,
       workspace.number,
       document.name,
       document.description ?? null,
       documentText(document),
       at,
+      by ?? null,
     ),
   )
   if (webhooks) replaceSubscriptions(sql, given, webhooks, at)
@@ -42,20 +45,51 @@ export function updateWorkflow(
   document: WorkflowDocument,
   at: number,
   webhooks?: readonly NewSubscription[],
+  { by, ifRevision }: SaveFacts = {},
 ): WorkflowRow {
+  if (ifRevision !== undefined) assertRevision(sql, id, ifRevision)
   refusingTakenName(document.name, () =>
     sql.run(
-      `UPDATE workflows SET name = ?, description = ?, document = ?, updated_at = ?
+      `UPDATE workflows SET name = ?, description = ?, document = ?, updated_at = ?, updated_by = ?, revision = revision + 1
        WHERE id = ? AND deleted_at IS NULL`,
       document.name,
       document.description ?? null,
       documentText(document),
       at,
+      by ?? null,
       id,
     ),
   )
+  noteChanges(sql, id)
   if (webhooks) replaceSubscriptions(sql, id, webhooks, at)
   return expectWorkflow(sql, id)
+}
+
+/** So that two who edit one document never overwrite each other unseen. */
+function assertRevision(sql: Sql, id: string, expected: number): void {
+  const row = sql.get<{ revision: number; updated_at: number; email: string | null }>(
+    `SELECT f.revision, f.updated_at, u.email FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
+     WHERE f.id = ? AND f.deleted_at IS NULL`,
+    id,
+  )
+  if (!row || row.revision === expected) return
+  const by = row.email === null ? '' : ` by ${row.email}`
+  const message = `The workflow was saved${by} at ${new Date(row.updated_at).toISOString()}, after the revision that this change is made from (${expected}; now ${row.revision}).`
+  throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
+}
+
+/** Compares the draft with the active version, after either has changed. */
+export function noteChanges(sql: Sql, id: string): void {
+  const row = sql.get<{ draft: string; active: string | null }>(
+    `SELECT f.document AS draft, d.document AS active
+     FROM workflows f LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
+     WHERE f.id = ?`,
+    id,
+  )
+  if (!row) return
+  const { draft, active } = row
+  const differs = active !== null && active !== draft && !runAlike(documentOf(id, draft), documentOf(id, active))
+  sql.run('UPDATE workflows SET has_changes = ? WHERE id = ?', differs ? 1 : 0, id)
 }
 
 export function getWorkflow(sql: Sql, id: string): WorkflowRow | undefined {

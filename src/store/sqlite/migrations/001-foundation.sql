@@ -78,6 +78,9 @@ CREATE TABLE workflows (
   folder TEXT AS (document ->> '$.folder'),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  updated_by TEXT,                            -- an account, as far as it is known
+  revision INTEGER NOT NULL DEFAULT 1,        -- counts the times that the document was saved
+  has_changes INTEGER NOT NULL DEFAULT 0,     -- 1: it would run differently from the active version
   deleted_at INTEGER,                         -- the row stays for its log entries
   active_version INTEGER,
   deployed_at INTEGER                         -- when active_version became active
