@@ -9,6 +9,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { Usage } from './accounts/usage.ts'
 import { registry } from './blocks/registry.ts'
 import { type Config, limitsOf } from './config.ts'
+import type { RequestClaim } from './domain/claim.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError, messageOf } from './domain/errors.ts'
 import { LogSequence, newId } from './domain/ids.ts'
@@ -18,6 +19,7 @@ import { countsAsUsage, type RunRecord } from './domain/log.ts'
 import type { PriceTable } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
+import { Addresses } from './engine/addresses.ts'
 import { Deployments } from './engine/deployments.ts'
 import { giveParameters } from './engine/given-parameters.ts'
 import { Jobs } from './engine/jobs.ts'
@@ -31,6 +33,7 @@ import type { InterfaceFiles } from './http/interface-files.ts'
 import type { Answerer, Listener } from './http/listener.ts'
 import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
+import { webhookPath, webhookRoutes } from './http/routes/triggers.ts'
 import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Account } from './http/services.ts'
@@ -164,9 +167,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       return found
     },
   })
-  const record = (ended: RunRecord) => {
+  const record = (ended: RunRecord, claim?: RequestClaim) => {
     metrics.runs.ended(ended)
-    const written = writer.append(ended)
+    const written = writer.append(ended, claim)
     const counts = countsAsUsage({ costTotal: ended.cost.total, trigger: ended.trigger })
     return counts ? written.then(() => usage.add(ended)) : written
   }
@@ -266,28 +269,46 @@ export async function startApp(options: AppOptions): Promise<App> {
     retention: () => retention.counters,
     store: () => store.measure(),
   })
+  const starting = {
+    clock,
+    execute: (request: RunRequest) => runner.execute(request),
+    assertAccepting() {
+      runner.assertFree()
+      if (!writer.healthy) throw storageUnavailable()
+    },
+    assertAcceptingJobs() {
+      jobs.assertAccepting()
+      if (!writer.healthy) throw storageUnavailable()
+    },
+    limits: accounts,
+    settings,
+  }
+  const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
   const executed = metrics.requests.route('POST', executePath)
   const server = createServer(services, {
     execute: (door) =>
       executeRoute({
+        ...starting,
         lookUpKey: keys.lookUp,
-        clock,
         deployments,
-        execute: (request) => runner.execute(request),
-        assertAccepting() {
-          runner.assertFree()
-          if (!writer.healthy) throw storageUnavailable()
-        },
-        assertAcceptingJobs() {
-          jobs.assertAccepting()
-          if (!writer.healthy) throw storageUnavailable()
-        },
         receiveFiles: files.receive,
         accept: (request) => jobs.accept(request),
-        limits: accounts,
         streamLost: ({ cause, code }, executionId) => logger.error('stream broke off', { executionId, code, cause }),
-        settings,
         answered: (request, response, facts) => door.answered(request, response, facts, executed),
+      }),
+    webhooks: (door) =>
+      webhookRoutes({
+        ...starting,
+        at: (address) => addresses.at(address),
+        environmentOf: environments.of,
+        accept: (request, claim) => jobs.acceptOnce(request, claim),
+        findClaim: (workflowId, key, at) => store.findRequestClaim(workflowId, key, at),
+        storeFile: files.power.store,
+        refused: (address) => accounts.takeRefused(address),
+        variableMissing: (workflowId, variable) =>
+          logger.error('a webhook takes nothing: its secret is not set', { workflowId, variable }),
+        answered: (request, response, facts) =>
+          door.answered(request, response, facts, metrics.requests.route(request.method, webhookPath)),
       }),
   })
   listener.open(server.app as unknown as Answerer, server.lost)

@@ -9,6 +9,7 @@ import { defaultLimits } from '../src/domain/limits.ts'
 import type { RunRecord } from '../src/domain/log.ts'
 import type { WorkflowDocument } from '../src/domain/workflow.ts'
 import { compilePlan } from '../src/engine/plan.ts'
+import { World } from './engine/world.ts'
 import { ModelServer } from './models/model-server.ts'
 
 const folder = resolve(import.meta.dir, '..', 'samples')
@@ -141,6 +142,22 @@ test('ask streams what a model says, and tells what it cost', async () => {
   expect(failure).toBeNull()
   expect(output).toMatchObject({ content: 'Fine.', tokens: { total: 11 } })
   expect(cost.total).toBe(0.0000425)
+})
+
+test('receive-webhook tells of a push', async () => {
+  const world = new World()
+  const commits = [
+    { added: ['b'], modified: ['a'], removed: [] },
+    { added: [], modified: ['a'], removed: ['c'] },
+  ]
+  const fields = { body: { pusher: { name: 'ada' }, commits }, headers: {}, query: {}, method: 'POST' }
+  const { record } = await world.run(
+    sample('receive-webhook.json'),
+    {},
+    { trigger: 'webhook', input: { input: {}, fields } },
+  )
+  expect(record.output).toMatchObject({ result: { who: 'ada', commits: 2, files: ['a', 'b', 'c'] } })
+  await world.stop()
 })
 
 test('a value that is missing stops a run before anything happens, and says which', async () => {

@@ -2,6 +2,7 @@ import { mediaTypeOf, unknownMediaType } from '../domain/file.ts'
 import { isDeeperThan } from '../domain/json.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
 import type { OutboundAnswer, OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
+import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
 import { fileNameOf } from './api-files.ts'
 
 /** What one attempt of an API block came to. */
@@ -53,36 +54,15 @@ type Content = { kind: 'value'; value: unknown } | { kind: 'file'; type: string 
 function contentOf({ body, headers }: OutboundAnswer): Content {
   if (body.byteLength === 0) return { kind: 'value', value: null }
   const header = headers['content-type']
-  const [mediaType = '', ...parameters] = (typeof header === 'string' ? header : '').split(';')
-  const type = mediaType.trim().toLowerCase()
+  const { type, parameters } = contentTypeOf(typeof header === 'string' ? header : '')
   if (type === '') {
-    const text = decode(body, 'utf-8', true)
+    const text = decodeText(body, 'utf-8', true)
     return text === undefined ? { kind: 'file', type: unknownMediaType } : { kind: 'value', value: text }
   }
   const isJson = jsonType.test(type)
   if (!isJson && !textType.test(type)) return { kind: 'file', type: mediaTypeOf(type) ?? unknownMediaType }
-  const text = decode(body, charsetOf(parameters), false) ?? ''
+  const text = decodeText(body, charsetOf(parameters), false) ?? ''
   return { kind: 'value', value: isJson ? parsed(text) : text }
-}
-
-const jsonType = /^(application|text)\/json$|\+json$/
-const textType = /^text\/|^application\/(xml|javascript|ecmascript|x-javascript|x-www-form-urlencoded)$|\+xml$/
-
-function charsetOf(parameters: readonly string[]): string {
-  for (const parameter of parameters) {
-    const charset = /^\s*charset\s*=\s*"?([^"\s]+)/i.exec(parameter)?.[1]
-    if (charset) return charset
-  }
-  return 'utf-8'
-}
-
-function decode(body: Uint8Array<ArrayBuffer>, charset: string, fatal: boolean): string | undefined {
-  try {
-    return new TextDecoder(charset as Bun.Encoding, { fatal }).decode(body)
-  } catch {
-    // A charset that nobody knows, or bytes that are none of it.
-    return fatal ? undefined : new TextDecoder().decode(body)
-  }
 }
 
 /** JSON that does not parse is its text, and so is JSON too deep for what comes after. */

@@ -1,3 +1,4 @@
+import type { RequestClaim } from '../domain/claim.ts'
 import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
@@ -35,6 +36,8 @@ export type RunRequest = {
   startedAt?: number
   /** Of a run that is to go on when it is stopped. */
   journal?: Journal
+  /** The request that it answers: taken with its log entry, unless it failed, so that the sender may try again. */
+  claim?: RequestClaim
   observer?: RunObserver
   /** The trigger that the run begins at, where it is not the one of its kind: a run by hand begins at any. */
   entry?: PlanNode
@@ -58,8 +61,8 @@ export type RunEnd = {
 
 export type RunnerOptions = {
   powers: Omit<Powers, 'runWorkflow' | 'describeWorkflow'>
-  /** Writes the log entry down; the run counts as in flight until then. */
-  record(record: RunRecord): Promise<unknown>
+  /** Writes the log entry down, and the claim with it; the run counts as in flight until then. */
+  record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
   /** The active deployment of a workflow that another one calls; a version of it, when the call began with that one. */
   deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
   /** Of a workspace, at once when it is in memory. Every run asks: also one that reads none may be handed a secret. */
@@ -152,7 +155,7 @@ export class Runner {
       const { record, suspension, observer } = end
       if (suspension) observer?.lost?.(suspension.cause)
       else {
-        const written = this.#options.record(record)
+        const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
         await (observer ? told(written, record, observer) : written)
       }
       return end
@@ -271,6 +274,11 @@ function told(written: Promise<unknown>, record: RunRecord, observer: RunObserve
       throw error
     },
   )
+}
+
+/** Whether whoever sent the request is told that it did not work. */
+function hasFailed({ record, response }: RunEnd): boolean {
+  return record.failure !== null || (response?.status ?? 200) >= 500
 }
 
 /** Why runs are suspended when the service stops. */

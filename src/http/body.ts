@@ -5,13 +5,25 @@ import { findMisfits } from '../domain/shape.ts'
 
 /** A request's body as text, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8. */
 export async function readBody(request: Request, bytesMax: number): Promise<string> {
-  const declared = declaredBytes(request.headers)
-  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
-  const bytes = await readBytes(request, bytesMax, declared !== undefined)
+  const bytes = await readBytes(request, bytesMax)
   try {
     return strictUtf8.decode(bytes)
   } catch (cause) {
     throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.', { cause })
+  }
+}
+
+/** A request's body as it came, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`. */
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  const declared = declaredBytes(request.headers)
+  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
+  try {
+    if (declared !== undefined) return await request.bytes()
+    return request.body === null ? new Uint8Array() : await readStream(request.body, bytesMax)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // The caller went away while sending; nobody reads this answer, but it is no error of ours.
+    throw brokenOff(error)
   }
 }
 
@@ -71,23 +83,12 @@ function declaredBytes(headers: Headers): number | undefined {
   return header === null ? undefined : Number(header)
 }
 
-async function readBytes(request: Request, bytesMax: number, bounded: boolean): Promise<Uint8Array> {
-  try {
-    if (bounded) return await request.bytes()
-    return request.body === null ? new Uint8Array() : await readStream(request.body, bytesMax)
-  } catch (error) {
-    if (error instanceof AppError) throw error
-    // The caller went away while sending; nobody reads this answer, but it is no error of ours.
-    throw brokenOff(error)
-  }
-}
-
 function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }
 
 /** Counts while it reads, so that a body without a length cannot fill the memory. */
-async function readStream(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+async function readStream(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body) {

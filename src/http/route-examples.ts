@@ -72,6 +72,7 @@ const accepted = {
   statusUrl: `/api/jobs/${executionId}`,
   links: { status: `/api/jobs/${executionId}` },
 }
+const webhookAnswers = { 200: { success: true, executionId, duplicate: true }, 202: { success: true, executionId } }
 const job = {
   success: true,
   taskId: executionId,
@@ -129,6 +130,11 @@ const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
 /** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, answers: { 200: run, 202: accepted } },
+  receiveWebhookPost: { request: { city: 'Porto' }, answers: webhookAnswers },
+  receiveWebhookGet: { answers: webhookAnswers },
+  receiveWebhookPut: { request: { city: 'Porto' }, answers: webhookAnswers },
+  receiveWebhookPatch: { request: { city: 'Porto' }, answers: webhookAnswers },
+  receiveWebhookDelete: { answers: webhookAnswers },
   getExecution: { answers: { 200: job } },
   getJob: { answers: { 200: job } },
   cancelExecution: { answers: { 200: { success: true, status: 'cancelled' } } },

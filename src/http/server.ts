@@ -18,7 +18,7 @@ import { workflowRoutes } from './routes/workflows.ts'
 import type { Services } from './services.ts'
 
 /** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
-export type MoreRoutes = { execute?: (door: Door) => AnyElysia }
+export type MoreRoutes = { execute?: (door: Door) => AnyElysia; webhooks?: (door: Door) => AnyElysia }
 
 export type HttpServer = {
   app: AnyElysia
@@ -37,6 +37,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     // First: hooks apply only to routes registered after them.
     .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
     .use(more.execute?.(door) ?? new Elysia())
+    .use(more.webhooks?.(door) ?? new Elysia())
     .use(leaving(door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))
@@ -65,7 +66,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(metricsRoutes(services, door))
 }
 
-/** Sees every answer out. After the execute endpoint, which pays for no hook and reports to the door itself. */
+/** Sees every answer out. After the routes that start runs, which pay for no hook and report to the door themselves. */
 function leaving(door: Door): AnyElysia {
   return new Elysia().mapResponse({ as: 'global' }, ({ request, set, route, responseValue }) => {
     const own = responseValue instanceof Response ? responseValue : undefined

@@ -20,6 +20,11 @@ const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
 
+  // 404: an address is its own key, and this one leads nowhere.
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
+    row(`${method} /api/webhooks/trigger/:path`, '/api/webhooks/trigger/nothing', 'nothing', 404, '{}'),
+  ),
+
   row('GET /api/workflows', '/api/workflows?workspaceId=<workspace>', 'read', 200),
   row('POST /api/workflows', '/api/workflows?workspaceId=<workspace>', 'write', 201, document),
   row(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { statusOf } from '../../src/http/errors.ts'
 import { type ExecuteServices, executeRoute } from '../../src/http/routes/execute.ts'
+import { type WebhookServices, webhookRoutes } from '../../src/http/routes/triggers.ts'
 import { findBreaches } from './json-schema.ts'
 import { findOpenApiFaults } from './openapi-linter.ts'
 import { HttpWorld, type Parsed, sampleDocument } from './world.ts'
@@ -9,8 +10,12 @@ import { HttpWorld, type Parsed, sampleDocument } from './world.ts'
 let world: HttpWorld
 let openApi: Parsed
 beforeAll(async () => {
-  // The execute endpoint is not called here; it is only described.
-  world = await HttpWorld.open({ more: { execute: () => executeRoute({} as ExecuteServices) } })
+  // The routes that start runs are not called here; they are only described.
+  const more = {
+    execute: () => executeRoute({} as ExecuteServices),
+    webhooks: () => webhookRoutes({} as WebhookServices),
+  }
+  world = await HttpWorld.open({ more })
   openApi = (await world.get('/swagger/json', { key: null })).json
 })
 afterAll(() => world.close())
@@ -78,8 +83,10 @@ describe('the OpenAPI document', () => {
       }
       for (const parameter of operation.parameters ?? []) expect(parameter.description, at).toBeString()
       const isSignIn = operation.operationId === 'signIn'
-      expect('401' in operation.responses, at).toBe(operation.security.length > 0 || isSignIn)
-      const isCounted = path.startsWith('/api/v1/') || path.endsWith('/execute') || isSignIn
+      // What these ask for is no key of the service.
+      const asksOtherwise = isSignIn || operation.operationId.startsWith('receiveWebhook')
+      expect('401' in operation.responses, at).toBe(operation.security.length > 0 || asksOtherwise)
+      const isCounted = path.startsWith('/api/v1/') || path.endsWith('/execute') || asksOtherwise
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }

@@ -1,0 +1,261 @@
+import { Elysia } from 'elysia'
+import type { AccountLimits } from '../../accounts/limits.ts'
+import type { RequestClaim } from '../../domain/claim.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { type Environment, noEnvironment } from '../../domain/environment.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { FileStore } from '../../domain/file.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import type { WebhookMethod } from '../../domain/inbound-webhook.ts'
+import type { TriggerInput } from '../../domain/input.ts'
+import type { Address } from '../../domain/trigger.ts'
+import type { Deployment } from '../../engine/deployments.ts'
+import type { JobRequest } from '../../engine/jobs.ts'
+import type { Plan, PlanTrigger } from '../../engine/plan.ts'
+import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import { bodyOf, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
+import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
+import { VariableMissing } from '../../triggers/webhook-sender.ts'
+import { readBytes, refuseOversized } from '../body.ts'
+import type { AnswerFacts } from '../door.ts'
+import { errorResponse, toAppError } from '../errors.ts'
+import { assertAllowed } from '../rate-headers.ts'
+import { requestIdOf } from '../request-id.ts'
+import { runAnswer } from '../run-answer.ts'
+import type { RateWindow } from '../services.ts'
+import { webhookDetail } from '../webhook-operation.ts'
+
+/** What inbound webhooks stand on. Like the execute endpoint they answer from memory, but for the run's own commit. */
+export type WebhookServices = {
+  clock: Clock
+  /** The active version that an address leads to. */
+  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Resolves when the run is on disk, or with who has its claim. */
+  accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
+  /** The run that has a request's claim. */
+  findClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  /** The same for asynchronous ones. */
+  assertAcceptingJobs(): void
+  storeFile: FileStore['store']
+  /** Those of the workspace's owner count. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
+  /** Counts a request that led nowhere, or could not prove whose it is, against the address it came from. */
+  refused(address: string): RateWindow
+  /** Told of a secret that names a variable that is not set: its senders are all refused. */
+  variableMissing(workflowId: string, variable: string): void
+  settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number }
+  /** Told of each answer. */
+  answered(request: Request, response: Response, facts: AnswerFacts): void
+}
+
+export type Acceptance = { job: { executionId: string } } | { job: undefined; holder: string | null }
+
+export const webhookPath = '/api/webhooks/trigger/:path'
+
+type ServerPort = {
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+type Context = { request: Request; params: { path: string }; server: ServerPort | null }
+
+/** `/api/webhooks/trigger/<path>`: runs that other services start. */
+export function webhookRoutes(services: WebhookServices) {
+  const receiver = new Receiver(services)
+  const handle = ({ request, params, server }: Context) => receiver.handle(request, params.path, server)
+  const of = (method: WebhookMethod) => ({ parse: 'none' as const, detail: webhookDetail(method) })
+  return new Elysia()
+    .post(webhookPath, handle, of('POST'))
+    .get(webhookPath, handle, of('GET'))
+    .put(webhookPath, handle, of('PUT'))
+    .patch(webhookPath, handle, of('PATCH'))
+    .delete(webhookPath, handle, of('DELETE'))
+}
+
+/** One request on its way through the checks. */
+type Call = {
+  request: Request
+  path: string
+  server: ServerPort | null
+  /** What its answer carries. */
+  headers: Record<string, string>
+  workflowId: string | undefined
+  /** Why the run failed. */
+  code: string | undefined
+}
+
+/** A call whose workflow is found and whose sender is known. */
+type KnownCall = Call & { deployment: Deployment; plan: Plan; hook: Hook; content: WebhookContent }
+
+class Receiver {
+  readonly #services: WebhookServices
+  /** By trigger: what its parameters say, read once for each version. */
+  readonly #hooks = new WeakMap<PlanTrigger, Hook>()
+  /** Requests that name themselves and whose answer somebody waits for: which run has each, before its claim is on disk. */
+  readonly #inFlight = new Map<string, Promise<string>>()
+
+  constructor(services: WebhookServices) {
+    this.#services = services
+  }
+
+  async handle(request: Request, path: string, server: ServerPort | null): Promise<Response> {
+    const headers = { 'x-request-id': requestIdOf(request.headers) }
+    const call: Call = { request, path, server, headers, workflowId: undefined, code: undefined }
+    const startedAt = this.#services.clock.monotonic()
+    let response: Response
+    let error: unknown
+    try {
+      response = await this.#receive(call)
+    } catch (thrown) {
+      error = thrown
+      response = errorResponse(toAppError(thrown), call.headers)
+    }
+    const { workflowId, code } = call
+    const facts: AnswerFacts = { startedAt, error }
+    if (workflowId !== undefined) facts.workflowId = workflowId
+    if (code !== undefined) facts.code = code
+    this.#services.answered(request, response, facts)
+    return response
+  }
+
+  async #receive(call: Call): Promise<Response> {
+    const { request, path } = call
+    const { settings, at } = this.#services
+    refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
+    const found = at({ kind: 'webhook', name: path })
+    const deployment = found instanceof Promise ? await found : found
+    const plan = deployment?.plan
+    const trigger = plan?.triggers.get('webhook')
+    if (!deployment || !plan || !trigger) {
+      this.#countRefused(call)
+      throw new AppError('NOT_FOUND', 'No workflow that is deployed has a webhook at this address.')
+    }
+    call.workflowId = deployment.workflowId
+    const hook = this.#hookOf(trigger)
+    if (!hook.methods.has(request.method)) {
+      const methods = [...hook.methods].join(', ')
+      call.headers['allow'] = methods
+      throw new AppError('METHOD_NOT_ALLOWED', `This webhook takes ${methods}, and not ${request.method}.`)
+    }
+    const bytes = await readBytes(request, settings.bodyBytesMax)
+    await this.#assertSender(call, deployment, hook, bytes)
+    const content = await readWebhookBody(bytes, request.headers)
+    const challenge = hook.challengeOf(content)
+    if (challenge !== undefined) return jsonResponse({ challenge }, 200, call.headers)
+    return await this.#start({ ...call, deployment, plan, hook, content })
+  }
+
+  async #assertSender(call: Call, { workflowId, workspaceId }: Deployment, { sender }: Hook, body: Uint8Array) {
+    const { environmentOf, clock, variableMissing } = this.#services
+    const { values } = sender.needsEnvironment ? await environmentOf(workspaceId) : noEnvironment
+    try {
+      sender.check({ headers: call.request.headers, body }, values, clock.now())
+    } catch (error) {
+      this.#countRefused(call)
+      if (!(error instanceof VariableMissing)) throw error
+      variableMissing(workflowId, error.variable)
+      const message = 'Who sends this cannot be checked: what is expected is not set. The log of the service says more.'
+      throw new AppError('INVALID_SIGNATURE', message, { cause: error })
+    }
+  }
+
+  /** From the sender on. */
+  async #start(call: KnownCall): Promise<Response> {
+    const { deployment, hook, request, content } = call
+    const { limits, clock } = this.#services
+    const { workflowId } = deployment
+    const key = requestKeyOf(hook.idempotency, request.headers, content)
+    const claim: RequestClaim | undefined = key === undefined ? undefined : { kind: 'request', key, at: clock.now() }
+    const found = limits.account(deployment.ownerId)
+    const owner = found instanceof Promise ? await found : found
+    assertAllowed(limits.take('async', owner), clock.now())
+    limits.assertWithinUsage(owner)
+    const executionId = newExecutionId()
+    if (!hook.answersAtOnce) return await this.#answer(call, executionId, claim)
+    this.#services.assertAcceptingJobs()
+    const input = await this.#inputOf(call, executionId)
+    const { workspaceId, version } = deployment
+    const job: JobRequest = { workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input, executionId }
+    const accepted = await this.#services.accept(job, claim)
+    return accepted.job ? taken(call, executionId) : duplicate(call, accepted.holder ?? executionId)
+  }
+
+  /** The answer is the workflow's own. The claim goes to disk with the log entry, so until then it is held here. */
+  async #answer(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
+    const { workflowId } = call.deployment
+    if (!claim) return await this.#execute(call, executionId)
+    const held = `${workflowId} ${claim.key}`
+    const first = this.#inFlight.get(held)
+    if (first) return duplicate(call, await first)
+    const earlier = this.#services.findClaim(workflowId, claim.key, claim.at)
+    const holder = earlier.then((found) => found ?? executionId)
+    this.#inFlight.set(held, holder)
+    try {
+      const holderId = await holder
+      if (holderId !== executionId) return duplicate(call, holderId)
+      return await this.#execute(call, executionId, claim)
+    } finally {
+      this.#inFlight.delete(held)
+    }
+  }
+
+  async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<Response> {
+    const { deployment, plan, headers, server, request } = call
+    const { workflowId, workspaceId, version } = deployment
+    this.#services.assertAccepting()
+    const input = await this.#inputOf(call, executionId)
+    headers['x-execution-id'] = executionId
+    const end = await this.#services.execute({
+      ...{ executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input },
+      ...(claim && { claim }),
+      callerSignal() {
+        // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
+        // request again: the run goes on, so that it need not begin anew.
+        server?.timeout(request, 0)
+        return undefined
+      },
+    })
+    call.code = end.record.failure?.code
+    return runAnswer(end, headers)
+  }
+
+  async #inputOf({ deployment, request, content, hook }: KnownCall, executionId: string): Promise<TriggerInput> {
+    const { workspaceId, workflowId } = deployment
+    const owner = { workspaceId, workflowId, executionId }
+    const { body, files } = await bodyOf(content, (bytes, facts) => this.#services.storeFile(owner, bytes, facts))
+    return inputOf(request, hook, body, files)
+  }
+
+  #hookOf(trigger: PlanTrigger): Hook {
+    let hook = this.#hooks.get(trigger)
+    if (!hook) {
+      hook = hookOf(trigger.params)
+      this.#hooks.set(trigger, hook)
+    }
+    return hook
+  }
+
+  /** Whoever guesses addresses and secrets has few tries; who has the right one is never counted. */
+  #countRefused({ request, server }: Call): void {
+    const { refused, clock } = this.#services
+    assertAllowed(refused(server?.requestIP(request)?.address ?? 'unknown'), clock.now())
+  }
+}
+
+function taken({ headers }: Call, executionId: string): Response {
+  headers['x-execution-id'] = executionId
+  headers['content-type'] = 'application/json'
+  return new Response(`{"success":true,"executionId":"${executionId}"}`, { status: 202, headers })
+}
+
+function duplicate({ headers }: Call, executionId: string): Response {
+  return jsonResponse({ success: true, executionId, duplicate: true }, 200, headers)
+}
+
+function jsonResponse(answer: object, status: number, headers: Record<string, string>): Response {
+  headers['content-type'] = 'application/json'
+  return new Response(JSON.stringify(answer), { status, headers })
+}

@@ -1,0 +1,97 @@
+import { AppError } from '../domain/errors.ts'
+import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/file.ts'
+import { put } from '../domain/input.ts'
+import { readJson } from '../domain/json.ts'
+import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
+
+/** A body as it was read: a value, entries of a form of which some may be files, or one file. */
+export type WebhookContent =
+  | { kind: 'value'; value: unknown }
+  | { kind: 'entries'; entries: readonly Entry[] }
+  | { kind: 'file'; bytes: Uint8Array; name: string; type: string }
+
+type Entry = readonly [name: string, value: string | File]
+
+/**
+ * Reads a request's body by its Content-Type: JSON, a form, text; anything else is a file. Without a type it is JSON when
+ * it can be read so, else text. An empty body is null. Throws `INVALID_JSON`, or `INVALID_INPUT` for a broken form.
+ */
+export async function readWebhookBody(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<WebhookContent> {
+  if (bytes.byteLength === 0) return valued(null)
+  const { type, parameters } = contentTypeOf(headers.get('content-type') ?? '')
+  if (jsonType.test(type)) return valued(readJson(textOf(bytes)))
+  if (type === 'application/x-www-form-urlencoded') {
+    return { kind: 'entries', entries: [...new URLSearchParams(textOf(bytes))] }
+  }
+  if (type === 'multipart/form-data') return { kind: 'entries', entries: await partsOf(bytes, headers) }
+  if (textType.test(type)) return valued(decodeText(bytes, charsetOf(parameters), false) ?? '')
+  if (type !== '') return fileOf(bytes, headers, mediaTypeOf(type) ?? unknownMediaType)
+  const text = decodeText(bytes, 'utf-8', true)
+  if (text === undefined) return fileOf(bytes, headers, unknownMediaType)
+  try {
+    return valued(readJson(text))
+  } catch {
+    return valued(text)
+  }
+}
+
+export type StoreFile = (bytes: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>) => Promise<RunFile>
+
+/** The body as blocks read it, and the files of it. `store` is called for these only. */
+export async function bodyOf(
+  content: WebhookContent,
+  store: StoreFile,
+): Promise<{ body: unknown; files: readonly RunFile[] }> {
+  if (content.kind === 'value') return { body: content.value, files: [] }
+  if (content.kind === 'file') {
+    const { bytes, name, type } = content
+    const stored = await store(bytes, { name, type })
+    return { body: stored.file, files: [stored] }
+  }
+  const entries: [string, unknown][] = []
+  const files: RunFile[] = []
+  for (const [name, entry] of content.entries) {
+    if (typeof entry === 'string') entries.push([name, entry])
+    else {
+      const type = mediaTypeOf(entry.type) ?? unknownMediaType
+      const stored = await store(await entry.bytes(), { name: cleanName(entry.name) || 'file', type })
+      files.push(stored)
+      entries.push([name, stored.file])
+    }
+  }
+  return { body: membersOf(entries), files }
+}
+
+/** An object of entries; a name that comes several times has a list. */
+export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
+  const members: Record<string, unknown> = {}
+  for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {
+    put(members, name, values.length === 1 ? values[0]?.[1] : values.map(([, value]) => value))
+  }
+  return members
+}
+
+function valued(value: unknown): WebhookContent {
+  return { kind: 'value', value }
+}
+
+function textOf(bytes: Uint8Array<ArrayBuffer>): string {
+  const text = decodeText(bytes, 'utf-8', true)
+  if (text !== undefined) return text
+  throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.')
+}
+
+async function partsOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Entry[]> {
+  try {
+    const type = headers.get('content-type') ?? ''
+    const form = await new Response(bytes, { headers: { 'content-type': type } }).formData()
+    return [...(form as unknown as Iterable<Entry>)]
+  } catch (cause) {
+    throw new AppError('INVALID_INPUT', 'The multipart body cannot be read.', { cause })
+  }
+}
+
+function fileOf(bytes: Uint8Array, headers: Headers, type: string): WebhookContent {
+  const name = /filename="?([^";]+)/i.exec(headers.get('content-disposition') ?? '')?.[1] ?? ''
+  return { kind: 'file', bytes, name: cleanName(name) || 'body', type }
+}

@@ -1,0 +1,75 @@
+import type { RunFile } from '../domain/file.ts'
+import type { WebhookIdempotency, WebhookParameters } from '../domain/inbound-webhook.ts'
+import { isObject, type TriggerInput } from '../domain/input.ts'
+import { parsePath, readPath } from '../domain/reference.ts'
+import { membersOf, type WebhookContent } from './webhook-body.ts'
+import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
+
+/** A webhook trigger as requests meet it: its parameters, read once for each version. */
+export type Hook = {
+  methods: ReadonlySet<string>
+  sender: SenderCheck
+  answersAtOnce: boolean
+  idempotency: WebhookIdempotency | undefined
+  /** What a sender wants to have back before it sends anything; undefined for everything else. */
+  challengeOf(content: WebhookContent): string | undefined
+}
+
+/** `params`: of a webhook trigger that was deployed. */
+export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
+  const { methods, authentication, respond, idempotency } = params as WebhookParameters
+  return {
+    methods: new Set(methods),
+    sender: senderCheckOf(authentication),
+    answersAtOnce: respond === 'immediately',
+    idempotency,
+    challengeOf:
+      authentication.scheme === 'slack' && authentication.type === 'signature' ? slackChallenge : noChallenge,
+  }
+}
+
+/** A digest of what names the request; undefined when nothing does. */
+export function requestKeyOf(
+  idempotency: WebhookIdempotency | undefined,
+  headers: Headers,
+  content: WebhookContent,
+): string | undefined {
+  if (!idempotency) return undefined
+  const { header, field } = idempotency
+  const name = header ? headers.get(header) : readPath(fieldsOf(content), parsePath(`.${field}`))
+  if (name === null || name === undefined || name === '') return undefined
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify(name)).digest('base64url').slice(0, keyChars)
+}
+
+/** What the run gets to see of a request. */
+export function inputOf(
+  { url, method, headers }: Request,
+  { sender }: Hook,
+  body: unknown,
+  files: readonly RunFile[],
+): TriggerInput {
+  const shown = Object.fromEntries(headers)
+  if (sender.secretHeader !== undefined) delete shown[sender.secretHeader]
+  const at = url.indexOf('?')
+  const query = at === -1 ? {} : membersOf(new URLSearchParams(url.slice(at)))
+  const fields = { body, headers: shown, query, method }
+  return files.length > 0 ? { input: {}, fields, files } : { input: {}, fields }
+}
+
+/** 128 bits: nobody finds two requests with the same one. */
+const keyChars = 22
+
+function fieldsOf(content: WebhookContent): unknown {
+  if (content.kind === 'value') return content.value
+  if (content.kind === 'file') return undefined
+  return membersOf(content.entries.filter(([, value]) => typeof value === 'string'))
+}
+
+/** Slack asks an address to say the challenge back before it sends events there. */
+function slackChallenge(content: WebhookContent): string | undefined {
+  const body = content.kind === 'value' && isObject(content.value) ? content.value : {}
+  const { type, challenge } = body
+  return type === 'url_verification' && typeof challenge === 'string' ? challenge : undefined
+}
+
+const noChallenge = () => undefined
