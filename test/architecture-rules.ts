@@ -49,7 +49,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'swagger-ui-dist': ['http'],
   'bun:sqlite': ['store'],
   'modern-tar': ['cli'],
-  'eventsource-parser': ['cli'],
+  'eventsource-parser': ['cli', 'models'],
   '@ai-sdk/provider': ['models'],
   '@ai-sdk/openai': ['models'],
   '@ai-sdk/openai-compatible': ['models'],

@@ -1,11 +1,11 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
 import type { Clock } from '../domain/clock.ts'
 import type { TokenCount } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
 import type { CallModel, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest, Models } from '../domain/model-call.ts'
 import type { OutboundOpen } from '../domain/outbound-request.ts'
 import { checkJson } from './json-check.ts'
-import { languageModel } from './providers.ts'
+import { Providers } from './providers.ts'
 import { callOptions } from './request.ts'
 import { Wire } from './wire.ts'
 
@@ -22,7 +22,8 @@ export type LanguageModelsOptions = {
  * nothing else of the SDK has a say. Retries, tools, addresses and time are this service's own.
  */
 export function createLanguageModels(options: LanguageModelsOptions): Models {
-  const call: CallModel = (request) => new ModelCall(request, options).run()
+  const providers = new Providers()
+  const call: CallModel = (request) => new ModelCall(request, options, providers).run()
   return { call, checkJson }
 }
 
@@ -30,23 +31,26 @@ class ModelCall {
   readonly #request: ModelRequest
   readonly #clock: Clock
   readonly #startedAt: number
+  readonly #providers: Providers
   readonly #wire: Wire
   readonly #answer = { text: '', toolCalls: [] as ModelAnswer['toolCalls'][number][], finish: 'other' }
   #tokens: TokenCount | undefined
   #firstTokenMs: number | null = null
   #error: { thrown: unknown } | undefined
 
-  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions) {
+  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions, providers: Providers) {
     this.#request = request
+    this.#providers = providers
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    this.#wire = new Wire(open, { timeoutMs: request.timeoutMs, signal: request.signal, answerBytesMax })
+    const { provider, timeoutMs, signal } = request
+    const isOpenAi = provider === 'openai' || provider === 'openai-compatible'
+    this.#wire = new Wire(open, { timeoutMs, signal, answerBytesMax }, isOpenAi ? this.#takeText : undefined)
   }
 
   async run(): Promise<ModelOutcome> {
     try {
-      const model = await languageModel(this.#request, this.#wire.fetch)
-      await this.#read(model)
+      await this.#read()
     } catch (error) {
       this.#error ??= { thrown: error }
     }
@@ -55,8 +59,9 @@ class ModelCall {
     return failure ? { ok: false, failure, ...seen } : { ok: true, answer: this.#answer, ...seen }
   }
 
-  async #read(model: LanguageModelV4): Promise<void> {
-    const { stream } = await model.doStream(callOptions(this.#request))
+  async #read(): Promise<void> {
+    const request = this.#request
+    const { stream } = await this.#providers.doStream(request, callOptions(request), this.#wire.fetch)
     const reader = stream.getReader()
     try {
       for (let part = await reader.read(); !part.done; part = await reader.read()) this.#take(part.value)
@@ -72,10 +77,7 @@ class ModelCall {
         this.#firstTokenMs ??= this.#elapsedMs()
         return
       case 'text-delta':
-        if (part.delta === '') return
-        this.#firstTokenMs ??= this.#elapsedMs()
-        this.#answer.text += part.delta
-        this.#request.onText(part.delta)
+        this.#takeText(part.delta)
         return
       case 'tool-call': {
         this.#firstTokenMs ??= this.#elapsedMs()
@@ -97,6 +99,13 @@ class ModelCall {
       default:
         return
     }
+  }
+
+  #takeText = (text: string): void => {
+    if (text === '') return
+    this.#firstTokenMs ??= this.#elapsedMs()
+    this.#answer.text += text
+    this.#request.onText(text)
   }
 
   #elapsedMs(): number {

@@ -1,14 +1,69 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelRequest } from '../domain/model-call.ts'
 
+/** Sends a request of a provider's code. */
+export type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
 /**
- * The provider's code for a request, loaded when the first such request is made: a service that calls no models has none
+ * The providers' code, kept by model, address and key: making it anew makes the schemas of its protocol anew, 150 KB of
+ * them, and they would live as long as the answer. Each call has its own way to send: a header, taken off
+ * again, tells whose request it is.
+ */
+export class Providers {
+  readonly #models = new Map<string, Promise<LanguageModelV4>>()
+  readonly #sending = new Map<string, Send>()
+  #calls = 0
+
+  async doStream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream> {
+    const model = await this.#model(selection)
+    this.#calls += 1
+    const call = String(this.#calls)
+    this.#sending.set(call, send)
+    try {
+      return await model.doStream({ ...options, headers: { [callHeader]: call } })
+    } finally {
+      this.#sending.delete(call)
+    }
+  }
+
+  #model(selection: Selection): Promise<LanguageModelV4> {
+    const { provider, model, baseUrl, apiKey } = selection
+    const name = JSON.stringify([provider, model, baseUrl, apiKey])
+    const known = this.#models.get(name)
+    if (known) return known
+    const made = languageModel(selection, this.#send)
+    this.#models.set(name, made)
+    made.catch(() => this.#models.delete(name))
+    const oldest = this.#models.size > modelsMax ? this.#models.keys().next().value : undefined
+    if (oldest !== undefined) this.#models.delete(oldest)
+    return made
+  }
+
+  #send: Send = (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    const send = this.#sending.get(headers.get(callHeader) ?? '')
+    if (!send) return Promise.reject(new Error('A request of a language model belongs to no call'))
+    headers.delete(callHeader)
+    return send(input, { ...init, headers })
+  }
+}
+
+const callHeader = 'x-millrace-call'
+const modelsMax = 100
+
+type Stream = Awaited<ReturnType<LanguageModelV4['doStream']>>
+type Selection = Pick<ModelRequest, 'provider' | 'model' | 'baseUrl' | 'apiKey'>
+
+/**
+ * The provider's code for a model, loaded when the first such request is made: a service that calls no models has none
  * of it in memory. Every option that it would take from the process's environment otherwise is set: keys and addresses
  * are the workflow's to say.
  */
-export async function languageModel(request: Selection, fetch: SendRequest): Promise<LanguageModelV4> {
-  const { provider, model, baseUrl, apiKey = '' } = request
-  const sending = { apiKey, fetch: fetch as typeof globalThis.fetch }
+async function languageModel(
+  { provider, model, baseUrl, apiKey = '' }: Selection,
+  send: Send,
+): Promise<LanguageModelV4> {
+  const sending = { apiKey, fetch: send as typeof globalThis.fetch }
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
@@ -37,7 +92,3 @@ export async function languageModel(request: Selection, fetch: SendRequest): Pro
     }
   }
 }
-
-type Selection = Pick<ModelRequest, 'provider' | 'model' | 'baseUrl' | 'apiKey'>
-
-type SendRequest = (input: string | URL | Request, init?: RequestInit) => Promise<Response>

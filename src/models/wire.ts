@@ -1,4 +1,5 @@
 import { OutboundError, type OutboundOpen, type OutboundRequest } from '../domain/outbound-request.ts'
+import { TextTap } from './text-tap.ts'
 
 /**
  * The `fetch` that a provider's code is given for one call: it sends by `outbound`, and remembers what became of the
@@ -6,7 +7,8 @@ import { OutboundError, type OutboundOpen, type OutboundRequest } from '../domai
  */
 export class Wire {
   readonly #open: OutboundOpen
-  readonly #bounds: Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>
+  readonly #bounds: WireBounds
+  readonly #onText: ((text: string) => void) | undefined
   /** Why no whole answer arrived. */
   failure: { code: string; message: string } | undefined
   status: number | undefined
@@ -15,9 +17,11 @@ export class Wire {
   /** Whether the answer arrived to its end. */
   finished = false
 
-  constructor(open: OutboundOpen, bounds: Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>) {
+  /** `onText`: takes pieces of text before the provider's code sees them, where the protocol is OpenAI's. */
+  constructor(open: OutboundOpen, bounds: WireBounds, onText?: (text: string) => void) {
     this.#open = open
     this.#bounds = bounds
+    this.#onText = onText
   }
 
   get answered(): boolean {
@@ -44,17 +48,26 @@ export class Wire {
     this.status = status
     const { 'retry-after': retryAfter, 'content-type': type } = answered
     if (typeof retryAfter === 'string') this.retryAfter = retryAfter
-    return new Response(this.#watched(body), { status, headers: { 'content-type': String(type ?? 'text/plain') } })
+    const isStream = status === 200 && String(type).startsWith('text/event-stream')
+    const tap = this.#onText && isStream ? new TextTap(this.#onText) : undefined
+    return new Response(this.#watched(body, tap), { status, headers: { 'content-type': String(type ?? 'text/plain') } })
   }
 
-  #watched(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  #watched(
+    body: ReadableStream<Uint8Array<ArrayBuffer>>,
+    tap: TextTap | undefined,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
     const reader = body.getReader()
     return new ReadableStream(
       {
         pull: async (controller) => {
           try {
-            const { value, done } = await reader.read()
-            if (!done) return controller.enqueue(value)
+            for (;;) {
+              const { value, done } = await reader.read()
+              if (done) break
+              const rest = tap ? tap.push(value) : value
+              if (rest) return controller.enqueue(rest)
+            }
             this.finished = true
             controller.close()
           } catch (error) {
@@ -69,3 +82,5 @@ export class Wire {
     )
   }
 }
+
+type WireBounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>

@@ -1,0 +1,53 @@
+import { createParser } from 'eventsource-parser'
+
+/**
+ * Takes the pieces of text out of an event stream of OpenAI's protocol, and leaves the rest for the provider's code. That
+ * code costs a piece some 40 µs, in four streams and a check that is neither compiled nor synchronous; two hundred models that say something
+ * each 10 ms then fill a core. Nearly all events of an answer are such pieces; what is anything else, or looks odd, is not
+ * touched.
+ */
+export class TextTap {
+  readonly #onText: (text: string) => void
+  readonly #decoder = new TextDecoder()
+  readonly #encoder = new TextEncoder()
+  readonly #parser = createParser({ onEvent: ({ data }) => this.#take(data) })
+  #rest = ''
+
+  constructor(onText: (text: string) => void) {
+    this.#onText = onText
+  }
+
+  /** The next bytes of the stream, in portions of any size; answers those events that are left. */
+  push(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }))
+    if (this.#rest === '') return undefined
+    const rest = this.#encoder.encode(this.#rest)
+    this.#rest = ''
+    return rest
+  }
+
+  #take(data: string): void {
+    const text = textOf(data)
+    if (text === undefined) this.#rest += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+    else this.#onText(text)
+  }
+}
+
+/** The text of an event that holds nothing else. */
+function textOf(data: string): string | undefined {
+  if (!data.startsWith('{')) return undefined
+  try {
+    const { choices, usage, error } = JSON.parse(data) as Chunk
+    if ((usage ?? undefined) !== undefined || error !== undefined || !Array.isArray(choices)) return undefined
+    const [choice, ...more] = choices as (Choice | undefined)[]
+    if (more.length > 0 || (choice?.finish_reason ?? undefined) !== undefined) return undefined
+    const { content, role: _role, ...others } = choice?.delta ?? {}
+    const isAlone = Object.values(others).every((value) => value === null)
+    return isAlone && typeof content === 'string' && content !== '' ? content : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Chunk = { choices?: unknown; usage?: unknown; error?: unknown }
+type Choice = { delta?: { content?: unknown; role?: unknown }; finish_reason?: unknown }
