@@ -100,7 +100,8 @@ function quoted(value: string): string {
 const timePattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+\- ])(\d\d):(\d\d))?)?$/
 
-function readTime(text: string): number | undefined {
+/** Epoch milliseconds of an RFC 3339 time or a date; undefined for anything else. */
+export function readTime(text: string): number | undefined {
   const match = timePattern.exec(text)
   if (!match) return undefined
   const part = (index: number) => Number(match[index] ?? 0)

@@ -47,7 +47,8 @@ export interface Store extends SessionStore {
   findKey(hash: Uint8Array): Promise<KeyRow | undefined>
   /** NOT_FOUND when there is no such account, or no such workspace that it is a member of. */
   createKey(key: NewKey): Promise<void>
-  listKeys(): Promise<KeyRow[]>
+  /** Newest first: every one, or those of an account and of the workspaces that it owns. */
+  listKeys(userId?: string): Promise<KeyRow[]>
   /** False when there is no such key, or it was revoked before. */
   revokeKey(id: string, at: number): Promise<boolean>
   /** Notes when keys were last used; a use within a minute of the noted one changes nothing. */
@@ -59,6 +60,8 @@ export interface Store extends SessionStore {
   /** The workspaces an account is a member of, with its role; null: every one, with no role. */
   listWorkspaces(userId: string | null): Promise<WorkspaceRow[]>
   getWorkspace(id: string): Promise<WorkspaceRow | undefined>
+  /** NOT_FOUND when there is none. */
+  renameWorkspace(id: string, name: string): Promise<WorkspaceRow>
   /** The owner first. */
   listMembers(workspaceId: string): Promise<MemberRow[]>
   /** Adds a member or changes its role. NOT_FOUND for no such workspace or account, CONFLICT for the owner. */

@@ -1,14 +1,14 @@
 /**
  * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `page` for
  * everyone who sends it from a page of the service, `key` for every valid key or session, and the others ask for a role in
- * the workspace that the thing belongs to. Which of the two a route takes is in its path (`takenBy`).
+ * the workspace that the thing belongs to (`own`: nobody else even sees it). Which of the two a route takes is in its path (`takenBy`).
  */
 export type AccessRow = {
   /** As the server names it. */
   route: string
   /** What is called: `<workflow>` and the like are ids of what the owner has, `<own>` of what the caller has. */
   at: string
-  needs: 'nothing' | 'page' | 'key' | 'read' | 'write' | 'execute'
+  needs: 'nothing' | 'page' | 'key' | 'owner' | 'own' | 'read' | 'write' | 'execute'
   /** The status for those who may. */
   ok: number
   body?: string
@@ -99,6 +99,32 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('GET /api/editor/logs/executions/:executionId', '/api/editor/logs/executions/<execution>', 'read', 200),
   row('GET /api/editor/logs/:id', '/api/editor/logs/<log>', 'read', 200),
+  row('GET /api/editor/keys', '/api/editor/keys', 'key', 200),
+  row('POST /api/editor/keys', '/api/editor/keys', 'read', 201, '{"name":"ci","workspaceId":"<workspace>"}'),
+  row('DELETE /api/editor/keys/:id', '/api/editor/keys/<key>', 'own', 204),
+  row('POST /api/editor/workspaces', '/api/editor/workspaces', 'key', 201, '{"name":"Lab"}'),
+  row('PATCH /api/editor/workspaces/:id', '/api/editor/workspaces/<workspace>', 'owner', 200, '{"name":"Lab"}'),
+  row('GET /api/editor/workspaces/:id/members', '/api/editor/workspaces/<workspace>/members', 'read', 200),
+  row(
+    'POST /api/editor/workspaces/:id/members',
+    '/api/editor/workspaces/<workspace>/members',
+    'owner',
+    201,
+    '{"email":"<member>@example.com","role":"editor"}',
+  ),
+  row(
+    'PATCH /api/editor/workspaces/:id/members/:userId',
+    '/api/editor/workspaces/<workspace>/members/<member>',
+    'owner',
+    200,
+    '{"role":"editor"}',
+  ),
+  row(
+    'DELETE /api/editor/workspaces/:id/members/:userId',
+    '/api/editor/workspaces/<workspace>/members/<member>',
+    'owner',
+    204,
+  ),
   row('PUT /api/editor/me/password', '/api/editor/me/password', 'key', 204, '{"password":"hunter22222"}'),
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),

@@ -52,7 +52,7 @@ export function isSession(kind: Kind): kind is SessionKind {
 }
 
 /** Ids that stand for `<names>` in paths and bodies. */
-export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'log' | 'own', string>>
+export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'log' | 'own' | 'member' | 'key', string>>
 
 /** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
 export class AccessWorld {
@@ -94,7 +94,7 @@ export class AccessWorld {
     this.#clock.aheadMs += 61_000
   }
 
-  /** A deployed workflow of the owner's workspace, a run of it, and the variable TOKEN. */
+  /** A deployed workflow of the owner's workspace, a run of it, the variable TOKEN, a member, and a key of the owner's. */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
     const at = Date.now()
@@ -109,7 +109,11 @@ export class AccessWorld {
     const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
     const execution = ran.headers.get('x-execution-id') ?? ''
     const { sequence } = (await store.getExecution(execution))!
-    return { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '' }
+    const { userId: member } = await this.#account()
+    await store.setMember(workspaceId, member, 'viewer')
+    const { row } = newKey({ userId: this.#ownerId })
+    await store.createKey(row)
+    return { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
   }
 
   /** With a key, or with what else a request carries. */

@@ -33,7 +33,7 @@ describe('every route', () => {
       expect(await stateOf(things)).toEqual(before)
       // What changes something gets something new each time, so that every cell begins alike.
       for (const kind of allowed) {
-        const isChange = row.needs === 'write' || row.needs === 'execute'
+        const isChange = row.needs !== 'read' && row.needs !== 'nothing'
         found[kind] = (await send(row, kind, isChange ? await world.things() : things)).status
       }
       expect(found).toEqual(Object.fromEntries(kinds.map((kind) => [kind, expectedStatus(row, kind)])))
@@ -109,6 +109,9 @@ describe('every route', () => {
       names: (await store.listWorkflows(workspace)).map(({ document }) => document.name),
       last: await store.lastSequence(),
       environment: await store.listEnvironment(workspace),
+      workspace: await store.getWorkspace(workspace),
+      members: await store.listMembers(workspace),
+      keys: (await store.listKeys()).map(({ id, revokedAt }) => [id, revokedAt]),
     }
   }
 })
@@ -123,7 +126,8 @@ function expectedStatus(row: AccessRow, kind: Kind): number {
   if (isForged) return 403
   if (needs === 'key') return ok
   const standing = standings[kind]
-  if (standing === 'foreign') return 404
+  if (standing === 'foreign' || (needs === 'own' && standing !== 'owner')) return 404
+  if (needs === 'owner') return standing === 'owner' ? ok : 403
   return standing === 'viewer' && needs !== 'read' ? 403 : ok
 }
 
@@ -141,7 +145,15 @@ function expectedCode(row: AccessRow, kind: Kind): string {
 
 /** Ids of the right form that name nothing. */
 function nothing(): Things {
-  return { workspace: newId(), workflow: newId(), execution: newExecutionId(), log: logIdOf(1), own: newId() }
+  return {
+    workspace: newId(),
+    workflow: newId(),
+    execution: newExecutionId(),
+    log: logIdOf(1),
+    own: newId(),
+    member: newId(),
+    key: newId(),
+  }
 }
 
 function filled(text: string, things: Things): string {

@@ -2,10 +2,12 @@ import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
+import { keyRoutes } from './editor/keys.ts'
 import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { runRoutes } from './editor/runs.ts'
+import { workspaceRoutes } from './editor/workspaces.ts'
 
 /**
  * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.enterSession`), and
@@ -14,6 +16,8 @@ import { runRoutes } from './editor/runs.ts'
 export function editorRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/api/editor' })
     .use(meRoutes(services, door))
+    .use(keyRoutes(services, door))
+    .use(workspaceRoutes(services, door))
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))

@@ -47,8 +47,11 @@ export function createKey(sql: Sql, key: NewKey): void {
 }
 
 /** Newest first. */
-export function listKeys(sql: Sql): KeyRow[] {
-  return sql.all<SqlKey>(`${selectKeys} ORDER BY k.created_at DESC, k.id`).map(keyOf)
+export function listKeys(sql: Sql, userId?: string): KeyRow[] {
+  if (userId === undefined) return sql.all<SqlKey>(`${selectKeys} ORDER BY k.created_at DESC, k.id`).map(keyOf)
+  return sql
+    .all<SqlKey>(`${selectKeys} WHERE k.user_id = ?1 OR w.owner_id = ?1 ORDER BY k.created_at DESC, k.id`, userId)
+    .map(keyOf)
 }
 
 export function revokeKey(sql: Sql, id: string, at: number): boolean {

@@ -68,6 +68,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   createWorkspace: { writes: true, run: workspaces.createWorkspace },
   listWorkspaces: { writes: false, run: workspaces.listWorkspaces },
   getWorkspace: { writes: false, run: workspaces.getWorkspace },
+  renameWorkspace: { writes: true, run: workspaces.renameWorkspace },
   listMembers: { writes: false, run: workspaces.listMembers },
   setMember: { writes: true, run: workspaces.setMember },
   removeMember: { writes: true, run: workspaces.removeMember },

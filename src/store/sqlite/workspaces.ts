@@ -29,6 +29,13 @@ export function getWorkspace(sql: Sql, id: string): WorkspaceRow | undefined {
   return row && workspaceOf(row)
 }
 
+export function renameWorkspace(sql: Sql, id: string, name: string): WorkspaceRow {
+  sql.run('UPDATE workspaces SET name = ? WHERE id = ?', name, id)
+  const row = getWorkspace(sql, id)
+  if (!row) throw new AppError('NOT_FOUND', `There is no workspace ${id}`)
+  return row
+}
+
 export function listMembers(sql: Sql, workspaceId: string): MemberRow[] {
   return sql
     .all<{ user_id: string; email: string; role: Role }>(

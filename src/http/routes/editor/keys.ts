@@ -1,0 +1,127 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { generateKey } from '../../../accounts/keys.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { newId } from '../../../domain/ids.ts'
+import type { KeyRow, NewKey } from '../../../store/store.ts'
+import { answers, isoTime, listOf, maybe, Time } from '../../answers.ts'
+import { assertMay } from '../../auth.ts'
+import { readShape } from '../../body.ts'
+import type { Door } from '../../door.ts'
+import { documented, operation } from '../../operation.ts'
+import { readTime } from '../../parameters.ts'
+import type { Services } from '../../services.ts'
+
+const Key = t.Object({
+  id: t.String(),
+  name: t.String(),
+  lastFour: t.String({ description: 'Its last four characters.' }),
+  userId: t.String(),
+  workspaceId: maybe(t.String({ description: 'The only workspace that it reaches; null: all of its account.' })),
+  createdAt: Time,
+  expiresAt: maybe(Time),
+  revokedAt: maybe(Time),
+  lastUsedAt: maybe(t.String({ format: 'date-time', description: 'To the minute.' })),
+  isActive: t.Boolean({ description: 'Neither revoked nor expired.' }),
+})
+
+const NewKeyBody = t.Object({
+  name: t.String({ minLength: 1, maxLength: 200 }),
+  workspaceId: t.Optional(maybe(t.String())),
+  expiresAt: t.Optional(maybe(t.String({ description: 'A time such as 2030-01-31T12:00:00Z, or a date.' }))),
+})
+
+const MadeKey = t.Object({ ...Key.properties, apiKey: t.String({ description: 'The key itself, this once.' }) })
+
+/** The keys of the account that is signed in, and those of workspaces that it owns. */
+export function keyRoutes({ store, clock, settings }: Services, door: Door) {
+  return new Elysia({ prefix: '/keys' })
+    .get(
+      '',
+      async ({ request, set }) => {
+        const { userId } = await door.enterSession(request, set)
+        const now = clock.now()
+        return { data: (await store.listKeys(userId)).map((row) => answerOf(row, now)) }
+      },
+      {
+        response: answers({ 200: listOf(Key) }),
+        detail: operation({
+          name: 'listKeys',
+          summary: 'List keys',
+          description: "Newest first: the account's own, and others' that were made for a workspace that it owns.",
+          tag: 'Editor',
+          access: 'session',
+        }),
+      },
+    )
+    .post(
+      '',
+      async ({ request, set }) => {
+        const caller = await door.enterSession(request, set)
+        const { name, workspaceId = null, expiresAt } = await readShape(request, NewKeyBody, settings.bodyBytesMax)
+        if (workspaceId !== null) assertMay(caller, workspaceId, 'read', 'workspace')
+        const now = clock.now()
+        const { text, hash, lastFour } = generateKey()
+        const { userId } = caller
+        const facts = { name, userId, workspaceId, createdAt: now, expiresAt: expiryOf(expiresAt, now) }
+        const row: NewKey = { id: newId(), hash, lastFour, ...facts }
+        await store.createKey(row)
+        set.status = 201
+        return { ...answerOf({ ...row, revokedAt: null, lastUsedAt: null, roles: {} }, now), apiKey: text }
+      },
+      {
+        parse: 'none',
+        body: documented(NewKeyBody),
+        response: answers({ 201: MadeKey }),
+        detail: operation({
+          name: 'createKey',
+          summary: 'Make a key, which is shown this once',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ request, set, params: { id } }) => {
+        const { userId } = await door.enterSession(request, set)
+        const isOwn = (await store.listKeys(userId)).some((row) => row.id === id && row.revokedAt === null)
+        if (!isOwn || !(await store.revokeKey(id, clock.now()))) {
+          throw new AppError('NOT_FOUND', 'There is no key with this id that you could revoke.')
+        }
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'It stops working within 5 seconds.' }) }),
+        detail: operation({
+          name: 'revokeKey',
+          summary: 'Revoke a key',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+}
+
+function answerOf(row: KeyRow, now: number) {
+  const { id, name, lastFour, userId, workspaceId, createdAt, expiresAt, revokedAt, lastUsedAt } = row
+  return {
+    ...{ id, name, lastFour, userId, workspaceId, createdAt: isoTime(createdAt) },
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    revokedAt: revokedAt === null ? null : isoTime(revokedAt),
+    lastUsedAt: lastUsedAt === null ? null : isoTime(lastUsedAt),
+    isActive: revokedAt === null && (expiresAt === null || expiresAt > now),
+  }
+}
+
+/** Epoch milliseconds; null for a key that never ends. */
+function expiryOf(text: string | null | undefined, now: number): number | null {
+  if (text === undefined || text === null) return null
+  const at = readTime(text)
+  if (at !== undefined && at > now) return at
+  const message = `expiresAt must be a time to come, such as 2030-01-31T12:00:00Z, not ${JSON.stringify(text.slice(0, 60))}.`
+  throw new AppError('INVALID_INPUT', message, { details: [{ path: 'expiresAt', message }] })
+}

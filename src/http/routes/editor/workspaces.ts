@@ -1,0 +1,177 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import { newId } from '../../../domain/ids.ts'
+import { answers, isoTime, listOf, oneOf, Time } from '../../answers.ts'
+import { assertMay, type Caller, roleOf } from '../../auth.ts'
+import { readShape } from '../../body.ts'
+import type { Door } from '../../door.ts'
+import { documented, operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+
+const role = oneOf(['owner', 'editor', 'viewer'])
+const sharedRole = t.Union([t.Literal('editor'), t.Literal('viewer')])
+const WorkspaceName = t.Object({ name: t.String({ minLength: 1, maxLength: 200, pattern: '\\S' }) })
+const Workspace = t.Object({ id: t.String(), name: t.String(), role, createdAt: Time })
+const Member = t.Object({ userId: t.String(), email: t.String(), role })
+const NewMember = t.Object({ email: t.String({ minLength: 1, maxLength: 254 }), role: sharedRole })
+const NewRole = t.Object({ role: sharedRole })
+
+const inBody = ['INVALID_JSON', 'INVALID_INPUT'] as const
+
+/** Workspaces, and who works in them. Their owner decides; members may leave. */
+export function workspaceRoutes(services: Services, door: Door) {
+  const { store, clock, settings, sessions } = services
+  return new Elysia({ prefix: '/workspaces' })
+    .post(
+      '',
+      async ({ request, set }) => {
+        const { userId } = await door.enterSession(request, set)
+        const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
+        const workspace = { id: newId(), name: name.trim(), at: clock.now() }
+        await store.createWorkspace({ ...workspace, ownerId: userId })
+        sessions.distrust(userId)
+        set.status = 201
+        return { id: workspace.id, name: workspace.name, role: 'owner' as const, createdAt: isoTime(workspace.at) }
+      },
+      {
+        parse: 'none',
+        body: documented(WorkspaceName),
+        response: answers({ 201: Workspace }),
+        detail: operation({
+          name: 'createWorkspace',
+          summary: 'Make a workspace of your own',
+          tag: 'Editor',
+          access: 'session',
+          errors: inBody,
+        }),
+      },
+    )
+    .patch(
+      '/:id',
+      async ({ request, set, params: { id } }) => {
+        assertOwner(await door.enterSession(request, set), id)
+        const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
+        const row = await store.renameWorkspace(id, name.trim())
+        return { id, name: row.name, role: 'owner' as const, createdAt: isoTime(row.createdAt) }
+      },
+      {
+        parse: 'none',
+        body: documented(WorkspaceName),
+        response: answers({ 200: Workspace }),
+        detail: operation({
+          name: 'renameWorkspace',
+          summary: 'Give a workspace another name',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:id/members',
+      async ({ request, set, params: { id } }) => {
+        assertMay(await door.enterSession(request, set), id, 'read', 'workspace')
+        return { data: await store.listMembers(id) }
+      },
+      {
+        response: answers({ 200: listOf(Member) }),
+        detail: operation({
+          name: 'listMembers',
+          summary: 'List the members of a workspace, its owner first',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/:id/members',
+      async ({ request, set, params: { id } }) => {
+        assertOwner(await door.enterSession(request, set), id)
+        const { email, role } = await readShape(request, NewMember, settings.bodyBytesMax)
+        // By e-mail only: nobody lists the accounts of an installation here.
+        const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
+        if (!user) throw noAccount(email)
+        await store.setMember(id, user.id, role)
+        sessions.distrust(user.id)
+        set.status = 201
+        return { userId: user.id, email: user.email, role }
+      },
+      {
+        parse: 'none',
+        body: documented(NewMember),
+        response: answers({ 201: Member }),
+        detail: operation({
+          name: 'addMember',
+          summary: 'Let an account into a workspace, by its e-mail',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .patch(
+      '/:id/members/:userId',
+      async ({ request, set, params: { id, userId } }) => {
+        assertOwner(await door.enterSession(request, set), id)
+        const { role } = await readShape(request, NewRole, settings.bodyBytesMax)
+        const member = (await store.listMembers(id)).find((each) => each.userId === userId)
+        if (!member) throw noMember()
+        await store.setMember(id, userId, role)
+        sessions.distrust(userId)
+        return { userId, email: member.email, role }
+      },
+      {
+        parse: 'none',
+        body: documented(NewRole),
+        response: answers({ 200: Member }),
+        detail: operation({
+          name: 'changeRole',
+          summary: 'Change what a member may do',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .delete(
+      '/:id/members/:userId',
+      async ({ request, set, params: { id, userId } }) => {
+        const caller = await door.enterSession(request, set)
+        if (caller.userId === userId) assertMay(caller, id, 'read', 'workspace')
+        else assertOwner(caller, id)
+        if (!(await store.removeMember(id, userId))) throw noMember()
+        sessions.distrust(userId)
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void({ description: 'Keys of the account stop reaching it within 5 seconds.' }) }),
+        detail: operation({
+          name: 'removeMember',
+          summary: 'Take a workspace from a member, or leave it',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+}
+
+function assertOwner(caller: Caller, workspaceId: string): void {
+  assertMay(caller, workspaceId, 'read', 'workspace')
+  if (roleOf(caller, workspaceId) === 'owner') return
+  throw new AppError('FORBIDDEN', 'The owner of the workspace decides about its name and its members.')
+}
+
+function noAccount(email: string): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `There is no account with the e-mail ${email}. Who runs the service makes one: millrace users create ${email}`,
+  )
+}
+
+function noMember(): AppError {
+  return new AppError('NOT_FOUND', 'The workspace has no such member.')
+}

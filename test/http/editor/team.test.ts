@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Page } from '../page.ts'
+import { HttpWorld, type Parsed } from '../world.ts'
+
+let world: HttpWorld
+let owner: Page
+beforeAll(async () => {
+  world = await HttpWorld.open()
+  owner = await Page.of(world)
+})
+afterAll(() => world.close())
+
+describe('a key', () => {
+  test('made in the dashboard works, is shown once, and stops when it is revoked', async () => {
+    const made = await owner.post('/api/editor/keys', { name: 'ci', expiresAt: '2999-01-31' })
+    expect(made.status).toBe(201)
+    const { apiKey, ...shown } = made.json
+    expect(shown).toMatchObject({ name: 'ci', lastFour: apiKey.slice(-4), isActive: true, lastUsedAt: null })
+    expect(shown.expiresAt).toBe('2999-01-31T00:00:00.000Z')
+    expect((await world.get('/api/workspaces', { key: apiKey })).status).toBe(200)
+    const list = await owner.get('/api/editor/keys')
+    expect(list.text).not.toContain(apiKey)
+    expect(list.json.data[0]).toEqual(shown)
+
+    const path = `/api/editor/keys/${shown.id}`
+    expect((await owner.call('DELETE', path)).status).toBe(204)
+    expect((await owner.call('DELETE', path)).status).toBe(404)
+    const [revoked] = (await owner.get('/api/editor/keys')).json.data
+    expect(revoked).toMatchObject({ id: shown.id, isActive: false, revokedAt: expect.any(String) })
+  })
+
+  test('of a workspace is seen and revoked by its owner, whoever made it; a personal one by nobody else', async () => {
+    const editor = await Page.ofMember(world, 'editor')
+    const make = async (body: unknown) => (await editor.post('/api/editor/keys', body)).json.id as string
+    const shared = await make({ name: 'for the team', workspaceId: world.workspaceId })
+    const personal = await make({ name: 'mine' })
+    const ids = (await owner.get('/api/editor/keys')).json.data.map(({ id }: Parsed) => id)
+    expect([ids.includes(shared), ids.includes(personal)]).toEqual([true, false])
+    expect((await owner.call('DELETE', `/api/editor/keys/${personal}`)).status).toBe(404)
+    expect((await owner.call('DELETE', `/api/editor/keys/${shared}`)).status).toBe(204)
+  })
+
+  test('is refused with a time that has passed, without a name, and for a workspace that is not seen', async () => {
+    const details = async (body: unknown) => {
+      const { status, json } = await owner.post('/api/editor/keys', body)
+      return [status, json.details?.[0].path ?? json.code]
+    }
+    expect(await details({ name: 'x', expiresAt: '2020-01-01' })).toEqual([400, 'expiresAt'])
+    expect(await details({ name: 'x', expiresAt: 'soon' })).toEqual([400, 'expiresAt'])
+    expect(await details({ name: '' })).toEqual([400, 'name'])
+    expect(await details({ name: 'x', workspaceId: 'elsewhere' })).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+describe('a workspace', () => {
+  test('that was made is seen at once, and takes another name', async () => {
+    const { json } = await owner.post('/api/editor/workspaces', { name: ' Lab ' })
+    expect(json).toMatchObject({ name: 'Lab', role: 'owner' })
+    const seen = async () =>
+      (await owner.get('/api/editor/me')).json.workspaces.find(({ id }: Parsed) => id === json.id)?.name
+    expect(await seen()).toBe('Lab')
+    expect((await owner.get(`/api/workflows?workspaceId=${json.id}`)).status).toBe(200)
+    expect((await owner.call('PATCH', `/api/editor/workspaces/${json.id}`, { name: 'Attic' })).json.name).toBe('Attic')
+    expect(await seen()).toBe('Attic')
+    expect((await owner.call('PATCH', `/api/editor/workspaces/${json.id}`, { name: ' ' })).status).toBe(400)
+  })
+
+  test('lets an account in by its e-mail, with a role that holds at once when it changes', async () => {
+    const guest = await Page.of(world, world.accounts.addUser())
+    const members = `/api/editor/workspaces/${world.workspaceId}/members`
+    const list = `/api/workflows?workspaceId=${world.workspaceId}`
+    const create = () => guest.post(list, { name: crypto.randomUUID(), blocks: {}, edges: [] })
+    expect((await guest.get(list)).status).toBe(404)
+
+    const email = `${guest.userId}@example.com`
+    const added = await owner.post(members, { email: email.toUpperCase(), role: 'viewer' })
+    expect([added.status, added.json]).toEqual([201, { userId: guest.userId, email, role: 'viewer' }])
+    expect([(await guest.get(list)).status, (await create()).status]).toEqual([200, 403])
+    const changed = await owner.call('PATCH', `${members}/${guest.userId}`, { role: 'editor' })
+    expect([changed.status, (await create()).status]).toEqual([200, 201])
+    expect((await guest.get(members)).json.data[0]).toMatchObject({ email: 'owner@example.com', role: 'owner' })
+    expect((await guest.post(members, { email, role: 'viewer' })).status).toBe(403)
+
+    expect((await guest.call('DELETE', `${members}/${world.userId}`)).status).toBe(403)
+    expect((await guest.call('DELETE', `${members}/${guest.userId}`)).status).toBe(204)
+    expect((await guest.get(list)).status).toBe(404)
+  })
+
+  test('keeps its owner, and says whom it does not know', async () => {
+    const members = `/api/editor/workspaces/${world.workspaceId}/members`
+    expect((await owner.call('DELETE', `${members}/${world.userId}`)).json.code).toBe('CONFLICT')
+    const own = await owner.post(members, { email: 'owner@example.com', role: 'viewer' })
+    expect(own.json.code).toBe('CONFLICT')
+    const unknown = await owner.post(members, { email: 'nobody@example.com', role: 'viewer' })
+    expect([unknown.status, unknown.json.error]).toEqual([404, expect.stringContaining('millrace users create')])
+    // Ids are no e-mails: nobody probes for accounts by them.
+    const byId = await owner.post(members, { email: world.accounts.addUser(), role: 'viewer' })
+    expect(byId.status).toBe(404)
+    expect((await owner.call('PATCH', `${members}/nobody`, { role: 'viewer' })).status).toBe(404)
+    expect((await owner.post(members, { email: 'a@b', role: 'owner' })).status).toBe(400)
+  })
+})
