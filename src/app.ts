@@ -40,12 +40,15 @@ import type { Account } from './http/services.ts'
 import { createLanguageModels } from './models/language-models.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
+import { createPost } from './outbound/post.ts'
 import { urlProblem } from './outbound/url-problem.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
 import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
+import { Dispatcher } from './webhooks/dispatcher.ts'
+import { createOutbox } from './webhooks/outbox.ts'
 import { Subscriptions } from './webhooks/subscriptions.ts'
 
 export type AppOptions = {
@@ -140,9 +143,39 @@ export async function startApp(options: AppOptions): Promise<App> {
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
     onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
+    onOwing: (row) => dispatcher.take(row),
   })
   const urlKeys = (make: boolean) => box.derive('millrace file urls', make)
   const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, logger })
+  const owed = createOutbox({
+    subscriptionsOf: subscriptions.of,
+    limitsOf: async (workspaceId) => {
+      const ownerId = usage.ownerOf(workspaceId) ?? (await store.getWorkspace(workspaceId))?.ownerId
+      if (ownerId === undefined) throw new Error(`There is no workspace ${workspaceId}`)
+      return accounts.report(ownerId)
+    },
+  })
+  const webhookRequests = createOutbound({
+    allow: outboundAllow,
+    version,
+    concurrency: { total: config.webhookConcurrency, perHost: config.webhookConcurrency },
+    clock,
+  })
+  const dispatcher = new Dispatcher({
+    store,
+    write: async (write) => void (await writer.write(write)),
+    subscriptionsOf: subscriptions.of,
+    environmentOf: environments.of,
+    openSecret: (sealed, context) => textOf(box.open(sealed, context)),
+    freshen: files.freshenAt,
+    post: createPost(webhookRequests.open),
+    clock,
+    random: Math.random,
+    concurrency: config.webhookConcurrency,
+    attemptsMax: config.webhookMaxAttempts,
+    timeoutMs: config.webhookTimeoutMs,
+    onBug: (cause) => logger.error('webhook failed', { cause }),
+  })
   const retention = new Retention({
     store,
     clock,
@@ -169,7 +202,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const record = (ended: RunRecord, claim?: RequestClaim) => {
     metrics.runs.ended(ended)
-    const written = writer.append(ended, claim)
+    const webhooks = owed(ended)
+    const written =
+      webhooks instanceof Promise
+        ? webhooks.then((decided) => writer.append(ended, claim, decided))
+        : writer.append(ended, claim, webhooks)
     const counts = countsAsUsage({ costTotal: ended.cost.total, trigger: ended.trigger })
     return counts ? written.then(() => usage.add(ended)) : written
   }
@@ -315,6 +352,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   jobs.open().catch((cause: unknown) => logger.error('jobs of an earlier start cannot be read', { cause }))
+  dispatcher.open().catch((cause: unknown) => logger.error('webhooks of an earlier start cannot be read', { cause }))
   logger.info('listening', { host: config.host, port: listener.port })
 
   return {
@@ -326,6 +364,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs.close()
       await runner.stop(graceMs)
       await jobs.stop()
+      await dispatcher.stop(graceMs)
       await retention.stop()
       await files.stop()
       await writer.stop()
@@ -334,6 +373,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await sandbox.stop()
       metrics.stop()
       outbound.stop()
+      webhookRequests.stop()
       await Promise.all([keyUses.stop(), sessions.stop(), journal.stop()])
       await store.close()
     },

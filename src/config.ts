@@ -93,9 +93,9 @@ export const Config = t.Object({
 
   plan: oneOf(planNames, 'enterprise', 'Plan of accounts that have none of their own.'),
   ...planSettings,
-  webhookMaxAttempts: whole(5, 1, 50, 'Attempts to deliver a webhook.', { pending: true }),
-  webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.', { pending: true }),
-  webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.', { pending: true }),
+  webhookMaxAttempts: whole(5, 1, 50, 'Attempts to deliver a webhook.'),
+  webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.'),
+  webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.'),
   fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.'),
   modelPrices: t.Optional(
     t.String({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),

@@ -44,6 +44,11 @@ export class Usage {
     this.#ownerOf.set(workspaceId, ownerId)
   }
 
+  /** Undefined when nobody has told it. */
+  ownerOf(workspaceId: string): string | undefined {
+    return this.#ownerOf.get(workspaceId)
+  }
+
   /** Counts a run that was just recorded. */
   add({ workspaceId, endedAt, cost }: RecordedRun): void {
     if (cost.total <= 0) return

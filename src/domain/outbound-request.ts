@@ -77,3 +77,20 @@ export class OutboundError extends Error {
     this.code = code
   }
 }
+
+/** A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed. */
+export type OutboundPost = {
+  url: string
+  headers: readonly (readonly [name: string, value: string])[]
+  body: string
+  /** From looking up the address to the end of the answer, or to as much of it as is read. */
+  timeoutMs: number
+  /** Bytes of the answer's body that are read. */
+  answerBytes: number
+  signal: AbortSignal
+}
+
+/** `retryAfter`: the header, where there is one. */
+export type OutboundPosted =
+  | { ok: true; status: number; retryAfter: string | undefined; answer: Uint8Array }
+  | OutboundFailure

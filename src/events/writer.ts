@@ -2,8 +2,8 @@ import type { Refusal, RequestClaim } from '../domain/claim.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { type LogSequence, logIdOf } from '../domain/ids.ts'
-import type { RunRecord } from '../domain/log.ts'
-import { type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
+import type { LogRow, RunRecord, RunWebhooks } from '../domain/log.ts'
+import { type AttemptWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
 import type { Store } from '../store/store.ts'
 import { createFold } from './batch.ts'
 
@@ -22,6 +22,8 @@ export type LogWriterOptions = {
   onHealth(healthy: boolean, reason: string): void
   /** Told of each group that was tried. */
   onCommit?(rows: number, tookMs: number, succeeded: boolean): void
+  /** Told of each run that is on disk now and owes webhooks. */
+  onOwing?(row: LogRow): void
 }
 
 /**
@@ -42,6 +44,7 @@ export class LogWriter {
   readonly #sealOutput: LogWriterOptions['sealOutput']
   readonly #onHealth: LogWriterOptions['onHealth']
   readonly #onCommit: LogWriterOptions['onCommit']
+  readonly #onOwing: LogWriterOptions['onOwing']
   readonly #fold = createFold()
   #waiting: Entry[] = []
   #charsWaiting = 0
@@ -61,6 +64,7 @@ export class LogWriter {
     this.#sealOutput = options.sealOutput
     this.#onHealth = options.onHealth
     this.#onCommit = options.onCommit
+    this.#onOwing = options.onOwing
   }
 
   get healthy(): boolean {
@@ -76,21 +80,28 @@ export class LogWriter {
    * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, and then the run is not
    * recorded; with anything else for a bug.
    */
-  append(record: RunRecord, claim?: RequestClaim): Promise<{ logId: string }> {
+  append(record: RunRecord, claim?: RequestClaim, webhooks?: RunWebhooks): Promise<{ logId: string }> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       // What the fold throws rejects like everything else.
       const row = this.#fold(record, this.#sequence.next())
-      const acknowledge = () => resolve({ logId: logIdOf(row.sequence) })
+      if (webhooks) row.webhooks = webhooks
+      const acknowledge = () => {
+        resolve({ logId: logIdOf(row.sequence) })
+        if (webhooks) this.#onOwing?.(row)
+      }
       const { rawOutput, executionId } = row
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
       this.#enqueue(logWrite(row, output, claim), acknowledge, reject)
     })
   }
 
-  /** The same for what a job has to have on disk before it goes on. Resolves with a refusal when its claim was refused. */
-  write(write: JobWrite): Promise<Refusal | undefined> {
+  /**
+   * The same for what a job has to have on disk before it goes on, and for what became of webhooks. Resolves with a
+   * refusal when its claim was refused.
+   */
+  write(write: JobWrite | AttemptWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))

@@ -36,6 +36,12 @@ export class Files {
     return freshenFiles(text, runFiles, (key) => this.#sign(key))
   }
 
+  /** The same with URLs signed as if it were a certain time, epoch milliseconds: equal whenever it is asked. */
+  freshenAt = (text: string, runFiles: readonly string[], at: number): string | Promise<string> => {
+    if (runFiles.length === 0) return text
+    return freshenFiles(text, runFiles, (key) => this.#sign(key, at))
+  }
+
   /** Keeps what a block has. */
   store = async (owner: FileOwner, bytes: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<RunFile> => {
     const content = await this.#options.spool.hold(bytes)
@@ -80,12 +86,13 @@ export class Files {
     return { key, file: { url, name, size, type, uploadedAt, expiresAt } }
   }
 
-  async #sign(key: string): Promise<{ url: string; expiresAt: string }> {
-    const { storage, clock, urlTtlS } = this.#options
+  async #sign(key: string, at = this.#options.clock.now()): Promise<{ url: string; expiresAt: string }> {
+    const { storage, urlTtlS } = this.#options
     // Whole seconds, because that is what URLs say.
-    const expiresAt = (Math.floor(clock.now() / 1000) + urlTtlS) * 1000
+    const signedAt = Math.floor(at / 1000) * 1000
+    const expiresAt = signedAt + urlTtlS * 1000
     try {
-      return { url: await storage.urlOf(key, expiresAt), expiresAt: new Date(expiresAt).toISOString() }
+      return { url: await storage.urlOf(key, expiresAt, signedAt), expiresAt: new Date(expiresAt).toISOString() }
     } catch (cause) {
       // Nothing is asked of the storage for this, but credentials may be: they can be missing, or expire.
       const message =

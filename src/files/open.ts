@@ -51,6 +51,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   return {
     receive: files.receive,
     freshen: files.freshen,
+    freshenAt: files.freshenAt,
     /** For runs. */
     power: { store: files.store, read: files.read },
     /** What the service serves under URLs of its own. */

@@ -66,16 +66,15 @@ export function createS3Storage(options: S3Options): FileStorage {
         throw error
       }
     },
-    async urlOf(key, expiresAt) {
+    async urlOf(key, expiresAt, signedAt = now()) {
       const { sdk, presigner, signing } = await load()
       const name = safeName(key)
       const get = new sdk.GetObjectCommand({
         ...inBucket(key),
         ResponseContentDisposition: `attachment; filename="${name}"`,
       })
-      const at = now()
-      const expiresIn = Math.max(1, Math.ceil((expiresAt - at) / 1000))
-      return await presigner.getSignedUrl(signing, get, { expiresIn, signingDate: new Date(at) })
+      const expiresIn = Math.max(1, Math.ceil((expiresAt - signedAt) / 1000))
+      return await presigner.getSignedUrl(signing, get, { expiresIn, signingDate: new Date(signedAt) })
     },
     async removeFolder(folder) {
       const { sdk, client } = await load()

@@ -196,7 +196,7 @@ export interface Store extends SessionStore {
 
   // the outbox: `append` puts in what runs owe and what attempts made of it
   /** Subscriptions that have pending deliveries. */
-  pendingDeliveries(): Promise<PendingDeliveries[]>
+  pendingSubscriptions(): Promise<number[]>
   /** The first pending ones of a subscription by `dueAt`, then `sequence`, behind `after`. */
   nextDeliveries(
     subscription: number,
@@ -239,8 +239,6 @@ export interface Store extends SessionStore {
   probe(): Promise<boolean>
   close(): Promise<void>
 }
-
-export type PendingDeliveries = { subscription: number; count: number; dueAt: number }
 
 /** `include`: bits of what is wanted. */
 export type DeliveryNeed = { sequence: number; include: number }
@@ -285,6 +283,8 @@ export type StoreMeasures = {
   walBytes: number
   /** Left on the disk for this user. */
   diskFreeBytes: number
+  /** Webhooks that are to be delivered, and when the first of them is or was due; null when there are none. */
+  deliveries: { pending: number; oldestDueAt: number | null }
   /** Calls that wait for each of the store's threads. */
   callsWaiting: { writer: number; reader: number; searcher: number }
 }

@@ -60,10 +60,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const { executionId } = await record(5, owes(one, two))
       const due = { sequence: 5, include: 0, attempts: 0, attemptsBefore: 0, dueAt: endedAt }
       expect(await store.nextDeliveries(one, null, 10)).toEqual([{ ...due, subscription: one }])
-      expect(await store.pendingDeliveries()).toEqual([
-        { subscription: one, count: 1, dueAt: endedAt },
-        { subscription: two, count: 1, dueAt: endedAt },
-      ])
+      expect(await store.pendingSubscriptions()).toEqual([one, two])
+      expect((await store.measure()).deliveries).toEqual({ pending: 2, oldestDueAt: endedAt })
       expect(await store.getDelivery({ sequence: 5, subscription: two })).toEqual({
         ...due,
         subscription: two,
@@ -84,7 +82,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const good = logRow(home, 5, { webhooks: { ...owes(subscription), skipped: [], facts: '{}' } })
       const twice = { ...good, sequence: 6 }
       expect(await rejectionOf(appendLogs(store, [good, twice]))).toBeDefined()
-      expect(await store.pendingDeliveries()).toEqual([])
+      expect(await store.pendingSubscriptions()).toEqual([])
       expect(await store.listRunWebhooks(5)).toEqual([])
     })
 
@@ -148,7 +146,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       await store.append([third])
       expect(await store.getDelivery(key)).toMatchObject({ state: 'delivered', attempts: 3, dueAt: null })
       expect(await store.listAttempts(key)).toEqual([first, second, third].map(({ attempt }) => attempt))
-      expect(await store.pendingDeliveries()).toEqual([])
+      expect(await store.pendingSubscriptions()).toEqual([])
     })
 
     test('that is gone takes no attempts', async () => {

@@ -2,7 +2,7 @@ import type { DeliveryKey, DeliverySource, DueDelivery } from '../../domain/deli
 import type { RunWebhooks } from '../../domain/log.ts'
 import { include } from '../../domain/webhook.ts'
 import type { AttemptWrite } from '../../domain/write.ts'
-import type { DeliveryNeed, PendingDeliveries } from '../store.ts'
+import type { DeliveryNeed } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { LongTexts } from './long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
@@ -49,12 +49,21 @@ export function endAttempt(sql: Sql, { delivery: { sequence, subscription }, att
   )
 }
 
-/** Subscriptions with pending deliveries: how many, and when the first is due. */
-export function pendingDeliveries(sql: Sql): PendingDeliveries[] {
-  return sql.all<PendingDeliveries>(
-    `SELECT subscription, count(*) AS count, min(due_at) AS dueAt FROM deliveries
-     WHERE due_at IS NOT NULL GROUP BY subscription`,
-  )
+/** Subscriptions with pending deliveries: from each to the next one, however many it has. */
+export function pendingSubscriptions(sql: Sql): number[] {
+  const found: number[] = []
+  for (;;) {
+    const next = sql.get<{ subscription: number }>(selectNextSubscription, found.at(-1) ?? 0)
+    if (!next) return found
+    found.push(next.subscription)
+  }
+}
+
+/** A walk through the index of what is due: 20 ms for a million. */
+export function measureDeliveries(sql: Sql): { pending: number; oldestDueAt: number | null } {
+  return sql.get<{ pending: number; oldestDueAt: number | null }>(
+    'SELECT count(*) AS pending, min(due_at) AS oldestDueAt FROM deliveries WHERE due_at IS NOT NULL',
+  )!
 }
 
 /** Pending ones of a subscription behind `after`, in the order in which they are due. */
@@ -135,6 +144,10 @@ const insertAttempt = `
   INSERT INTO delivery_attempts (sequence, subscription, number, started_at, duration_ms, status, failure_code,
     failure_message, answer)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const selectNextSubscription = `
+  SELECT subscription FROM deliveries INDEXED BY deliveries_due
+  WHERE due_at IS NOT NULL AND subscription > ? ORDER BY subscription LIMIT 1`
 
 const selectNext = `
   SELECT sequence, subscription, include, attempts, attempts_before AS attemptsBefore, due_at AS dueAt FROM deliveries

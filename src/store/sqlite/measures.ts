@@ -1,8 +1,9 @@
 import { statfsSync, statSync } from 'node:fs'
 import type { StoreMeasures } from '../store.ts'
 import type { Sql } from './connection.ts'
+import { measureDeliveries } from './deliveries.ts'
 
-/** Sizes of the database's files, and of what is left on their disk. */
+/** Sizes of the database's files, of what is left on their disk, and of the outbox. */
 export function measure(sql: Sql): StoreMeasures {
   const { file = '' } = sql.get<{ file: string }>('PRAGMA database_list') ?? {}
   const { page_size: pageBytes = 0 } = sql.get<{ page_size: number }>('PRAGMA page_size') ?? {}
@@ -13,6 +14,7 @@ export function measure(sql: Sql): StoreMeasures {
     walBytes: sizeOf(`${file}-wal`),
     freeBytes: pagesFree * pageBytes,
     diskFreeBytes: bavail * bsize,
+    deliveries: measureDeliveries(sql),
     callsWaiting: { writer: 0, reader: 0, searcher: 0 },
   }
 }

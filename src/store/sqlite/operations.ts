@@ -125,7 +125,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
-  pendingDeliveries: { writes: false, run: deliveries.pendingDeliveries },
+  pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },
   nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
   readDeliveries: { writes: false, run: deliveries.readDeliveries },
   listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },

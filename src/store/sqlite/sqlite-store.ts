@@ -114,6 +114,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     lastSequence: () => writer.call('lastSequence', []),
     isInitialised: () => writer.call('isInitialised', []),
     sealHeads: (length) => writer.call('sealHeads', [length]),
+    pendingSubscriptions: () => writer.call('pendingSubscriptions', []),
     listRateWindows: (at) => writer.call('listRateWindows', [at]),
     // Behind every group that was handed over before: the sum, and what is counted along since, leave out no run and
     // count none twice.

@@ -1,0 +1,106 @@
+import { type Clock, sleep } from '../domain/clock.ts'
+import type { DeliveryAttempt } from '../domain/delivery.ts'
+import { AppError } from '../domain/errors.ts'
+import { deliveryIdOf } from '../domain/ids.ts'
+import type { LogRow } from '../domain/log.ts'
+import type { AttemptWrite } from '../domain/write.ts'
+import { Bodies, type BodiesOptions } from './bodies.ts'
+import { type Delivered, type DeliverOptions, deliver, notSendable } from './deliver.ts'
+import type { Item, Source } from './lane.ts'
+import type { Receiver } from './receivers.ts'
+
+export type AttemptsOptions = BodiesOptions &
+  Pick<DeliverOptions, 'post' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
+    /** Writes down an attempt; resolves when it is on disk. */
+    write(write: AttemptWrite): Promise<void>
+    clock: Clock
+    /** Told of each attempt that has ended. */
+    onAttempt?(attempt: DeliveryAttempt): void
+    /** Told how long a run was on disk before its webhook was first tried. */
+    onFirstAttempt?(waitedMs: number): void
+    /** Told of what was wrong inside. */
+    onBug(error: unknown): void
+  }
+
+/** Leads one attempt at a time from its body to the disk. */
+export class Attempts {
+  readonly #options: AttemptsOptions
+  readonly #bodies: Bodies
+  readonly #life = new AbortController()
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options
+    this.#bodies = new Bodies(options)
+  }
+
+  /** What the deliveries of a run that has just ended are made of; undefined: it is read from the disk again. */
+  sourceOf(row: LogRow): Source | undefined {
+    return this.#bodies.sourceOf(row)
+  }
+
+  release(source: Source | undefined): void {
+    this.#bodies.release(source)
+  }
+
+  /** Never rejects. `unmade`: what it takes could not be read now. `cut`: the service ended it; it does not count. */
+  async make(item: Item, receiver: Receiver): Promise<Delivered | 'unmade'> {
+    const { clock, onFirstAttempt, onAttempt, onBug } = this.#options
+    try {
+      const message = receiver.problem ? undefined : await this.#bodies.of(item)
+      if (item.committedAt !== undefined) onFirstAttempt?.(clock.monotonic() - item.committedAt)
+      item.committedAt = undefined
+      const ended = message
+        ? await deliver(
+            {
+              delivery: item,
+              deliveryId: deliveryIdOf(item, message.executionId),
+              body: message.body,
+              receiver,
+              signal: this.#life.signal,
+            },
+            this.#options,
+          )
+        : notSendable(item, receiver.problem ?? entryIsGone, clock.now())
+      if (ended === 'cut') return ended
+      this.#bodies.release(item.source)
+      item.source = undefined
+      onAttempt?.(ended.attempt)
+      return ended
+    } catch (error) {
+      if (!isOutage(error)) onBug(error)
+      return 'unmade'
+    }
+  }
+
+  /** Again and again until it is on disk; false when the service stops before: then the attempt is made once more. */
+  async record({ sequence, subscription }: Item, ended: Exclude<Delivered, 'cut'>): Promise<boolean> {
+    const { write, clock, onBug } = this.#options
+    for (;;) {
+      try {
+        await write({ kind: 'attempt', delivery: { sequence, subscription }, ...ended })
+        return true
+      } catch (error) {
+        if (!isOutage(error)) onBug(error)
+      }
+      try {
+        await sleep(clock, retryMs, this.#life.signal)
+      } catch {
+        return false
+      }
+    }
+  }
+
+  /** Ends what is on its way. */
+  stop(): void {
+    this.#life.abort()
+  }
+}
+
+const retryMs = 1_000
+
+const entryIsGone = { code: 'NOT_SENDABLE', message: 'The log entry of the run is gone' } as const
+
+/** What passes by itself. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
+}

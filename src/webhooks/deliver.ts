@@ -1,0 +1,101 @@
+import { retryAfterMs } from '../domain/backoff.ts'
+import {
+  type AttemptFailure,
+  type AttemptOutcome,
+  answerCharsMax,
+  type DeliveryAttempt,
+  type DueDelivery,
+} from '../domain/delivery.ts'
+import type { OutboundPost, OutboundPosted } from '../domain/outbound-request.ts'
+import { retryDelayMs } from './delay.ts'
+import type { Receiver } from './receivers.ts'
+import { webhookHeaders } from './sign.ts'
+
+export type DeliverOptions = {
+  post(request: OutboundPost): Promise<OutboundPosted>
+  clock: { now(): number; monotonic(): number }
+  /** 0 ≤ n < 1. */
+  random(): number
+  attemptsMax: number
+  timeoutMs: number
+}
+
+/** What is sent, and where. */
+export type Message = {
+  delivery: Pick<DueDelivery, 'attempts' | 'attemptsBefore'>
+  deliveryId: string
+  body: string
+  receiver: Receiver
+  signal: AbortSignal
+}
+
+/** `cut`: it was ended by the service itself, and does not count. */
+export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 'cut'
+
+/** One attempt to deliver, signed afresh. Never throws. */
+export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
+  const { receiver, deliveryId, body, signal } = message
+  const { clock, post, timeoutMs } = options
+  const startedAt = clock.now()
+  const startedMonotonic = clock.monotonic()
+  const headers = webhookHeaders({ deliveryId, body, at: startedAt, secrets: receiver.secrets })
+  const posted = await post({ url: receiver.url, headers, body, timeoutMs, answerBytes: answerBytes, signal })
+  if (!posted.ok && posted.code === 'CANCELLED') return 'cut'
+  const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000
+  return judge(message, posted, { startedAt, durationMs }, options)
+}
+
+/** A delivery that cannot be made: there is nothing to send, or nowhere. */
+export function notSendable({ attempts }: Pick<DueDelivery, 'attempts'>, failure: AttemptFailure, at: number) {
+  const attempt = { number: attempts + 1, startedAt: at, durationMs: 0, status: null, failure, answer: null }
+  return { attempt, outcome: { state: 'failed', dueAt: null } as AttemptOutcome }
+}
+
+type Timing = Pick<DeliveryAttempt, 'startedAt' | 'durationMs'>
+
+function judge({ delivery, receiver }: Message, posted: OutboundPosted, timing: Timing, options: DeliverOptions) {
+  const failure = failureOf(posted)
+  const attempt: DeliveryAttempt = {
+    number: delivery.attempts + 1,
+    ...timing,
+    status: posted.status ?? null,
+    failure: failure && { ...failure, message: receiver.redact(failure.message) },
+    answer: posted.ok && posted.answer.length > 0 ? answerText(posted.answer, receiver) : null,
+  }
+  if (failure === null) return { attempt, outcome: { state: 'delivered', dueAt: null } as AttemptOutcome }
+  return { attempt, outcome: outcomeOf(delivery, receiver, posted, options) }
+}
+
+function outcomeOf(
+  { attempts, attemptsBefore }: Message['delivery'],
+  { retriesNetworkErrors }: Receiver,
+  posted: OutboundPosted,
+  { attemptsMax, clock, random }: DeliverOptions,
+): AttemptOutcome {
+  const made = attempts - attemptsBefore + 1
+  const mayMend = posted.ok
+    ? posted.status === 429 || posted.status >= 500
+    : retriesNetworkErrors && (posted.code === 'TIMEOUT' || posted.code === 'CONNECTION_FAILED')
+  if (!mayMend || made >= attemptsMax) return { state: 'failed', dueAt: null }
+  const now = clock.now()
+  const asked =
+    posted.ok && (posted.status === 429 || posted.status === 503) ? retryAfterMs(posted.retryAfter, now) : undefined
+  return { state: 'pending', dueAt: Math.round(now + retryDelayMs(made, random(), asked)) }
+}
+
+function failureOf(posted: OutboundPosted): AttemptFailure | null {
+  if (!posted.ok) return { code: posted.code, message: posted.message }
+  const { status } = posted
+  if (status >= 200 && status < 300) return null
+  if (status >= 300 && status < 400) {
+    return { code: 'REDIRECTED', message: `It answered with ${status}; redirects of webhooks are not followed` }
+  }
+  return { code: 'HTTP_ERROR', message: `It answered with ${status}` }
+}
+
+/** Without secrets first: of half a secret nobody can tell that it is one. */
+function answerText(answer: Uint8Array, { redact }: Receiver): string {
+  return redact(new TextDecoder().decode(answer)).slice(0, answerCharsMax).toWellFormed()
+}
+
+const answerBytes = 2_048

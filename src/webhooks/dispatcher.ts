@@ -1,0 +1,298 @@
+import type { Timer } from '../domain/clock.ts'
+import type { DeliveryKey } from '../domain/delivery.ts'
+import type { LogRow } from '../domain/log.ts'
+import type { Store } from '../store/store.ts'
+import { Attempts, type AttemptsOptions, isOutage } from './attempts.ts'
+import { type Item, Lane } from './lane.ts'
+import { type Place, Places } from './places.ts'
+import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
+import { Reminders } from './reminders.ts'
+import { UserDecisions, type UserDecisionsOptions } from './user-decisions.ts'
+
+export type DispatcherOptions = Omit<ReceiversOptions, 'getSubscriptions' | 'now'> &
+  Omit<AttemptsOptions, 'read'> & {
+    store: OutboxStore
+    /** Attempts in flight at once. */
+    concurrency: number
+  }
+
+export type OutboxStore = UserDecisionsOptions['store'] &
+  Pick<Store, 'getSubscriptions' | 'pendingSubscriptions' | 'nextDeliveries' | 'readDeliveries'>
+
+/**
+ * Delivers what the outbox holds. Every delivery is on disk before it comes here, and stays there, due, until what became
+ * of an attempt is on disk: whenever the process ends, the next one goes on. A data folder has one process at a time, so
+ * nothing else is needed to claim a delivery than to have it in hand.
+ *
+ * Each subscription has its lane. A delivery waits in it until it is due (the wheel says when), then until its lane has
+ * its turn (`Places`). Then its body is made, an attempt is made of it, and what came of that is written in the groups of the
+ * log writer.
+ *
+ * Few attempts start in one turn of the loop: when runs fill the turns, deliveries yield to them, and when nothing else
+ * happens turns are short.
+ */
+export class Dispatcher {
+  readonly decisions: UserDecisions
+  readonly #options: DispatcherOptions
+  readonly #lines = new Map<number, Line>()
+  readonly #places: Places<Line>
+  readonly #receivers: Receivers
+  readonly #attempts: Attempts
+  readonly #reminders: Reminders<Reminder>
+  /** Looks for hosts that hang, while anything is on its way. */
+  #look: Timer | undefined
+  #isPumping = false
+  /** When `open` found what an earlier process left; undefined before. */
+  #openedAt: number | undefined
+  readonly #underWay = new Set<Promise<void>>()
+  #isStopping = false
+
+  constructor(options: DispatcherOptions) {
+    const { clock, store, concurrency } = options
+    this.#options = options
+    this.#places = new Places({ total: concurrency, perHost: perHostMax, monotonic: clock.monotonic })
+    this.#receivers = new Receivers({
+      ...options,
+      getSubscriptions: (numbers) => store.getSubscriptions(numbers),
+      now: clock.now,
+    })
+    this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
+    this.decisions = new UserDecisions({
+      store,
+      now: clock.now,
+      findLane: (subscription) => this.#lines.get(subscription)?.lane,
+      expect: (key, dueAt) => this.#expect(key, dueAt),
+    })
+    this.#reminders = new Reminders(clock, (reminder) => this.#remind(reminder))
+  }
+
+  /** Attempts on their way. */
+  get inFlight(): number {
+    return this.#places.running
+  }
+
+  /** Takes up what an earlier process left. */
+  async open(): Promise<void> {
+    const pending = await this.#options.store.pendingSubscriptions()
+    this.#openedAt = this.#options.clock.now()
+    for (const subscription of pending) {
+      const line = this.#lineOf(subscription)
+      line.lane.distrust()
+      this.#keepUp(line)
+    }
+  }
+
+  /** A run that owes something and is on disk now. */
+  take(row: LogRow): void {
+    if (!row.webhooks || this.#isStopping) return
+    const { sequence, webhooks, endedAt } = row
+    const source = this.#attempts.sourceOf(row)
+    const committedAt = this.#options.clock.monotonic()
+    for (const { subscription, include } of webhooks.deliveries) {
+      const line = this.#lineOf(subscription)
+      const delivery = { sequence, subscription, include, attempts: 0, attemptsBefore: 0, dueAt: endedAt }
+      if (!line.lane.put(delivery, source, committedAt)) this.#attempts.release(source)
+      this.#keepUp(line)
+    }
+  }
+
+  /** Starts no more attempts, lets those on their way end for `graceMs` at most, and writes down what came of them. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true
+    this.#reminders.stop()
+    this.#look?.cancel()
+    const ended = Promise.all(this.#underWay).then(() => {})
+    const grace = Promise.withResolvers<void>()
+    const timer = this.#options.clock.setTimer(graceMs, grace.resolve)
+    await Promise.race([ended, grace.promise])
+    timer.cancel()
+    this.#attempts.stop()
+    await ended
+  }
+
+  #lineOf(subscription: number): Line {
+    const known = this.#lines.get(subscription)
+    if (known) return known
+    const { store, clock } = this.#options
+    const line: Line = {
+      lane: new Lane(
+        {
+          subscription,
+          list: (after, limit) => store.nextDeliveries(subscription, after, limit),
+          schedule: (item) => this.#schedule(line, item),
+          unschedule: (item) => this.#reminders.cancel(item.timer),
+          now: clock.now,
+        },
+        this.#openedAt !== undefined,
+      ),
+      host: '',
+      isFinding: false,
+      wakeTimer: -1,
+    }
+    this.#lines.set(subscription, line)
+    return line
+  }
+
+  #expect({ subscription, sequence }: DeliveryKey, dueAt: number): void {
+    const line = this.#lineOf(subscription)
+    line.lane.expect({ dueAt, sequence })
+    this.#keepUp(line)
+  }
+
+  /** Ready when it is due; what was due before the start is spread over the first seconds. */
+  #schedule(line: Line, item: Item): void {
+    const { clock, random } = this.#options
+    const now = clock.now()
+    // The time of day may have been set back: nothing is due later than the longest delay from now.
+    let delayMs = Math.min(item.dueAt - now, delayMsMax)
+    if (this.#openedAt !== undefined && item.dueAt < this.#openedAt && item.committedAt === undefined) {
+      delayMs = (this.#openedAt + spreadMs - now) * random()
+    }
+    if (delayMs <= 0) {
+      line.lane.becomeReady(item)
+      return
+    }
+    item.state = 'waiting'
+    item.timer = this.#reminders.set(delayMs, { line, item })
+  }
+
+  #remind({ line, item }: Reminder): void {
+    if (item) line.lane.becomeReady(item)
+    else line.wakeTimer = -1
+    this.#keepUp(line)
+  }
+
+  /** What a lane has to do next: have its turn, read on, or be woken. */
+  #keepUp(line: Line): void {
+    if (this.#isStopping) return
+    const { lane } = line
+    if (lane.readyCount > 0) this.#seat(line)
+    if (lane.needsRefill(lookaheadMs)) {
+      const reading = lane.refill().then(
+        () => this.#keepUp(line),
+        () => this.#wake(line, retryMs),
+      )
+      this.#own(reading)
+    } else if (lane.horizonAt !== undefined && line.wakeTimer === -1 && lane.readyCount === 0) {
+      this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, delayMsMax))
+    } else if (lane.isEmpty && !line.isFinding) {
+      this.#places.leave(line)
+      this.#lines.delete(line.lane.subscription)
+    }
+  }
+
+  #wake(line: Line, delayMs: number): void {
+    if (line.wakeTimer === -1)
+      line.wakeTimer = this.#reminders.set(Math.max(delayMs, wakeMsMin), { line, item: undefined })
+  }
+
+  /** Into the line of its host; who that is may have changed. */
+  #seat(line: Line): void {
+    if (line.isFinding) return
+    const receiver = this.#receivers.of(line.lane.subscription)
+    if (receiver instanceof Promise) {
+      line.isFinding = true
+      const found = receiver.then(
+        () => {
+          line.isFinding = false
+          this.#keepUp(line)
+        },
+        (error: unknown) => {
+          line.isFinding = false
+          if (!isOutage(error)) this.#options.onBug(error)
+          this.#wake(line, retryMs)
+        },
+      )
+      this.#own(found)
+      return
+    }
+    if (line.host !== receiver.host) this.#places.leave(line)
+    line.host = receiver.host
+    this.#places.wait(line)
+    this.#pumpSoon()
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumping || this.#isStopping) return
+    this.#isPumping = true
+    setImmediate(() => {
+      this.#isPumping = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    for (let started = 0; started < startsPerTurn; started += 1) {
+      const taken = this.#isStopping ? undefined : this.#places.take()
+      if (!taken) return
+      this.#begin(taken.lane, taken.place)
+    }
+    this.#pumpSoon()
+  }
+
+  #begin(line: Line, place: Place): void {
+    const receiver = this.#receivers.of(line.lane.subscription)
+    const item = receiver instanceof Promise || receiver.host !== line.host ? undefined : line.lane.take()
+    if (item && !(receiver instanceof Promise)) {
+      this.#own(this.#attempt(line, item, place, receiver))
+      this.#lookSoon()
+    } else place.release(undefined)
+    if (line.lane.readyCount > 0) this.#seat(line)
+  }
+
+  /** Never rejects. */
+  async #attempt(line: Line, item: Item, place: Place, receiver: Receiver): Promise<void> {
+    const ended = await this.#attempts.make(item, receiver)
+    if (ended === 'cut' || ended === 'unmade') {
+      place.release(undefined)
+      if (ended === 'cut') return
+      item.state = 'waiting'
+      item.timer = this.#reminders.set(retryMs, { line, item })
+      return
+    }
+    place.release(ended.attempt.failure?.code !== 'TIMEOUT')
+    this.#pumpSoon()
+    if (!(await this.#attempts.record(item, ended))) return
+    line.lane.settle(item, item.isCancelled ? null : ended.outcome.dueAt)
+    this.#keepUp(line)
+  }
+
+  #lookSoon(): void {
+    this.#look ??= this.#options.clock.setTimer(lookMs, () => {
+      this.#look = undefined
+      this.#places.look()
+      this.#pumpSoon()
+      if (this.#places.running > 0 && !this.#isStopping) this.#lookSoon()
+    })
+  }
+
+  #own(promise: Promise<void>): void {
+    this.#underWay.add(promise)
+    promise.finally(() => this.#underWay.delete(promise))
+  }
+}
+
+/** A lane, and where it stands. */
+type Line = {
+  readonly lane: Lane
+  host: string
+  /** Whether its receiver is being found out. */
+  isFinding: boolean
+  /** Its timer for reading on; -1 when there is none. */
+  wakeTimer: number
+}
+
+/** Without an item: a lane that reads on. */
+type Reminder = { line: Line; item: Item | undefined }
+
+const perHostMax = 10
+/** How far ahead of its time a delivery is read into memory. */
+const lookaheadMs = 2_000
+const wakeMsMin = 100
+/** Over which what was due before the start is spread. */
+const spreadMs = 5_000
+/** The longest delay there is, with its tenth. */
+const delayMsMax = 660_000
+const retryMs = 1_000
+const lookMs = 500
+const startsPerTurn = 4

@@ -1,0 +1,62 @@
+import type { Level, RunRecord, RunWebhooks, SkipReason } from '../domain/log.ts'
+import { include, type SubscriptionRow } from '../domain/webhook.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
+import { type Limits, limitFactsText } from './payload.ts'
+
+export type OutboxOptions = {
+  subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
+  /** The limits of the account that a workspace belongs to. */
+  limitsOf(workspaceId: string): Promise<Limits>
+}
+
+/**
+ * Says what a run that ended owes: undefined when its workflow has no subscriptions, at once when they are in memory and
+ * none wants to know of limits. Rejects when the store cannot tell; then the run cannot be recorded.
+ */
+export function createOutbox({ subscriptionsOf, limitsOf }: OutboxOptions) {
+  const owed = (
+    subscriptions: readonly SubscriptionRow[],
+    record: OwingRun,
+  ): RunWebhooks | undefined | Promise<RunWebhooks> => {
+    if (subscriptions.length === 0) return undefined
+    const { deliveries, skipped } = decide(subscriptions, {
+      level: record.failure === null ? 'info' : 'error',
+      trigger: record.trigger,
+    })
+    const wantsFacts = deliveries.some((delivery) => delivery.include & (include.rateLimits | include.usage))
+    if (!wantsFacts) return { deliveries, skipped, facts: null }
+    return limitsOf(record.workspaceId).then((limits) => ({ deliveries, skipped, facts: limitFactsText(limits) }))
+  }
+  return (record: OwingRun): RunWebhooks | undefined | Promise<RunWebhooks | undefined> => {
+    const subscriptions = subscriptionsOf(record.workflowId)
+    return subscriptions instanceof Promise
+      ? subscriptions.then((read) => owed(read, record))
+      : owed(subscriptions, record)
+  }
+}
+
+type OwingRun = Pick<RunRecord, 'workflowId' | 'workspaceId' | 'trigger' | 'failure'>
+
+/** Which subscriptions are told of a run. */
+export function decide(
+  subscriptions: readonly SubscriptionRow[],
+  run: { level: Level; trigger: TriggerKind },
+): Pick<RunWebhooks, 'deliveries' | 'skipped'> {
+  const deliveries: { subscription: number; include: number }[] = []
+  const skipped: { subscription: number; reason: SkipReason }[] = []
+  for (const row of subscriptions) {
+    const reason = reasonToSkip(row, run)
+    if (reason === undefined) deliveries.push({ subscription: row.number, include: row.include })
+    else skipped.push({ subscription: row.number, reason })
+  }
+  return { deliveries, skipped }
+}
+
+function reasonToSkip(
+  { active, levelFilter, triggerFilter }: SubscriptionRow,
+  { level, trigger }: { level: Level; trigger: TriggerKind },
+): SkipReason | undefined {
+  if (!active) return 'inactive'
+  if (levelFilter && !levelFilter.includes(level)) return 'level'
+  return triggerFilter && !triggerFilter.includes(trigger) ? 'trigger' : undefined
+}

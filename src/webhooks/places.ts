@@ -1,0 +1,157 @@
+/** A lane of deliveries to one host, as far as places go. */
+export type Waiting = { host: string }
+
+export type PlacesOptions = {
+  /** Attempts in flight at once. */
+  total: number
+  /** The same to one host. */
+  perHost: number
+  /** A clock in milliseconds. */
+  monotonic(): number
+}
+
+/**
+ * Who may be called next: one host after the other, and one lane of a host after the other, so that however many wait for
+ * one, another has the next place that gets free.
+ *
+ * Hosts that hang must not fill all the places. A host is *fast* when its last answer came within a second, *slow* when
+ * it did not or something has been on its way to it for longer, and *unknown* before it has answered. What is on its way
+ * to slow and unknown hosts together takes half of all places at most, shared between the slow ones, and three quarters
+ * when a place goes to an unknown one. The last quarter is for those that answer.
+ */
+export class Places<Lane extends Waiting> {
+  readonly #options: PlacesOptions
+  readonly #hosts = new Map<string, Host<Lane>>()
+  /** Hosts with lanes that wait, by their class, in the order of their turns. */
+  readonly #turns: Record<Class, Set<Host<Lane>>> = { fast: new Set(), unknown: new Set(), slow: new Set() }
+  #running = 0
+  /** Of these, to hosts that are not fast. */
+  #doubtful = 0
+
+  constructor(options: PlacesOptions) {
+    this.#options = options
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** A lane that has something to send. */
+  wait(lane: Lane): void {
+    const host = this.#hostOf(lane.host)
+    host.lanes.add(lane)
+    this.#seat(host)
+  }
+
+  /** It has nothing more, or goes to another host. */
+  leave(lane: Lane): void {
+    const host = this.#hosts.get(lane.host)
+    host?.lanes.delete(lane)
+    if (host?.lanes.size === 0) this.#turns[host.class].delete(host)
+  }
+
+  /** Takes a place for the lane whose turn it is; undefined when nobody may go now. It has to `wait` again. */
+  take(): { lane: Lane; place: Place } | undefined {
+    const { total } = this.#options
+    if (this.#running >= total) return undefined
+    return (
+      this.#takeOf('fast', total) ??
+      (this.#doubtful < Math.ceil(total * 0.75) ? this.#takeOf('unknown', 2) : undefined) ??
+      (this.#doubtful < Math.ceil(total * 0.5) ? this.#takeOf('slow', this.#slowShare) : undefined)
+    )
+  }
+
+  /** Looks for hosts that have become slow; asked now and then while anything is on its way. */
+  look(): void {
+    const before = this.#options.monotonic() - slowMs
+    for (const host of this.#hosts.values()) {
+      const [oldest] = host.startedAt.values()
+      if (oldest !== undefined && oldest < before) this.#reclass(host, 'slow')
+    }
+  }
+
+  get #slowShare(): number {
+    return Math.max(1, Math.floor((this.#options.total * 0.5) / Math.max(1, this.#turns.slow.size)))
+  }
+
+  #takeOf(kind: Class, share: number): { lane: Lane; place: Place } | undefined {
+    const most = Math.min(this.#options.perHost, share)
+    for (const host of this.#turns[kind]) {
+      if (host.startedAt.size >= most) {
+        // It comes back when one of its own is over.
+        if (most === this.#options.perHost) this.#turns[kind].delete(host)
+        continue
+      }
+      this.#turns[kind].delete(host)
+      const [lane] = host.lanes
+      if (!lane) continue
+      host.lanes.delete(lane)
+      const place = this.#occupy(host)
+      this.#seat(host)
+      return { lane, place }
+    }
+    return undefined
+  }
+
+  #occupy(host: Host<Lane>): Place {
+    const startedAt = this.#options.monotonic()
+    const place: Place = {
+      release: (answered) => {
+        if (!host.startedAt.delete(place)) return
+        this.#running -= 1
+        if (host.class !== 'fast') this.#doubtful -= 1
+        if (answered !== undefined) {
+          this.#reclass(host, answered && this.#options.monotonic() - startedAt < slowMs ? 'fast' : 'slow')
+        }
+        this.#seat(host)
+        this.#forget(host)
+      },
+    }
+    host.startedAt.set(place, startedAt)
+    this.#running += 1
+    if (host.class !== 'fast') this.#doubtful += 1
+    return place
+  }
+
+  #reclass(host: Host<Lane>, kind: Class): void {
+    if (host.class === kind) return
+    const wasSeated = this.#turns[host.class].delete(host)
+    if (host.class === 'fast') this.#doubtful += host.startedAt.size
+    if (kind === 'fast') this.#doubtful -= host.startedAt.size
+    host.class = kind
+    if (wasSeated) this.#turns[kind].add(host)
+  }
+
+  #seat(host: Host<Lane>): void {
+    if (host.lanes.size > 0 && host.startedAt.size < this.#options.perHost) this.#turns[host.class].add(host)
+  }
+
+  #hostOf(name: string): Host<Lane> {
+    const known = this.#hosts.get(name)
+    if (known) return known
+    const host: Host<Lane> = { name, class: 'unknown', lanes: new Set(), startedAt: new Map() }
+    this.#hosts.set(name, host)
+    return host
+  }
+
+  /** What is known of a host is worth keeping while there is room. */
+  #forget(host: Host<Lane>): void {
+    if (this.#hosts.size <= hostsMax || host.lanes.size > 0 || host.startedAt.size > 0) return
+    this.#hosts.delete(host.name)
+  }
+}
+
+/** `answered`: whether it was over before its time was up; undefined when the service itself gave up. */
+export type Place = { release(answered: boolean | undefined): void }
+
+type Class = 'fast' | 'unknown' | 'slow'
+type Host<Lane> = {
+  name: string
+  class: Class
+  lanes: Set<Lane>
+  /** Of what is on its way, the first one first. */
+  startedAt: Map<Place, number>
+}
+
+const slowMs = 1_000
+const hostsMax = 10_000

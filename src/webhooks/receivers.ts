@@ -1,0 +1,116 @@
+import type { AttemptFailure } from '../domain/delivery.ts'
+import type { Environment } from '../domain/environment.ts'
+import { messageOf } from '../domain/errors.ts'
+import { redactText } from '../domain/redaction.ts'
+import { type SubscriptionRow, secretContext } from '../domain/webhook.ts'
+
+export type ReceiversOptions = {
+  /** Those of a workflow that are not deleted, as they are now. */
+  subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
+  /** By their numbers, the deleted ones too. */
+  getSubscriptions(numbers: readonly number[]): Promise<SubscriptionRow[]>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  openSecret(sealed: Uint8Array, context: string): string
+  /** Epoch milliseconds. */
+  now(): number
+}
+
+/** Where a subscription's deliveries go now, with everything filled in. */
+export type Receiver = {
+  url: string
+  /** What attempts are counted by. */
+  host: string
+  /** Those to sign with. */
+  secrets: readonly string[]
+  retriesNetworkErrors: boolean
+  /** Why nothing can be sent there. */
+  problem: AttemptFailure | undefined
+  /** A text without the secrets of the workspace. */
+  redact(text: string): string
+}
+
+/** Receivers of subscriptions, made once and again after a change of the subscription or of a variable. */
+export class Receivers {
+  readonly #options: ReceiversOptions
+  readonly #known = new Map<number, Known>()
+  /** Of whom subscriptions are; that never changes. */
+  readonly #owners = new Map<number, Owner>()
+
+  constructor(options: ReceiversOptions) {
+    this.#options = options
+  }
+
+  /** The receiver of a subscription, by its number; at once when all that it takes is in memory. */
+  of(subscription: number): Receiver | Promise<Receiver> {
+    return this.#current(subscription) ?? this.#make(subscription)
+  }
+
+  forget(subscription: number): void {
+    this.#known.delete(subscription)
+    this.#owners.delete(subscription)
+  }
+
+  #current(subscription: number): Receiver | undefined {
+    const known = this.#known.get(subscription)
+    const owner = this.#owners.get(subscription)
+    if (!known || !owner || this.#options.now() >= known.until) return undefined
+    const isSame =
+      this.#options.subscriptionsOf(owner.workflowId) === known.rows &&
+      this.#options.environmentOf(owner.workspaceId) === known.environment
+    return isSame ? known.receiver : undefined
+  }
+
+  async #make(subscription: number): Promise<Receiver> {
+    const { subscriptionsOf, getSubscriptions, environmentOf, now } = this.#options
+    const owner = this.#owners.get(subscription) ?? (await this.#findOwner(subscription))
+    const rows = await subscriptionsOf(owner.workflowId)
+    const row = rows.find(({ number }) => number === subscription) ?? (await getSubscriptions([subscription]))[0]
+    const environment = await environmentOf(owner.workspaceId)
+    if (!row) throw new Error(`There is no subscription ${subscription}`)
+    const receiver = this.#receiverOf(row, environment)
+    const until = row.previousSecretUntil !== null && row.previousSecretUntil > now() ? row.previousSecretUntil : null
+    this.#known.set(subscription, { rows, environment, until: until ?? Number.POSITIVE_INFINITY, receiver })
+    return receiver
+  }
+
+  async #findOwner(subscription: number): Promise<Owner> {
+    const [row] = await this.#options.getSubscriptions([subscription])
+    if (!row) throw new Error(`There is no subscription ${subscription}`)
+    this.#owners.set(subscription, row)
+    return row
+  }
+
+  #receiverOf(row: SubscriptionRow, environment: Environment): Receiver {
+    const { redactor } = environment
+    const redact = redactor ? (text: string) => redactText(text, redactor) : (text: string) => text
+    const base = { secrets: [], retriesNetworkErrors: row.retryOnNetworkError, redact }
+    try {
+      const url = filled(row.url, environment)
+      const secrets = this.#secretsOf(row).map((secret) => filled(secret, environment))
+      // What is no URL is refused where it is sent, with words of its own.
+      const host = URL.parse(url)?.hostname ?? ''
+      return { ...base, url, host, secrets, problem: undefined }
+    } catch (error) {
+      return { ...base, url: row.url, host: '', problem: { code: 'NOT_SENDABLE', message: messageOf(error) } }
+    }
+  }
+
+  /** The one before the last rotation first, as long as it is good. */
+  #secretsOf({ workspaceId, id, secret, previousSecret, previousSecretUntil }: SubscriptionRow): string[] {
+    const isGood = previousSecretUntil !== null && previousSecretUntil > this.#options.now()
+    return [isGood ? previousSecret : null, secret].flatMap((sealed) =>
+      sealed === null ? [] : [this.#options.openSecret(sealed, secretContext(workspaceId, id))],
+    )
+  }
+}
+
+type Owner = Pick<SubscriptionRow, 'workflowId' | 'workspaceId'>
+type Known = { rows: readonly SubscriptionRow[]; environment: Environment; until: number; receiver: Receiver }
+
+function filled(text: string, { values }: Environment): string {
+  return text.replace(/\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g, (_, name: string) => {
+    const value = values.get(name)
+    if (value === undefined) throw new Error(`The environment variable ${name} is not set`)
+    return value
+  })
+}
