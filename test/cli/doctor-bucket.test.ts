@@ -5,6 +5,12 @@ import { S3Server } from '../files/s3-server.ts'
 type Diagnosis = { check: string; state: string; message: string; advice?: string }
 
 const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' }
+/** Without these the SDK looks for a machine of Amazon's, and for files at home. */
+const nothingElsewhere = {
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_CONFIG_FILE: '/dev/null',
+}
 const folder = temporaryFolder()
 let server: S3Server
 
@@ -81,8 +87,7 @@ describe('doctor tries the bucket and', () => {
 
   test('says that there are no credentials, or wrong ones', async () => {
     for (const environment of [
-      // Without the last two the SDK would look for a machine of Amazon's, and a file at home.
-      { AWS_EC2_METADATA_DISABLED: 'true', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_CONFIG_FILE: '/dev/null' },
+      { ...nothingElsewhere, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
       { ...credentials, AWS_SECRET_ACCESS_KEY: 'wrong' },
     ]) {
       const { state, advice } = await examine({}, environment)
