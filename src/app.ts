@@ -281,6 +281,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     sessions,
     priceOf,
     subscriptions,
+    deliveries: dispatcher.decisions,
     environments,
     files,
     interfaceFiles,

@@ -4,7 +4,7 @@ import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/wor
 import { Cost, modelFacts, Tokens } from './cost-answer.ts'
 import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
-import { SentWebhook, Webhook } from './webhook-answers.ts'
+import { RunWebhook, SentWebhook, Webhook } from './webhook-answers.ts'
 
 /** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
 
@@ -257,6 +257,9 @@ export const ExecutionDetail = t.Object(
   { $id: 'ExecutionDetail' },
 )
 export type ExecutionDetail = Static<typeof ExecutionDetail>
+
+export const RunWebhooks = t.Object({ data: t.Array(RunWebhook), limits: LimitsAnswer })
+export type RunWebhooks = Static<typeof RunWebhooks>
 
 export const WorkspaceList = listOf(
   t.Object(

@@ -2,9 +2,10 @@ import { AppError } from '../domain/errors.ts'
 import { sequenceOf } from '../domain/ids.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
-import type { ExecutionDetail, LogDetail, LogList } from './answers.ts'
+import type { ExecutionDetail, LogDetail, LogList, RunWebhooks } from './answers.ts'
 import { accountOf, assertMay, type Caller } from './auth.ts'
 import { readCursor } from './cursor.ts'
+import { runWebhookAnswer } from './delivery-answer.ts'
 import type { AnswerSet, Door } from './door.ts'
 import { answerWith, JsonText, streamWith } from './json-text.ts'
 import { limitsAnswer } from './limits-answer.ts'
@@ -25,7 +26,7 @@ export async function answerLogs(
   const wanted = readLogRequest(request.url)
   assertMay(caller, wanted.workspaceId, 'read', 'workspace')
   const scope = scopeOf(wanted)
-  const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
+  const [after] = (wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)) ?? []
   if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
   const page = await answerPage({
     store: services.store,
@@ -46,6 +47,18 @@ export async function answerLog(services: Services, set: AnswerSet, caller: Call
   const { text } = writeDetail(row as LogDetailRow, await limitsFor(services, caller))
   const runFiles = row?.files ? [row.files] : []
   return answerWith<LogDetail>(set, new JsonText(await services.files.freshen(text, runFiles)))
+}
+
+/** What was decided about each webhook when a run ended, and what became of it. */
+export async function answerRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
+  const { store } = services
+  const sequence = sequenceOf(id)
+  const row = sequence === undefined ? undefined : await store.getLog(sequence)
+  assertMay(caller, row?.workspaceId, 'read', 'log entry')
+  const run = row as LogDetailRow
+  const decided = await store.listRunWebhooks(run.sequence)
+  const limits = limitsAnswer(await services.limitsOf(accountOf(caller)))
+  return { data: decided.map((each) => runWebhookAnswer(each, run)), limits }
 }
 
 /** The deployment that a run went through. */

@@ -74,7 +74,7 @@ class PageParts {
     const { request } = this.#options
     const { end, position } = this.#latest
     const isOver = end === 'last' && (request.order === 'desc' || this.#count === 0)
-    return isOver || position === null ? null : writeCursor(position, scopeOf(request))
+    return isOver || position === null ? null : writeCursor([position], scopeOf(request))
   }
 }
 

@@ -83,5 +83,5 @@ function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | '
 
 /** What a cursor is bound to: everything but the page's size and what its entries show. */
 export function scopeOf({ workspaceId, order, filter }: LogRequest): CursorScope {
-  return { workspaceId, order, filters: JSON.stringify(filter) }
+  return { of: workspaceId, order, filters: JSON.stringify(filter) }
 }

@@ -23,6 +23,7 @@ export const tags = {
   Logs: 'The external API: what ran, when, with what result.',
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows; the active one runs.',
+  Webhooks: 'What was sent to webhooks when runs ended, and sending it again.',
   Environment: 'Variables that workflows read, encrypted where they are stored.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',
   Editor: 'What the dashboard needs alone. It changes with the dashboard, so it is not in the public document.',

@@ -6,6 +6,7 @@ export function parameterText(path: string, name: string): string | undefined {
 /** The first one that fits holds. */
 const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = [
   [/^\/api\/workflows\/\{id\}/, 'id', "The workflow's id."],
+  [/./, 'deliveryId', "The delivery's id: the header `svc-delivery-id`."],
   [/^\/api\/v1\/logs\/\{id\}/, 'id', "The entry's id, as the list gives it."],
   [/^\/api\/jobs\/\{id\}/, 'id', "The run's id: `taskId`, `jobId` and `executionId` are one."],
   [/^\/api\/webhooks\/trigger/, 'path', 'The path of a webhook trigger.'],

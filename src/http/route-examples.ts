@@ -127,6 +127,21 @@ const executionDetail = {
 
 const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
 
+const webhookId = 'billing'
+const hookUrl = 'https://billing.example.com/hook'
+const refused503 = {
+  ...{ number: 1, startedAt: endedAt, durationMs: 41.2, status: 503 },
+  error: { code: 'HTTP_ERROR', message: 'It answered with 503' },
+  answer: 'Back in a minute',
+}
+const accepted200 = { ...refused503, status: 200, error: null, answer: null }
+const delivery = {
+  ...{ id: 'dlv_00a1jx3k9f22b7a5c8d1e903', eventId: 'evt_00a1jx3k9f22b7a5c8d1e90', webhookId, url: hookUrl },
+  ...{ workflowId, executionId, logId, state: 'pending', createdAt: endedAt },
+  ...{ nextAttemptAt: '2025-06-01T12:00:05.512Z', attemptCount: 1, lastAttempt: refused503 },
+}
+const deliveryDetail = { ...delivery, attempts: [refused503] }
+
 /** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, answers: { 200: run, 202: accepted } },
@@ -150,6 +165,35 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
           executionData: { traceSpans, finalOutput: output },
           limits,
         },
+        limits,
+      },
+    },
+  },
+  listRunWebhooks: {
+    answers: {
+      200: {
+        data: [
+          {
+            webhookId,
+            url: hookUrl,
+            decision: 'delivered',
+            reason: 'The receiver took it, in 1 attempt.',
+            delivery: {
+              ...delivery,
+              state: 'delivered',
+              attemptCount: 1,
+              nextAttemptAt: null,
+              lastAttempt: accepted200,
+            },
+          },
+          {
+            webhookId: 'alerts',
+            url: 'https://alerts.example.com/hook',
+            decision: 'filtered_by_level',
+            reason: 'Its levelFilter does not admit the level of the run.',
+            delivery: null,
+          },
+        ],
         limits,
       },
     },
@@ -211,6 +255,13 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     request: { email: 'ada@example.com', password: 'correct horse battery staple' },
     answers: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
   },
+  listDeliveries: { answers: { 200: { data: [delivery], nextCursor: null } } },
+  getDelivery: { answers: { 200: deliveryDetail } },
+  resendDelivery: {
+    answers: { 200: { ...deliveryDetail, state: 'pending', nextAttemptAt: '2025-06-01T12:05:00.000Z' } },
+  },
+  cancelDelivery: { answers: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
+  resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, answers: { 200: { resent: 12 } } },
   listEnvironment: { answers: { 200: { data: [variable] } } },
   setVariable: { request: { value: 'a-long-token' }, answers: { 200: variable } },
   listFolders: {

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
 import { accountRoutes } from './routes/account.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { editorRoutes } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
@@ -56,6 +57,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(workflowRoutes(services, door))
     .use(deploymentRoutes(services, door))
     .use(executionRoutes(services, door))
+    .use(deliveryRoutes(services, door))
     .use(logRoutes(services, door))
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))

@@ -14,6 +14,7 @@ import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
+import type { UserDecisions } from '../webhooks/user-decisions.ts'
 import type { InterfaceFiles } from './interface-files.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
@@ -46,7 +47,11 @@ export type Services = {
   sessions: SessionServices
   priceOf: PriceTable
   /** Webhooks of workflows. */
-  subscriptions: Pick<Subscriptions, 'of' | 'forget' | 'findProblems' | 'prepare'>
+  subscriptions: Pick<
+    Subscriptions,
+    'of' | 'forget' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
+  >
+  deliveries: Pick<UserDecisions, 'resend' | 'resendFailed' | 'cancel'>
   environments: {
     /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

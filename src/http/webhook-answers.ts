@@ -1,7 +1,13 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import { deliveryStates } from '../domain/delivery.ts'
 import { Subscription } from '../domain/webhook.ts'
 
 /** What the routes of webhooks take and answer; webhooks of a document are the same. */
+
+const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+const Time = t.String({ format: 'date-time' })
+const oneOf = <const Names extends readonly string[]>(names: Names, description: string) =>
+  t.Unsafe<Names[number]>({ type: 'string', enum: [...names], description })
 
 const { secret: _, ...shown } = Subscription.properties
 export const Webhook = t.Object(shown, { $id: 'Webhook' })
@@ -11,11 +17,89 @@ export const SentWebhook = t.Object(
   {
     ...shown,
     secret: t.Optional(
-      t.Union([
-        t.String({ description: 'Left out: the stored one of this `id` stays; null: deliveries are not signed.' }),
-        t.Null(),
-      ]),
+      maybe(t.String({ description: 'Left out: the stored one of this `id` stays; null: deliveries are not signed.' })),
     ),
   },
   { $id: 'SentWebhook' },
 )
+
+/** A webhook as the editor shows it. */
+export const EditorWebhook = t.Object(
+  {
+    ...t.Required(t.Object(shown)).properties,
+    levelFilter: shown.levelFilter,
+    triggerFilter: shown.triggerFilter,
+    secret: oneOf(
+      ['none', 'set', 'lost'],
+      '`lost`: it cannot be decrypted any more, so nothing is delivered until it is set anew.',
+    ),
+    previousSecretUntil: maybe(
+      t.String({ format: 'date-time', description: 'Until then deliveries are signed with the secret before, too.' }),
+    ),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'EditorWebhook' },
+)
+export type EditorWebhook = Static<typeof EditorWebhook>
+
+const Attempt = t.Object(
+  {
+    number: t.Integer({ description: 'From 1.' }),
+    startedAt: Time,
+    durationMs: t.Number(),
+    status: maybe(t.Integer({ description: 'Of the answer; null when there was none.' })),
+    error: maybe(t.Object({ code: t.String(), message: t.String() }, { description: 'Null when it was accepted.' })),
+    answer: maybe(t.String({ description: "The beginning of the answer's body, 2 KB at most." })),
+  },
+  { $id: 'DeliveryAttempt' },
+)
+export type AttemptAnswer = Static<typeof Attempt>
+
+const deliveryFacts = {
+  id: t.String({ description: '`svc-delivery-id`, which is also `Idempotency-Key`.' }),
+  eventId: t.String({ description: '`id` of the body.' }),
+  webhookId: t.String(),
+  url: t.String({ description: 'As it is written now.' }),
+  workflowId: t.String(),
+  executionId: t.String(),
+  logId: t.String(),
+  state: oneOf(deliveryStates, '`pending`: until it is delivered, fails for good, or is cancelled.'),
+  createdAt: Time,
+  nextAttemptAt: maybe(t.String({ format: 'date-time', description: 'Null unless it is pending.' })),
+  attemptCount: t.Integer(),
+  lastAttempt: maybe(Attempt),
+}
+export const Delivery = t.Object(deliveryFacts, { $id: 'Delivery' })
+export type DeliveryAnswer = Static<typeof Delivery>
+
+export const DeliveryList = t.Object({
+  data: t.Array(Delivery),
+  nextCursor: maybe(t.String({ description: 'Continues this query; opaque.' })),
+})
+export const DeliveryDetail = t.Object(
+  { ...deliveryFacts, attempts: t.Array(Attempt, { description: 'The first one first.' }) },
+  { $id: 'DeliveryDetail' },
+)
+export const Resent = t.Object({ resent: t.Integer({ description: 'Deliveries that are due again.' }) })
+
+export const decisions = [
+  'inactive',
+  'filtered_by_level',
+  'filtered_by_trigger',
+  'queued',
+  'delivered',
+  'failed',
+  'cancelled',
+] as const
+export const RunWebhook = t.Object(
+  {
+    webhookId: t.String(),
+    url: t.String({ description: 'As it is written now.' }),
+    decision: oneOf(decisions, 'What was decided when the run ended, and what became of it.'),
+    reason: t.String({ description: 'The same in words.' }),
+    delivery: maybe(Delivery),
+  },
+  { $id: 'RunWebhook' },
+)
+export type RunWebhook = Static<typeof RunWebhook>

@@ -15,6 +15,7 @@ export type AccessRow = {
 }
 
 const workflow = '/api/workflows/<workflow>'
+const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 
 export const accessTable: readonly AccessRow[] = [
@@ -56,10 +57,33 @@ export const accessTable: readonly AccessRow[] = [
     'write',
     409,
   ),
+  row('GET /api/workflows/:id/deliveries', `${workflow}/deliveries`, 'read', 200),
+  row('GET /api/workflows/:id/deliveries/:deliveryId', `${workflow}/deliveries/<delivery>`, 'read', 200),
+  row(
+    'POST /api/workflows/:id/deliveries/:deliveryId/resend',
+    `${workflow}/deliveries/<delivery>/resend`,
+    'write',
+    200,
+  ),
+  row(
+    'POST /api/workflows/:id/deliveries/:deliveryId/cancel',
+    `${workflow}/deliveries/<delivery>/cancel`,
+    'write',
+    200,
+  ),
+  row(
+    'POST /api/workflows/:id/deliveries/resend-failed',
+    `${workflow}/deliveries/resend-failed`,
+    'write',
+    200,
+    '{"since":"2025-01-01"}',
+  ),
+
   row('GET /api/jobs/:id', '/api/jobs/<execution>', 'read', 200),
 
   row('GET /api/v1/logs', '/api/v1/logs?workspaceId=<workspace>', 'read', 200),
   row('GET /api/v1/logs/:id', '/api/v1/logs/<log>', 'read', 200),
+  row('GET /api/v1/logs/:id/webhooks', '/api/v1/logs/<log>/webhooks', 'read', 200),
   row(
     'GET /api/v1/logs/workflow/pt-BR/executions/:executionId',
     '/api/v1/logs/workflow/pt-BR/executions/<execution>',
@@ -99,6 +123,18 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('GET /api/editor/logs/executions/:executionId', '/api/editor/logs/executions/<execution>', 'read', 200),
   row('GET /api/editor/logs/:id', '/api/editor/logs/<log>', 'read', 200),
+  row('GET /api/editor/logs/:id/webhooks', '/api/editor/logs/<log>/webhooks', 'read', 200),
+  row('GET /api/editor/workflows/:id/webhooks', webhooks, 'read', 200),
+  row('POST /api/editor/workflows/:id/webhooks', webhooks, 'write', 201, '{"url":"https://example.com/"}'),
+  row('PATCH /api/editor/workflows/:id/webhooks/:webhookId', `${webhooks}/<webhook>`, 'write', 200, '{"active":false}'),
+  row('DELETE /api/editor/workflows/:id/webhooks/:webhookId', `${webhooks}/<webhook>`, 'write', 204),
+  row(
+    'POST /api/editor/workflows/:id/webhooks/:webhookId/rotate-secret',
+    `${webhooks}/<webhook>/rotate-secret`,
+    'write',
+    200,
+    '{"secret":"a new one"}',
+  ),
   row('GET /api/editor/keys', '/api/editor/keys', 'key', 200),
   row('POST /api/editor/keys', '/api/editor/keys', 'read', 201, '{"name":"ci","workspaceId":"<workspace>"}'),
   row('DELETE /api/editor/keys/:id', '/api/editor/keys/<key>', 'own', 204),
@@ -168,6 +204,19 @@ export const crossings: readonly AccessRow[] = [
     '/api/workflows/<own>/executions/<execution>/cancel',
     'write',
     409,
+  ),
+  row('GET /api/workflows/:id/deliveries/:deliveryId', '/api/workflows/<own>/deliveries/<delivery>', 'read', 200),
+  row(
+    'POST /api/workflows/:id/deliveries/:deliveryId/resend',
+    '/api/workflows/<own>/deliveries/<delivery>/resend',
+    'write',
+    200,
+  ),
+  row(
+    'POST /api/workflows/:id/deliveries/:deliveryId/cancel',
+    '/api/workflows/<own>/deliveries/<delivery>/cancel',
+    'write',
+    200,
   ),
 ]
 

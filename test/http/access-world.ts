@@ -2,10 +2,13 @@ import { hashToken, newToken } from '../../src/accounts/sessions.ts'
 import type { App } from '../../src/app.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
 import { type Clock, systemClock, type Timer } from '../../src/domain/clock.ts'
-import { logIdOf, newId } from '../../src/domain/ids.ts'
+import { deliveryIdOf, logIdOf, newId } from '../../src/domain/ids.ts'
+import { logWrite } from '../../src/domain/write.ts'
 import type { SharedRole } from '../../src/store/store.ts'
 import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
+import { logRow } from '../store/installed.ts'
+import { newSubscription } from '../store/subscription-contract.ts'
 import { newKey } from './accounts.ts'
 import { sampleDocument } from './world.ts'
 
@@ -52,7 +55,8 @@ export function isSession(kind: Kind): kind is SessionKind {
 }
 
 /** Ids that stand for `<names>` in paths and bodies. */
-export type Things = Readonly<Record<'workspace' | 'workflow' | 'execution' | 'log' | 'own' | 'member' | 'key', string>>
+type Thing = 'workspace' | 'workflow' | 'execution' | 'log' | 'own' | 'member' | 'key' | 'webhook' | 'delivery'
+export type Things = Readonly<Record<Thing, string>>
 
 /** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
 export class AccessWorld {
@@ -113,7 +117,19 @@ export class AccessWorld {
     await store.setMember(workspaceId, member, 'viewer')
     const { row } = newKey({ userId: this.#ownerId })
     await store.createKey(row)
-    return { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
+    const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
+    return { ...ids, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
+  }
+
+  /** What a run owes to a webhook with the id `hook`. Nobody may be called there, so nothing leaves the machine. */
+  async #delivery(workspaceId: string, workflowId: string, sequence: number): Promise<string> {
+    const { store } = this.app
+    const webhook = newSubscription('hook', { url: 'http://127.0.0.1:9/', secret: new Uint8Array() })
+    const { number: subscription } = await store.createSubscription(workflowId, webhook, Date.now())
+    const webhooks = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
+    const run = logRow({ workspaceId, workflowId }, sequence, { webhooks, endedAt: Date.now() })
+    await store.append([logWrite(run)])
+    return deliveryIdOf({ sequence, subscription }, run.executionId)
   }
 
   /** With a key, or with what else a request carries. */

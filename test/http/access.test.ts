@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { logIdOf, newExecutionId, newId } from '../../src/domain/ids.ts'
+import { deliveryIdOf, logIdOf, newExecutionId, newId } from '../../src/domain/ids.ts'
 import { type AccessRow, accessTable, crossings, takenBy } from './access-table.ts'
 import { AccessWorld, isSession, type Kind, kinds, standings, type Things } from './access-world.ts'
 import { HttpWorld, type Parsed } from './world.ts'
@@ -109,6 +109,8 @@ describe('every route', () => {
       names: (await store.listWorkflows(workspace)).map(({ document }) => document.name),
       last: await store.lastSequence(),
       environment: await store.listEnvironment(workspace),
+      webhooks: await store.listSubscriptions(workflow),
+      deliveries: await store.listDeliveries({ workflowId: workflow, state: undefined, after: undefined, limit: 10 }),
       workspace: await store.getWorkspace(workspace),
       members: await store.listMembers(workspace),
       keys: (await store.listKeys()).map(({ id, revokedAt }) => [id, revokedAt]),
@@ -153,6 +155,8 @@ function nothing(): Things {
     own: newId(),
     member: newId(),
     key: newId(),
+    webhook: newId(),
+    delivery: deliveryIdOf({ sequence: 1, subscription: 1 }, newExecutionId()),
   }
 }
 

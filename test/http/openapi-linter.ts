@@ -23,5 +23,10 @@ export async function findOpenApiFaults(openApi: unknown): Promise<string[]> {
     },
   })
   const problems = await lintFromString({ source: JSON.stringify(openApi), absoluteRef: '/openapi.json', config })
-  return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
+  return problems
+    .filter(({ message }) => !toldApart.test(message))
+    .map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
 }
+
+/** Ambiguous in form only: no run has the id `webhooks`, and no log entry the id `executions`. */
+const toldApart = /`\/api\/v1\/logs\/\{id\}\/webhooks` and `\/api\/v1\/logs\/executions\/\{executionId\}`/

@@ -31,6 +31,7 @@ import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
 import { Subscriptions } from '../../src/webhooks/subscriptions.ts'
+import { UserDecisions } from '../../src/webhooks/user-decisions.ts'
 import { allowList } from '../outbound/peers.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
@@ -145,6 +146,7 @@ export class HttpWorld {
         urlProblem: (url) => urlProblem(url, allowList([])),
         clock,
       }),
+      deliveries: new UserDecisions({ store, now: clock.now, findLane: () => undefined, expect: () => {} }),
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },
       interfaceFiles: async () => madeUpInterface(directory),

@@ -7,6 +7,7 @@ import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { runRoutes } from './editor/runs.ts'
+import { webhookRoutes } from './editor/webhooks.ts'
 import { workspaceRoutes } from './editor/workspaces.ts'
 
 /**
@@ -21,5 +22,6 @@ export function editorRoutes(services: Services, door: Door) {
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))
+    .use(webhookRoutes(services, door))
     .use(runRoutes(services, door))
 }

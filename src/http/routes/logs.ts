@@ -1,9 +1,9 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { triggerKinds } from '../../domain/workflow.ts'
-import { answers, ExecutionDetail, LogDetail, LogList } from '../answers.ts'
+import { answers, ExecutionDetail, LogDetail, LogList, RunWebhooks } from '../answers.ts'
 import type { Door } from '../door.ts'
-import { answerExecution, answerLog, answerLogs } from '../log-answers.ts'
+import { answerExecution, answerLog, answerLogs, answerRunWebhooks } from '../log-answers.ts'
 import { logsPageDefault, logsPageMax } from '../log-query.ts'
 import { documented, operation } from '../operation.ts'
 import type { Services } from '../services.ts'
@@ -46,6 +46,24 @@ export function logRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getLogEntry',
           summary: 'Get a log entry',
+          tag: 'Logs',
+          access: 'external',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:id/webhooks',
+      async ({ request, set, params: { id }, server }) => {
+        const key = await door.enterExternal(request, set, server)
+        return answerRunWebhooks(services, key, id)
+      },
+      {
+        response: answers({ 200: RunWebhooks }),
+        detail: operation({
+          name: 'listRunWebhooks',
+          summary: 'Why was something sent, or nothing?',
+          description: 'What was decided about each webhook of the workflow when the run ended, and what became of it.',
           tag: 'Logs',
           access: 'external',
           errors: ['NOT_FOUND'],

@@ -1,10 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { LogCounts } from '../../../store/log-query.ts'
-import { answers, ExecutionDetail, isoTime, LogDetail, LogList, Time } from '../../answers.ts'
+import { answers, ExecutionDetail, isoTime, LogDetail, LogList, RunWebhooks, Time } from '../../answers.ts'
 import { assertMay } from '../../auth.ts'
 import type { Door } from '../../door.ts'
-import { answerExecution, answerLog, answerLogs } from '../../log-answers.ts'
+import { answerExecution, answerLog, answerLogs, answerRunWebhooks } from '../../log-answers.ts'
 import { type HistogramRequest, readHistogramRequest } from '../../log-query.ts'
 import { operation } from '../../operation.ts'
 import type { Services } from '../../services.ts'
@@ -85,6 +85,20 @@ export function editorLogRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getEditorLog',
           summary: 'Get a log entry',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:id/webhooks',
+      async ({ request, set, params }) => answerRunWebhooks(services, await door.enterSession(request, set), params.id),
+      {
+        response: answers({ 200: RunWebhooks }),
+        detail: operation({
+          name: 'listEditorRunWebhooks',
+          summary: 'Why was something sent, or nothing?',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],

@@ -1,0 +1,197 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { deliveryStates } from '../../domain/delivery.ts'
+import { AppError } from '../../domain/errors.ts'
+import { deliveryIdOf, deliveryKeyOf, sequenceAt } from '../../domain/ids.ts'
+import { isObject } from '../../domain/input.ts'
+import type { DeliveryRow } from '../../store/store.ts'
+import { answers } from '../answers.ts'
+import { findWorkflow } from '../auth.ts'
+import { readJsonBody } from '../body.ts'
+import { type CursorScope, readCursor, writeCursor } from '../cursor.ts'
+import { attemptAnswer, deliveryAnswer } from '../delivery-answer.ts'
+import type { Door } from '../door.ts'
+import { documented, operation } from '../operation.ts'
+import { Parameters, readTime } from '../parameters.ts'
+import type { Services } from '../services.ts'
+import { DeliveryDetail, DeliveryList, Resent } from '../webhook-answers.ts'
+
+const pageMax = 1_000
+const pageDefault = 100
+
+/** What was sent to receivers of a workflow's webhooks: `/api/workflows/<id>/deliveries`. */
+export function deliveryRoutes(services: Services, door: Door) {
+  const { store, deliveries, settings } = services
+  return new Elysia({ prefix: '/api/workflows/:id/deliveries' })
+    .get(
+      '',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enter(request, set)
+        await findWorkflow(services, caller, id, 'read')
+        const { state, limit, cursor } = readQuery(request.url)
+        const scope: CursorScope = { of: id, order: 'desc', filters: state ?? '' }
+        const page = await store.listDeliveries({ workflowId: id, state, limit, after: positionOf(cursor, scope) })
+        const { position } = page
+        const nextCursor = position && writeCursor([position.sequence, position.subscription], scope)
+        return { data: page.deliveries.map(deliveryAnswer), nextCursor }
+      },
+      {
+        query: documented(DeliveryQueryParameters),
+        response: answers({ 200: DeliveryList }),
+        detail: operation({
+          name: 'listDeliveries',
+          summary: 'List deliveries',
+          description:
+            'What runs of the workflow owe to its webhooks, those of the newest runs first. A page may be short, or empty, ' +
+            'and have a cursor.',
+          tag: 'Webhooks',
+          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/:deliveryId',
+      async ({ request, set, params: { id, deliveryId } }) => {
+        const caller = await door.enter(request, set)
+        await findWorkflow(services, caller, id, 'read')
+        return detailOf(await findDelivery(id, deliveryId))
+      },
+      {
+        response: answers({ 200: DeliveryDetail }),
+        detail: operation({
+          name: 'getDelivery',
+          summary: 'Get a delivery, with its attempts',
+          tag: 'Webhooks',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/:deliveryId/resend',
+      async ({ request, set, params: { id, deliveryId } }) => {
+        const caller = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        await findWorkflow(services, caller, id, 'write')
+        await deliveries.resend(await findDelivery(id, deliveryId))
+        return detailOf(await findDelivery(id, deliveryId))
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: DeliveryDetail }),
+        detail: operation({
+          name: 'resendDelivery',
+          summary: 'Send a delivery again',
+          description:
+            'Now, with the same ids and the same body, whatever became of it before. One that is pending keeps the attempts ' +
+            'that it has left, one that has ended gets as many as at first. While an attempt is on its way it is refused.',
+          tag: 'Webhooks',
+          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .post(
+      '/:deliveryId/cancel',
+      async ({ request, set, params: { id, deliveryId } }) => {
+        const caller = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        await findWorkflow(services, caller, id, 'write')
+        const found = await findDelivery(id, deliveryId)
+        if (!(await deliveries.cancel(found))) throw notPending(await findDelivery(id, deliveryId))
+        return detailOf(await findDelivery(id, deliveryId))
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: DeliveryDetail }),
+        detail: operation({
+          name: 'cancelDelivery',
+          summary: 'Cancel a delivery',
+          description: 'There are no further attempts. One that is under way may still reach the receiver.',
+          tag: 'Webhooks',
+          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .post(
+      '/resend-failed',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enter(request, set)
+        door.note(request, { workflowId: id })
+        await findWorkflow(services, caller, id, 'write')
+        const since = readSince(await readJsonBody(request, settings.bodyBytesMax))
+        return { resent: await deliveries.resendFailed(id, Math.max(0, sequenceAt(since))) }
+      },
+      {
+        parse: 'none',
+        body: documented(FailedSince),
+        response: answers({ 200: Resent }),
+        detail: operation({
+          name: 'resendFailedDeliveries',
+          summary: 'Send failed deliveries again',
+          description: 'All that failed of runs which ended at a time or later, to every webhook of the workflow.',
+          tag: 'Webhooks',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+        }),
+      },
+    )
+
+  async function findDelivery(workflowId: string, deliveryId: string): Promise<DeliveryRow> {
+    const key = deliveryKeyOf(deliveryId)
+    const row = key && (await store.getDelivery(key))
+    // The id holds more than where the row is, and all of it counts.
+    if (row?.workflowId === workflowId && deliveryIdOf(row, row.executionId) === deliveryId) return row
+    throw new AppError('NOT_FOUND', 'This workflow has no such delivery. GET …/deliveries lists its deliveries.')
+  }
+
+  async function detailOf(row: DeliveryRow) {
+    return { ...deliveryAnswer(row), attempts: (await store.listAttempts(row)).map(attemptAnswer) }
+  }
+}
+
+const DeliveryQueryParameters = t.Object({
+  state: t.Optional(
+    t.Unsafe<(typeof deliveryStates)[number]>({
+      type: 'string',
+      enum: [...deliveryStates],
+      description: 'Only those in this state.',
+    }),
+  ),
+  limit: t.Optional(
+    t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'Deliveries on a page at most.' }),
+  ),
+  cursor: t.Optional(t.String({ description: '`nextCursor` of the page before, with the same `state`.' })),
+})
+
+const FailedSince = t.Object({ since: t.String({ description: 'RFC 3339, or a date; without a zone it is UTC.' }) })
+
+function readQuery(url: string) {
+  const parameters = new Parameters(url)
+  const query = {
+    state: parameters.oneOf('state', deliveryStates),
+    limit: parameters.whole('limit', 1, pageMax) ?? pageDefault,
+    cursor: parameters.text('cursor'),
+  }
+  parameters.assertValid()
+  return query
+}
+
+function positionOf(cursor: string | undefined, scope: CursorScope) {
+  if (cursor === undefined) return undefined
+  const [sequence, subscription] = readCursor(cursor, scope) ?? []
+  if (sequence !== undefined && subscription !== undefined) return { sequence, subscription }
+  throw new AppError(
+    'INVALID_CURSOR',
+    'This cursor does not belong to this query. Keep the workflow and state as they were, or start without a cursor.',
+  )
+}
+
+function readSince(body: unknown): number {
+  const since = isObject(body) ? body['since'] : undefined
+  const at = typeof since === 'string' ? readTime(since) : undefined
+  if (at !== undefined) return at
+  const message = 'since must be a time such as 2025-01-31T08:00:00Z, or a date.'
+  throw new AppError('INVALID_INPUT', message, { details: [{ path: 'since', message }] })
+}
+
+function notPending({ state }: DeliveryRow): AppError {
+  return new AppError('CONFLICT', `The delivery is ${state}: only one that is pending can be cancelled.`)
+}

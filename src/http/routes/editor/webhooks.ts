@@ -1,0 +1,179 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/input.ts'
+import { findMisfits } from '../../../domain/shape.ts'
+import { keepSecretMsMax, Subscription, type SubscriptionRow, shownOf } from '../../../domain/webhook.ts'
+import type { SubscriptionPatch } from '../../../webhooks/subscriptions.ts'
+import { answers, isoTime, listOf } from '../../answers.ts'
+import { findWorkflow } from '../../auth.ts'
+import { readJsonBody, readShape } from '../../body.ts'
+import type { Door } from '../../door.ts'
+import { documented, operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+import { EditorWebhook, SentWebhook } from '../../webhook-answers.ts'
+
+const { id: _, ...changeable } = Subscription.properties
+const Change = t.Partial(t.Object(changeable), { additionalProperties: false })
+
+const NewSecret = t.Object(
+  {
+    secret: t.String({ minLength: 1, maxLength: 1_000, expected: 'a text of 1 to 1000 characters' }),
+    keepPreviousForS: t.Optional(
+      t.Integer({
+        minimum: 0,
+        maximum: keepSecretMsMax / 1000,
+        default: 0,
+        description: 'Seconds for which deliveries are signed with the secret before, too.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'] as const
+
+/** The webhooks of a workflow, one by one: `/api/editor/workflows/<id>/webhooks`. Their secrets come in and never go out. */
+export function webhookRoutes(services: Services, door: Door) {
+  const { subscriptions, settings } = services
+  return new Elysia({ prefix: '/workflows/:id/webhooks' })
+    .get(
+      '',
+      async ({ request, set, params: { id } }) => {
+        await findWorkflow(services, await door.enterSession(request, set), id, 'read')
+        return { data: (await subscriptions.of(id)).map(webhookAnswer) }
+      },
+      {
+        response: answers({ 200: listOf(EditorWebhook) }),
+        detail: operation({
+          name: 'listWebhooks',
+          summary: 'List webhooks',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '',
+      async ({ request, set, params: { id } }) => {
+        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const wanted = withoutNulls(await readJsonBody(request, settings.bodyBytesMax))
+        assertFits(Subscription, wanted)
+        set.status = 201
+        return webhookAnswer(await subscriptions.create(workflow, wanted as Subscription))
+      },
+      {
+        parse: 'none',
+        body: documented(SentWebhook),
+        response: answers({ 201: EditorWebhook }),
+        detail: operation({
+          name: 'createWebhook',
+          summary: 'Add a webhook',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'CONFLICT'],
+        }),
+      },
+    )
+    .patch(
+      '/:webhookId',
+      async ({ request, set, params: { id, webhookId } }) => {
+        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const change = await readJsonBody(request, settings.bodyBytesMax)
+        assertFits(Change, withoutNulls(change))
+        assertKnown(change)
+        return webhookAnswer(await subscriptions.change(workflow, webhookId, change))
+      },
+      {
+        parse: 'none',
+        body: documented(Change),
+        response: answers({ 200: EditorWebhook }),
+        detail: operation({
+          name: 'changeWebhook',
+          summary: 'Change a webhook',
+          description:
+            'What is left out stays. Null takes a filter or the secret away, and sets anything else back to its default.',
+          tag: 'Editor',
+          access: 'session',
+          errors: inBody,
+        }),
+      },
+    )
+    .delete(
+      '/:webhookId',
+      async ({ request, set, params: { id, webhookId } }) => {
+        await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        await subscriptions.delete(id, webhookId)
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void() }),
+        detail: operation({
+          name: 'deleteWebhook',
+          summary: 'Delete a webhook',
+          description: 'Its pending deliveries go on.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/:webhookId/rotate-secret',
+      async ({ request, set, params: { id, webhookId } }) => {
+        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const { secret, keepPreviousForS = 0 } = await readShape(request, NewSecret, settings.bodyBytesMax)
+        return webhookAnswer(await subscriptions.rotate(workflow, webhookId, secret, keepPreviousForS * 1000))
+      },
+      {
+        parse: 'none',
+        body: documented(NewSecret),
+        response: answers({ 200: EditorWebhook }),
+        detail: operation({
+          name: 'rotateWebhookSecret',
+          summary: 'Give a webhook a new secret',
+          description:
+            'While the one before is kept, `svc-signature` has two `v1=` parts, that of the one before first, so that ' +
+            'receivers can change over when it suits them.',
+          tag: 'Editor',
+          access: 'session',
+          errors: inBody,
+        }),
+      },
+    )
+}
+
+function webhookAnswer(row: SubscriptionRow): EditorWebhook {
+  const { secret, previousSecret, previousSecretUntil, createdAt, updatedAt } = row
+  return {
+    ...shownOf(row),
+    secret: secret === null ? 'none' : secret.length === 0 ? 'lost' : 'set',
+    previousSecretUntil: previousSecret === null ? null : isoTime(previousSecretUntil ?? 0),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  }
+}
+
+/** Null is no member, but for the secret: there it says that there is none. */
+function withoutNulls(body: unknown): unknown {
+  if (!isObject(body)) return body
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || name === 'secret'))
+}
+
+function assertFits(schema: typeof Subscription | typeof Change, body: unknown): void {
+  const details = findMisfits(schema, body)
+  if (details.length === 0) return
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+}
+
+/** Of the members that are null. */
+function assertKnown(change: unknown): asserts change is SubscriptionPatch {
+  const names = isObject(change) ? Object.keys(change) : []
+  const unknown = names.filter((name) => !Object.hasOwn(changeable, name))
+  const details = unknown.map((name) => ({ path: name, message: `${name} is not known here.` }))
+  if (isObject(change) && change['url'] === null) details.push({ path: 'url', message: 'url must be text, not null.' })
+  if (details.length === 0) return
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+}
