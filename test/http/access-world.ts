@@ -106,6 +106,7 @@ export class AccessWorld {
       id: null,
       workspaceId,
       document: sampleDocument(),
+      webhooks: [newSubscription('hook', { url: 'http://127.0.0.1:9/', active: false })],
       at,
     })
     await store.deploy(workflow, document, at, this.#ownerId)
@@ -121,11 +122,10 @@ export class AccessWorld {
     return { ...ids, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
   }
 
-  /** What a run owes to a webhook with the id `hook`. Nobody may be called there, so nothing leaves the machine. */
+  /** What another run owes to the webhook. Nobody may be called where it goes, so nothing leaves the machine. */
   async #delivery(workspaceId: string, workflowId: string, sequence: number): Promise<string> {
     const { store } = this.app
-    const webhook = newSubscription('hook', { url: 'http://127.0.0.1:9/', secret: new Uint8Array() })
-    const { number: subscription } = await store.createSubscription(workflowId, webhook, Date.now())
+    const subscription = (await store.listSubscriptions(workflowId))[0]!.number
     const webhooks = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
     const run = logRow({ workspaceId, workflowId }, sequence, { webhooks, endedAt: Date.now() })
     await store.append([logWrite(run)])
