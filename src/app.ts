@@ -224,7 +224,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const manualRuns = new ManualRuns({
     runner,
-    observe: (executionId) => bus.open(executionId),
+    observe: (run) => bus.open(run),
     bytesMax: config.manualRunsBytes,
     onLost: (executionId, cause) => logger.error('run by hand was lost', { executionId, cause }),
   })

@@ -9,7 +9,7 @@ export type ManualRunsOptions = {
     assertFree(): void
   }
   /** The observer for a run that is about to start. */
-  observe(executionId: string): RunObserver
+  observe(run: { executionId: string; workspaceId: string }): RunObserver
   /** Memory for runs that have ended. */
   bytesMax: number
   /** Told of a run whose log entry could not be written. */
@@ -35,7 +35,7 @@ export class ManualRuns {
     const { runner, observe, onLost } = this.#options
     const { executionId } = request
     runner.assertFree()
-    const observer = observe(executionId)
+    const observer = observe({ executionId, workspaceId: request.workspaceId })
     runner.execute({ ...request, observer }).then(
       ({ record }) => this.#keep(record),
       (error: unknown) => {

@@ -12,6 +12,9 @@ export type Watcher = {
   end(): void
 }
 
+/** What is known of a run before it begins: it may have to wait for its environment. */
+export type ExpectedRun = Pick<RunInSight, 'executionId' | 'workspaceId'>
+
 export type RunBusOptions = {
   /** Lets somebody watch a run in flight. False when it is not in flight. */
   observe(executionId: string, observer: RunObserver): boolean
@@ -42,14 +45,16 @@ export class RunBus {
     return this.#watchers
   }
 
-  /** A run that is observed. */
-  find(executionId: string): RunInSight | undefined {
-    return this.#channels.get(executionId)?.run
+  /** A run that is observed, or is about to start. */
+  find(executionId: string): ExpectedRun | undefined {
+    const channel = this.#channels.get(executionId)
+    return channel?.run ?? channel?.expected
   }
 
   /** The observer for a run that is about to start. It is to be told of the run's end. */
-  open(executionId: string): RunObserver {
-    const channel = new RunChannel(() => this.#channels.delete(executionId))
+  open(run: ExpectedRun): RunObserver {
+    const { executionId } = run
+    const channel = new RunChannel(() => this.#channels.delete(executionId), run)
     this.#channels.set(executionId, channel)
     return channel
   }
@@ -93,6 +98,7 @@ export class RunBus {
 /** The watchers of one run, and what they need to know of it. */
 class RunChannel implements RunObserver {
   readonly #ended: () => void
+  readonly expected: ExpectedRun | undefined
   readonly #watchers = new Set<Watcher>()
   /** What open blocks have streamed. */
   readonly #streams = new Map<Span, StreamedText>()
@@ -100,8 +106,9 @@ class RunChannel implements RunObserver {
   run: RunInSight | undefined
   #texts: LiveTexts | undefined
 
-  constructor(ended: () => void) {
+  constructor(ended: () => void, expected?: ExpectedRun) {
     this.#ended = ended
+    this.expected = expected
   }
 
   add(watcher: Watcher): void {

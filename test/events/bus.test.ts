@@ -93,7 +93,7 @@ describe('live events', () => {
   test('tell of everything in a run that is watched from its start, and of its end', async () => {
     const bus = busOf()
     const reader = new Reader()
-    const observer = bus.open('run-1')
+    const observer = bus.open({ executionId: 'run-1', workspaceId: 'w' })
     bus.watch('run-1', reader)
     const running = world.run(calling, {}, { executionId: 'run-1', observer })
     await letGo()
@@ -142,7 +142,7 @@ describe('live events', () => {
   test('end for one who leaves, and for nobody else', async () => {
     const bus = busOf()
     const [stays, leaves] = [new Reader(), new Reader()]
-    const observer = bus.open('run-3')
+    const observer = bus.open({ executionId: 'run-3', workspaceId: 'w' })
     bus.watch('run-3', stays)
     const leave = bus.watch('run-3', leaves)
     const running = world.run(calling, {}, { executionId: 'run-3', observer })
@@ -156,9 +156,16 @@ describe('live events', () => {
     expect(stays.lines).toContain('run.ended')
   })
 
+  test('of a run that has not begun yet can be asked for: it may wait for its environment', () => {
+    const bus = busOf()
+    bus.open({ executionId: 'run-7', workspaceId: 'w' })
+    expect(bus.find('run-7')).toEqual({ executionId: 'run-7', workspaceId: 'w' })
+    expect(bus.find('run-8')).toBeUndefined()
+  })
+
   test('are refused to more readers than the setting allows', () => {
     const bus = busOf(1)
-    bus.open('run-4')
+    bus.open({ executionId: 'run-4', workspaceId: 'w' })
     bus.watch('run-4', new Reader())
     expect(() => bus.watch('run-4', new Reader())).toThrow('MILLRACE_WATCHERS_MAX')
   })
@@ -167,7 +174,7 @@ describe('live events', () => {
     const broken = new World({ record: () => Promise.reject(new Error('The disk is full')) })
     const bus = busOf()
     const reader = new Reader()
-    const observer = bus.open('run-5')
+    const observer = bus.open({ executionId: 'run-5', workspaceId: 'w' })
     bus.watch('run-5', reader)
     const running = broken.run(document({ blocks: [trigger] }), {}, { executionId: 'run-5', observer })
     expect(running).rejects.toThrow('disk')
@@ -180,7 +187,7 @@ describe('live events', () => {
 /** Tells a channel of a run that streams, as the engine does. */
 function streaming(secret: string | undefined) {
   const bus = busOf()
-  const observer = bus.open('run-6')
+  const observer = bus.open({ executionId: 'run-6', workspaceId: 'w' })
   const span = (id: string, blockId: string | null, type: string): RunInSight['root'] => ({
     ...{ id, blockId, type, name: 'Agent', status: 'success', input: null, output: null, error: null, attempts: null },
     ...{ startTime: 0, endTime: 0, durationMs: 0, children: [] },
