@@ -63,7 +63,8 @@ function writePid(pidFile: string): void {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch {
-    // The lock holds without it.
+    // The lock holds without it; an empty file, or that of a process long gone, would only mislead.
+    rmSync(pidFile, { force: true })
   }
 }
 

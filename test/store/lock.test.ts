@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { temporaryFolder } from '../executable.ts'
+import { smallDisk } from './small-disk.ts'
 
 const lockModule = join(import.meta.dir, '../../src/store/lock.ts')
 
@@ -33,6 +34,15 @@ test('a directory that another process serves is refused, with its process id', 
   expect(error.message).toContain(`process ${child.pid} `)
   child.kill('SIGKILL')
   await child.exited
+})
+
+test('a full disk prevents no lock, and no file is left that names no process', () => {
+  using disk = smallDisk('64k')
+  if (!disk) return
+  expect(() => writeFileSync(join(disk.path, 'filling'), new Uint8Array(100_000))).toThrow('ENOSPC')
+  const lock = takeLock(disk.path)
+  expect(existsSync(join(disk.path, 'millrace.pid'))).toBe(false)
+  lock.release()
 })
 
 test('the lock of a process that was killed is free at once, whoever has its process id now', async () => {
