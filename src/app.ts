@@ -40,7 +40,7 @@ import type { Account } from './http/services.ts'
 import { createLanguageModels } from './models/language-models.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
-import { createPost } from './outbound/post.ts'
+import { Poster } from './outbound/post.ts'
 import { urlProblem } from './outbound/url-problem.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
 import { Retention } from './store/retention.ts'
@@ -155,12 +155,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       return accounts.report(ownerId)
     },
   })
-  const webhookRequests = createOutbound({
-    allow: outboundAllow,
-    version,
-    concurrency: { total: config.webhookConcurrency, perHost: config.webhookConcurrency },
-    clock,
-  })
+  const poster = new Poster({ allow: outboundAllow, version, clock })
   const dispatcher = new Dispatcher({
     store,
     write: async (write) => void (await writer.write(write)),
@@ -168,7 +163,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     environmentOf: environments.of,
     openSecret: (sealed, context) => textOf(box.open(sealed, context)),
     freshen: files.freshenAt,
-    post: createPost(webhookRequests.open),
+    post: poster.post,
     clock,
     random: Math.random,
     concurrency: config.webhookConcurrency,
@@ -374,7 +369,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await sandbox.stop()
       metrics.stop()
       outbound.stop()
-      webhookRequests.stop()
+      poster.stop()
       await Promise.all([keyUses.stop(), sessions.stop(), journal.stop()])
       await store.close()
     },

@@ -3,6 +3,7 @@ import { fetchCapNeeded, fetchCapVariable } from '../../src/outbound/fetch-cap.t
 import { hanging, httpPeer, RawPeer } from './peers.ts'
 import type { Job, Told } from './requests-process.ts'
 
+const senders = ['outbound', 'poster'] as const
 const script = new URL('./requests-process.ts', import.meta.url).pathname
 const certificate = (name: string) => new URL(`./certificates/${name}`, import.meta.url).pathname
 
@@ -23,20 +24,22 @@ function securePeer() {
 }
 
 describe('what stands in the environment', () => {
-  test('does not lead requests through a proxy', async () => {
+  test.each(senders)('does not lead requests through a proxy (%s)', async (sender) => {
     using proxy = await new RawPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nproxied')).listen()
     using peer = httpPeer(() => new Response('direct'))
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
     const environment = Object.fromEntries(names.map((name) => [name, proxy.url]))
     const urls = [`http://127.0.0.1:${peer.port}/`, `http://x.example:${peer.port}/`, 'https://127.0.0.1:1/']
-    const outcomes = await told({ allow: ['loopback'], urls, names: { 'x.example': ['127.0.0.1'] } }, environment)
+    const job = { sender, allow: ['loopback'], urls, names: { 'x.example': ['127.0.0.1'] } }
+    const outcomes = await told(job, environment)
     expect(outcomes).toMatchObject([{ body: 'direct' }, { body: 'direct' }, { code: 'CONNECTION_FAILED' }])
     expect(proxy.connections).toBe(0)
   })
 
-  test('does not switch off the check of certificates', async () => {
+  test.each(senders)('does not switch off the check of certificates (%s)', async (sender) => {
     using peer = securePeer()
     const job = {
+      sender,
       allow: ['loopback'],
       urls: [`https://127.0.0.1:${peer.port}/`, `https://service.example:${peer.port}/`],
       names: { 'service.example': ['127.0.0.1'] },
@@ -45,22 +48,25 @@ describe('what stands in the environment', () => {
       expect(outcome).toMatchObject({ code: 'CONNECTION_FAILED', message: expect.stringContaining('certificate') })
   })
 
-  test('may add an authority; certificates are then checked for the name that was asked for', async () => {
-    using peer = securePeer()
-    const names = { 'service.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] }
-    const hosts = ['service.example', '127.0.0.1', 'other.example', 'localhost']
-    const urls = hosts.map((host) => `https://${host}:${peer.port}/`)
-    const outcomes = await told(
-      { allow: ['loopback'], urls, names },
-      { NODE_EXTRA_CA_CERTS: certificate('authority.pem') },
-    )
-    expect(outcomes).toMatchObject([
-      { body: `service.example:${peer.port}` },
-      { body: `127.0.0.1:${peer.port}` },
-      { code: 'CONNECTION_FAILED', message: expect.stringContaining('The certificate of other.example') },
-      { code: 'CONNECTION_FAILED', message: expect.stringContaining('The certificate of localhost') },
-    ])
-  })
+  test.each(senders)(
+    'may add an authority; certificates are then checked for the name that was asked for (%s)',
+    async (sender) => {
+      using peer = securePeer()
+      const names = { 'service.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] }
+      const hosts = ['service.example', '127.0.0.1', 'other.example', 'localhost']
+      const urls = hosts.map((host) => `https://${host}:${peer.port}/`)
+      const outcomes = await told(
+        { sender, allow: ['loopback'], urls, names },
+        { NODE_EXTRA_CA_CERTS: certificate('authority.pem') },
+      )
+      expect(outcomes).toMatchObject([
+        { body: `service.example:${peer.port}` },
+        { body: `127.0.0.1:${peer.port}` },
+        { code: 'CONNECTION_FAILED', message: expect.stringContaining('The certificate of other.example') },
+        { code: 'CONNECTION_FAILED', message: expect.stringContaining('The certificate of localhost') },
+      ])
+    },
+  )
 
   test('raises the number of requests in flight: 300 hosts that hang do not hold up another one', async () => {
     using dead = await hanging()

@@ -1,8 +1,11 @@
 import type { Concurrency } from '../../src/outbound/bulkhead.ts'
-import { outboundOf, requestTo } from './peers.ts'
+import { Poster } from '../../src/outbound/post.ts'
+import { allowList, outboundOf, requestTo } from './peers.ts'
 
 /** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
 export type Job = {
+  /** Requests of workflows, or webhooks. */
+  sender?: 'outbound' | 'poster'
   allow: string[]
   urls: string[]
   /** The addresses of names; those of others are looked up. */
@@ -24,11 +27,19 @@ if (import.meta.main) {
   const leaving = new AbortController()
   const hung = (job.hanging ?? []).map((url) => outbound.fetch(requestTo(url, { signal: leaving.signal })))
   const told: Told[] = []
+  const poster = new Poster({ allow: allowList(job.allow), version: '1.2.3', lookup })
   for (const url of job.urls) {
-    const outcome = await outbound.fetch(requestTo(url, { timeoutMs: job.timeoutMs ?? 20_000 }))
+    const request = requestTo(url, { timeoutMs: job.timeoutMs ?? 20_000 })
+    if (job.sender === 'poster') {
+      const outcome = await poster.post({ ...request, body: '{}', answerBytes: 2_048 })
+      told.push(outcome.ok ? { status: outcome.status, body: new TextDecoder().decode(outcome.answer) } : outcome)
+      continue
+    }
+    const outcome = await outbound.fetch(request)
     if (!outcome.ok) told.push({ code: outcome.code, message: outcome.message })
     else told.push({ status: outcome.answer.status, body: new TextDecoder().decode(outcome.answer.body) })
   }
+  poster.stop()
   leaving.abort()
   await Promise.all(hung)
   console.log(JSON.stringify(told))
