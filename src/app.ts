@@ -4,6 +4,7 @@ import { KeyUses } from './accounts/key-uses.ts'
 import { KeyCache } from './accounts/keys.ts'
 import { AccountLimits } from './accounts/limits.ts'
 import { RateJournal } from './accounts/rate-journal.ts'
+import { RateLimiter } from './accounts/rate-limit.ts'
 import { openSecretBox, sealHeadBytes } from './accounts/secret-box.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Usage } from './accounts/usage.ts'
@@ -31,6 +32,7 @@ import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
 import type { Answerer, Listener } from './http/listener.ts'
+import { chatPath, chatRoutes } from './http/routes/chat.ts'
 import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
 import { webhookPath, webhookRoutes } from './http/routes/triggers.ts'
@@ -47,6 +49,7 @@ import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
+import { Conversations } from './triggers/conversations.ts'
 import { Dispatcher } from './webhooks/dispatcher.ts'
 import { createOutbox } from './webhooks/outbox.ts'
 import { Subscriptions } from './webhooks/subscriptions.ts'
@@ -316,6 +319,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     limits: accounts,
     settings,
   }
+  const conversations = new Conversations({
+    listTurns: (workflowId, conversationId, limit) => store.listTurns(workflowId, conversationId, limit),
+    write: (write) => writer.write(write),
+    seal: (text, context) => box.seal(text, context),
+    open: (sealed, context) => textOf(box.open(sealed, context)),
+    clock,
+  })
+  const wrongPasswords = new RateLimiter({ clock })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
   const executed = metrics.requests.route('POST', executePath)
   const server = createServer(services, {
@@ -328,6 +339,22 @@ export async function startApp(options: AppOptions): Promise<App> {
         accept: (request) => jobs.accept(request),
         streamLost: ({ cause, code }, executionId) => logger.error('stream broke off', { executionId, code, cause }),
         answered: (request, response, facts) => door.answered(request, response, facts, executed),
+      }),
+    chat: (door) =>
+      chatRoutes({
+        ...starting,
+        lookUpKey: keys.lookUp,
+        at: (address) => addresses.at(address),
+        environmentOf: environments.of,
+        receiveFiles: files.receive,
+        conversations,
+        refused: (address) => accounts.takeRefused(address),
+        wrongPasswords: (who, count) =>
+          count ? wrongPasswords.take(who, wrongPasswordsMax) : wrongPasswords.peek(who, wrongPasswordsMax),
+        lost: (what, cause, executionId) => logger.error(what, { executionId, cause }),
+        variableMissing: (workflowId) => logger.error('a chat lets nobody in: its password is not set', { workflowId }),
+        answered: (request, response, facts) =>
+          door.answered(request, response, facts, metrics.requests.route(request.method, chatPath)),
       }),
     webhooks: (door) =>
       webhookRoutes({
@@ -383,6 +410,9 @@ const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 /** Compiled workflows in memory at most; each is some kilobytes. */
 const plansMax = 1_000
+
+/** A minute, from one address at one chat. */
+const wrongPasswordsMax = 20
 
 /** Time after the start until user code is prepared for. */
 const warmAfterMs = 100

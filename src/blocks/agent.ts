@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import type { ChatMessage } from '../domain/chat.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
 import { isDeeperThan } from '../domain/json.ts'
@@ -44,7 +45,10 @@ const Parameters = t.Object({
   ),
   userPrompt: t.Optional(t.Unknown({ title: 'User prompt' })),
   history: t.Optional(
-    t.Boolean({ title: 'History', description: 'Whether the conversation so far is sent, under a chat trigger.' }),
+    t.Boolean({
+      title: 'History',
+      description: 'Whether the conversation so far is sent, under a chat trigger. It is, unless this is false.',
+    }),
   ),
   responseFormat: t.Optional(
     t.Record(t.String(), t.Unknown(), {
@@ -112,7 +116,7 @@ type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 /** Answers until one asks for no tool. Throws `BlockError`. */
 async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelAnswer> {
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
-  const messages = openingOf(params)
+  const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
   for (let step = 1; step <= params.maxSteps; step += 1) {
     const question = { params, messages: [...messages], tools: tools.told, responseSchema: params.responseFormat }
     const turn = await askModel({ ...question, onText: (text) => context.chunk(text) }, context)
@@ -136,13 +140,17 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
   throw new BlockError('MAX_STEPS_REACHED', `The model still asked for tools in step ${params.maxSteps}, the last one.`)
 }
 
-function openingOf({ systemPrompt, messages = [], userPrompt }: Parameters): ModelMessage[] {
+function openingOf(
+  { systemPrompt, messages = [], userPrompt }: Parameters,
+  history: readonly ChatMessage[],
+): ModelMessage[] {
   const opening: ModelMessage[] = []
   const add = (role: 'system' | 'user' | 'assistant', content: unknown) => {
     const text = asText(content)
     if (text !== '') opening.push({ role, content: text })
   }
   add('system', systemPrompt)
+  for (const { role, content } of history) add(role, content)
   for (const { role, content } of messages) add(role, content)
   add('user', userPrompt)
   if (opening.some(({ role }) => role === 'user')) return opening

@@ -2,6 +2,7 @@ import type { BlockDefinition } from '../engine/block.ts'
 import { agent } from './agent.ts'
 import { api } from './api.ts'
 import { apiTrigger } from './api-trigger.ts'
+import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
 import { functionBlock } from './function.ts'
 import { loop } from './loop.ts'
@@ -17,7 +18,7 @@ import { workflow } from './workflow.ts'
 /** Every block type there is: to add one, write its file and name it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, webhookTrigger, manualTrigger],
+    ...[apiTrigger, webhookTrigger, chatTrigger, manualTrigger],
     ...[api, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
   ].map((definition) => [definition.type, definition]),
 )

@@ -39,6 +39,11 @@ export function sequenceAt(atMs: number): number {
   return (atMs - sequenceEpochMs) * sequencesPerMs
 }
 
+/** The time (epoch milliseconds) at which a sequence was given, or somewhat before. */
+export function timeOfSequence(sequence: number): number {
+  return sequenceEpochMs + Math.floor(sequence / sequencesPerMs)
+}
+
 const idPrefix = 'log_'
 const idDigits = 11
 

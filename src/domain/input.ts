@@ -1,3 +1,4 @@
+import type { ChatMessage } from './chat.ts'
 import type { ErrorDetail } from './errors.ts'
 import type { RunFile } from './file.ts'
 import { isDeeperThan } from './json.ts'
@@ -10,6 +11,8 @@ export type TriggerInput = {
   fields: Record<string, unknown>
   /** The files among them; absent when there are none. */
   files?: readonly RunFile[]
+  /** Of a chat: what was said before. */
+  history?: readonly ChatMessage[]
 }
 
 export type InputReading = { ok: true; value: TriggerInput } | { ok: false; details: ErrorDetail[] }

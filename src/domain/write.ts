@@ -5,7 +5,7 @@ import type { LogRow } from './log.ts'
 import type { ScheduleStep } from './schedule.ts'
 
 /** One of the things that go to the disk in groups, many in one commit. */
-export type Write = LogWrite | JobWrite | AttemptWrite
+export type Write = LogWrite | JobWrite | AttemptWrite | ChatWrite
 
 /**
  * A run that ended; when it was a job, the job is done with it. `output`: what its caller may fetch, sealed, where that
@@ -26,6 +26,16 @@ export type JobWrite =
 /** An attempt to deliver a webhook that has ended. Nothing happens when the delivery is gone. */
 export type AttemptWrite = { kind: 'attempt'; delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
+/** An exchange of a chat, sealed. `kept`: exchanges of its conversation that stay, the latest. */
+export type ChatWrite = {
+  kind: 'chat'
+  workflowId: string
+  conversationId: string
+  at: number
+  kept: number
+  content: Uint8Array
+}
+
 export function logWrite(row: LogRow, output: Uint8Array | null = null, claim?: RequestClaim): LogWrite {
   return claim ? { kind: 'log', row, output, claim } : { kind: 'log', row, output }
 }
@@ -41,6 +51,7 @@ export function lengthOfWrite(write: Write): number {
     case 'schedule':
       return 0
     case 'job-step':
+    case 'chat':
       return write.content.length
     case 'attempt':
       return (write.attempt.answer?.length ?? 0) + (write.attempt.failure?.message.length ?? 0)

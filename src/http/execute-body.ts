@@ -25,11 +25,14 @@ export function readExecuteBody(call: {
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
+export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
 const noControl: Control = { stream: undefined, problems: [] }
 
 /** The members of a request that steer its answer. */
-function readControl(body: Record<string, unknown>, { plan, isAsync }: { plan: Plan; isAsync: boolean }): Control {
+export function readControl(
+  body: Record<string, unknown>,
+  { plan, isAsync }: { plan: Plan; isAsync: boolean },
+): Control {
   const { stream, selectedOutputs } = body
   if (stream === undefined && selectedOutputs === undefined) return noControl
   const problems: ErrorDetail[] = []

@@ -10,6 +10,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/v1\/logs\/\{id\}/, 'id', "The entry's id, as the list gives it."],
   [/^\/api\/jobs\/\{id\}/, 'id', "The run's id: `taskId`, `jobId` and `executionId` are one."],
   [/^\/api\/webhooks\/trigger/, 'path', 'The path of a webhook trigger.'],
+  [/^\/api\/chat/, 'identifier', 'The identifier of a chat trigger.'],
   [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the answer that started it."],

@@ -227,6 +227,20 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
 
+  sendChatMessage: {
+    request: { input: 'Who are you?' },
+    answers: {
+      200: {
+        success: true,
+        output: { content: 'I answer questions about orders.' },
+        reply: 'I answer questions about orders.',
+        conversationId: '0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11',
+        executionId,
+      },
+    },
+  },
+  getChat: { answers: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?' } } },
+
   deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding] } } },
   getWorkflowStatus: { answers: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
   listVersions: { answers: { 200: { data: [version] } } },

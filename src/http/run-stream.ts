@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { AppError } from '../domain/errors.ts'
-import type { RunObserver } from '../domain/run-observer.ts'
+import { observers, type RunObserver } from '../domain/run-observer.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import { toAppError } from './errors.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
@@ -19,6 +19,8 @@ export type RunStreamOptions = {
   /** Closes the connection of a caller who does not read. */
   disconnect(): void
   headers: Record<string, string>
+  /** More members of the `done` message; what it waits for comes before that. Must not reject. */
+  more?(end: RunEnd): Promise<Record<string, unknown>>
   /** Told when a run whose answer had begun could not be recorded. */
   lost(error: AppError, executionId: string): void
 }
@@ -28,7 +30,7 @@ export type RunStreamOptions = {
  * the terminator. Rejects, before anything was sent, when the run fails before its first block behind the trigger.
  */
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
-  const { request, selected, execute, clock, callerSignal, bytesWaitingMax, disconnect, headers, lost } = options
+  const { request, selected, execute, clock, callerSignal, bytesWaitingMax, disconnect, headers, lost, more } = options
   const caller = new AbortController()
   const stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
   // A caller too slow to read is not one that left: its connection is closed, and the run goes on.
@@ -46,10 +48,11 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
     ended: (span, place) => events.ended(span, place),
     chunk: (span, text, place) => events.chunk(span, text, place),
   }
-  const running = execute({ ...request, observer, callerSignal: () => caller.signal })
+  const all = request.observer ? observers(request.observer, observer) : observer
+  const running = execute({ ...request, observer: all, callerSignal: () => caller.signal })
   const finished = running.then(
-    (end) => {
-      stream.message(doneOf(end, events))
+    async (end) => {
+      stream.message(doneOf(end, events, await more?.(end)))
     },
     (thrown: unknown) => {
       if (!answered) {
@@ -71,7 +74,7 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
   })
 }
 
-function doneOf({ record }: RunEnd, events: RunEvents): string {
+function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
   const { failure, output, durationMs } = record
   return JSON.stringify({
     event: 'done',
@@ -79,6 +82,7 @@ function doneOf({ record }: RunEnd, events: RunEvents): string {
     output: events.outputs() ?? output ?? null,
     metadata: { duration: durationMs },
     ...(failure && { error: failure.message, code: codeOf(failure) }),
+    ...more,
   })
 }
 

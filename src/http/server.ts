@@ -19,7 +19,11 @@ import { workflowRoutes } from './routes/workflows.ts'
 import type { Services } from './services.ts'
 
 /** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
-export type MoreRoutes = { execute?: (door: Door) => AnyElysia; webhooks?: (door: Door) => AnyElysia }
+export type MoreRoutes = {
+  execute?: (door: Door) => AnyElysia
+  webhooks?: (door: Door) => AnyElysia
+  chat?: (door: Door) => AnyElysia
+}
 
 export type HttpServer = {
   app: AnyElysia
@@ -39,6 +43,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
     .use(more.execute?.(door) ?? new Elysia())
     .use(more.webhooks?.(door) ?? new Elysia())
+    .use(more.chat?.(door) ?? new Elysia())
     .use(leaving(door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))

@@ -219,6 +219,10 @@ export interface Store extends SessionStore {
   /** False when it does not pend. */
   cancelDelivery(key: DeliveryKey): Promise<boolean>
 
+  // chats; `append` keeps what is said
+  /** The latest exchanges of a conversation as they were sealed, the oldest of them first. */
+  listTurns(workflowId: string, conversationId: string, limit: number): Promise<Uint8Array[]>
+
   // files of runs whose log entries are gone
   /** Their folders (`folderOf` of domain/file.ts), at most `limit`. */
   listGoneFiles(limit: number): Promise<string[]>

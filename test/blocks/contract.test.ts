@@ -19,6 +19,7 @@ const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: 'k', baseUrl: 
 const examples: Record<string, Record<string, unknown>> = {
   api_trigger: { inputFormat: [{ name: 'n', type: 'number' }] },
   manual_trigger: {},
+  chat_trigger: { identifier: 'help', access: 'password', password: '{{PASSWORD}}', title: 'Help' },
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   agent: { ...asked, userPrompt: 'Which way?' },

@@ -26,6 +26,9 @@ export const accessTable: readonly AccessRow[] = [
     row(`${method} /api/webhooks/trigger/:path`, '/api/webhooks/trigger/nothing', 'nothing', 404, '{}'),
   ),
 
+  row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
+  row('GET /api/chat/:identifier', '/api/chat/nothing', 'nothing', 404),
+
   row('GET /api/workflows', '/api/workflows?workspaceId=<workspace>', 'read', 200),
   row('POST /api/workflows', '/api/workflows?workspaceId=<workspace>', 'write', 201, document),
   row(
@@ -193,7 +196,7 @@ export const accessTable: readonly AccessRow[] = [
 /** Who may come in at all: people who are signed in and holders of keys, or only one of them. */
 export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   if (at.startsWith('/api/editor/')) return 'session'
-  return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
+  return at.startsWith('/api/v1/') || route.endsWith('/execute') || route.startsWith('POST /api/chat/') ? 'key' : 'both'
 }
 
 /** What somebody may try who has things of their own: their own id in front, a foreign one behind. */

@@ -98,7 +98,7 @@ export class AccessWorld {
     this.#clock.aheadMs += 61_000
   }
 
-  /** A deployed workflow of the owner's workspace, a run of it, the variable TOKEN, a member, and a key of the owner's. */
+  /** A deployed workflow of the owner's workspace, whose id is also the identifier of its chat, a run of it, the variable TOKEN, a member, and a key of the owner's. */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
     const at = Date.now()
@@ -109,7 +109,10 @@ export class AccessWorld {
       webhooks: [newSubscription('hook', { url: 'http://127.0.0.1:9/', active: false })],
       at,
     })
-    await store.deploy(workflow, document, at, this.#ownerId)
+    const talk = { id: 'talk', type: 'chat_trigger', name: 'Talk', params: { identifier: workflow, access: 'key' } }
+    const deployed = { ...document, blocks: { ...document.blocks, talk } }
+    const addresses = [{ kind: 'chat' as const, name: workflow }]
+    await store.deploy(workflow, deployed, at, this.#ownerId, { addresses, schedule: null })
     await this.call('PUT', `/api/workspaces/${workspaceId}/environment/TOKEN`, key, '{"value":"a secret"}')
     const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
     const execution = ran.headers.get('x-execution-id') ?? ''

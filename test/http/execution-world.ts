@@ -1,4 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
+import { join } from 'node:path'
 import { hashToken, newToken } from '../../src/accounts/sessions.ts'
 import type { App } from '../../src/app.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
@@ -45,6 +47,16 @@ export class ExecutionWorld {
   /** Where everything lies on the disk. */
   get folder(): string {
     return this.#folder.path
+  }
+
+  /** What the database holds. */
+  rows(sql: string, ...values: string[]): unknown[] {
+    const database = new Database(join(this.#folder.path, 'millrace.db'), { readonly: true })
+    try {
+      return database.query(sql).all(...values)
+    } finally {
+      database.close()
+    }
   }
 
   get url(): string {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { statusOf } from '../../src/http/errors.ts'
+import { type ChatServices, chatRoutes } from '../../src/http/routes/chat.ts'
 import { type ExecuteServices, executeRoute } from '../../src/http/routes/execute.ts'
 import { type WebhookServices, webhookRoutes } from '../../src/http/routes/triggers.ts'
 import { findBreaches } from './json-schema.ts'
@@ -14,6 +15,7 @@ beforeAll(async () => {
   const more = {
     execute: () => executeRoute({} as ExecuteServices),
     webhooks: () => webhookRoutes({} as WebhookServices),
+    chat: () => chatRoutes({} as ChatServices),
   }
   world = await HttpWorld.open({ more })
   openApi = (await world.get('/swagger/json', { key: null })).json
@@ -84,9 +86,10 @@ describe('the OpenAPI document', () => {
       for (const parameter of operation.parameters ?? []) expect(parameter.description, at).toBeString()
       const isSignIn = operation.operationId === 'signIn'
       // What these ask for is no key of the service.
-      const asksOtherwise = isSignIn || operation.operationId.startsWith('receiveWebhook')
+      const asksOtherwise = isSignIn || /^(receiveWebhook|sendChatMessage)/.test(operation.operationId)
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || asksOtherwise)
-      const isCounted = path.startsWith('/api/v1/') || path.endsWith('/execute') || asksOtherwise
+      const isCounted =
+        path.startsWith('/api/v1/') || path.endsWith('/execute') || path.includes('/chat/') || asksOtherwise
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { accountContract } from './account-contract.ts'
 import { appendLogs } from './append-logs.ts'
+import { chatContract } from './chat-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
@@ -296,6 +297,7 @@ export function storeContract(name: string, open: OpenStore): void {
     accountContract(() => ({ store, home }))
     sessionContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
+    chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
     deliveryContract(() => ({ store, home }))

@@ -84,6 +84,14 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: fc.constant('job-start' as const), executionId: text, at: fc.maxSafeNat() }),
   fc.record({ kind: fc.constant('job-step' as const), executionId: text, number: fc.nat(), content: bytes }),
   attempt,
+  fc.record({
+    kind: fc.constant('chat' as const),
+    workflowId: text,
+    conversationId: text,
+    at: fc.maxSafeNat(),
+    kept: fc.nat(),
+    content: bytes,
+  }),
 )
 
 test('a group crosses to the thread as it is, whatever its texts hold', () => {

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../domain/claim.ts'
 import type { LogRow } from '../../domain/log.ts'
 import type { Write } from '../../domain/write.ts'
+import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, takeStep } from './claims.ts'
 import type { Sql } from './connection.ts'
 import { endAttempt } from './deliveries.ts'
@@ -27,6 +28,7 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
+    else if (write.kind === 'chat') keepTurn(sql, write)
     else endAttempt(sql, write)
   }
   if (rows.length > 0) appendLogs(sql, rows)

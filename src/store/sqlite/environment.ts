@@ -61,6 +61,7 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     sql.run('DELETE FROM job_steps WHERE job IN (SELECT number FROM jobs WHERE substr(input, 1, ?) = ?)', length, head)
     gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
     gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
+    sql.run('DELETE FROM chat_turns WHERE substr(content, 1, ?) = ?', length, head)
     // Empty and not NULL: a receiver that checks signatures must not get anything unsigned.
     gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
     sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
@@ -74,7 +75,9 @@ export const selectSealHeads = `
   UNION SELECT substr(previous_secret, 1, ?1) FROM subscriptions WHERE previous_secret IS NOT NULL
   UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
   UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)`
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)`
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const { variablesMax, bytesMax } = environmentBounds

@@ -4,7 +4,7 @@ import type { NewJob } from '../../domain/job.ts'
 import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/log.ts'
 import type { ScheduleStep } from '../../domain/schedule.ts'
 import type { TriggerKind } from '../../domain/workflow.ts'
-import type { AttemptWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts'
+import type { AttemptWrite, ChatWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts'
 
 /**
  * A group of writes as one string, for the way to the writer's thread. Measured for 32 log rows of 1 kB: posting an array
@@ -21,6 +21,7 @@ export function encodeGroup(writes: readonly Write[]): string {
     else if (write.kind === 'schedule') text += encodeStep(write.step)
     else if (write.kind === 'job-start') text += `S ${write.at} ${write.executionId.length}\n${write.executionId}`
     else if (write.kind === 'attempt') text += encodeAttempt(write)
+    else if (write.kind === 'chat') text += encodeChat(write)
     else {
       const { executionId, number, content } = write
       text += `P ${number} ${executionId.length} ${content.length}\n${executionId}${textOf(content)}`
@@ -78,6 +79,15 @@ function encodeAttempt({ delivery, attempt, outcome }: AttemptWrite): string {
   )
 }
 
+function encodeChat({ workflowId, conversationId, at, kept, content }: ChatWrite): string {
+  return (
+    `C ${at} ${kept} ${workflowId.length} ${conversationId.length} ${content.length}\n` +
+    workflowId +
+    conversationId +
+    textOf(content)
+  )
+}
+
 function encodeStep(step: ScheduleStep): string {
   const text = JSON.stringify(step)
   return `D ${text.length}\n${text}`
@@ -102,6 +112,7 @@ function decodeWrite(reader: Reader): Write {
   if (kind === 'D') return { kind: 'schedule', step: JSON.parse(reader.take(head[0])) as ScheduleStep }
   if (kind === 'S') return { kind: 'job-start', at: Number(head[0]), executionId: reader.take(head[1]) }
   if (kind === 'A') return decodeAttempt(reader, head)
+  if (kind === 'C') return decodeChat(reader, head)
   const executionId = reader.take(head[1])
   return { kind: 'job-step', number: Number(head[0]), executionId, content: reader.bytes(head[2]) ?? new Uint8Array() }
 }
@@ -165,6 +176,17 @@ function decodeAttempt(reader: Reader, head: readonly string[]): AttemptWrite {
   }
   const outcome = { state: head[7], dueAt: head[8] === '' ? null : Number(head[8]) } as AttemptOutcome
   return { kind: 'attempt', delivery: { sequence, subscription }, attempt, outcome }
+}
+
+function decodeChat(reader: Reader, head: readonly string[]): ChatWrite {
+  return {
+    kind: 'chat',
+    at: Number(head[0]),
+    kept: Number(head[1]),
+    workflowId: reader.take(head[2]),
+    conversationId: reader.take(head[3]),
+    content: reader.bytes(head[4]) ?? new Uint8Array(),
+  }
 }
 
 class Reader {

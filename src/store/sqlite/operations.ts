@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import { append } from './append.ts'
+import { listTurns } from './chats.ts'
 import * as claims from './claims.ts'
 import type { Sql } from './connection.ts'
 import * as deliveries from './deliveries.ts'
@@ -135,6 +136,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   sendAgain: { writes: true, run: deliveries.sendAgain },
   resendFailed: { writes: true, run: deliveryLists.resendFailed },
   cancelDelivery: { writes: true, run: deliveries.cancelDelivery },
+
+  listTurns: { writes: false, run: listTurns },
 
   listGoneFiles: { writes: false, run: runFiles.listGoneFiles },
   forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },

@@ -1,4 +1,6 @@
+import { timeOfSequence } from '../../domain/ids.ts'
 import type { RetentionBounds } from '../store.ts'
+import { forgetTurns } from './chats.ts'
 import { chunkText, type SqlChunk, workspacesIn } from './chunk.ts'
 import type { Sql } from './connection.ts'
 import { hasPending, retainDeliveries } from './deliveries.ts'
@@ -56,6 +58,8 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
       goneTo = oldest.last_sequence
       if (heldTo === 0) zonesGoneTo = goneTo
       writes += workspaces.size * pagesPerRange
+    } else if (forgetTurns(sql, turnsGoneBefore(bounds, goneTo, pages, usedBytes)) > 0) {
+      writes += pagesPerTurns
     } else if (pages.free > freePagesKept) {
       // Each step of this statement gives one page back, so it has to be stepped to its end.
       sql.all(shrink)
@@ -92,6 +96,7 @@ const shrink = `PRAGMA incremental_vacuum(${shrinkPages})`
 // Pages that a commit writes for each of these, by measurement, rounded up.
 const pagesPerRange = 1.5
 const pagesPerMove = 1.5
+const pagesPerTurns = 20
 const pagesPerCommit = 16
 
 /**
@@ -118,6 +123,17 @@ function pagesOf(sql: Sql): Pages {
   const { page_count: total } = sql.get<{ page_count: number }>('PRAGMA page_count')!
   const { freelist_count: free } = sql.get<{ freelist_count: number }>('PRAGMA freelist_count')!
   return { total, free }
+}
+
+/** What was said in chats goes with the entries of its time; when no entry is left to go, at whatever time. */
+function turnsGoneBefore(
+  { before, bytesMax }: RetentionBounds,
+  goneTo: number,
+  pages: Pages,
+  usedBytes: number,
+): number {
+  if (usedBytes > bytesMax && pages.free < freePagesMax) return Number.MAX_SAFE_INTEGER
+  return timeOfSequence(Math.max(before, goneTo))
 }
 
 type OldestChunk = SqlChunk & { first_sequence: number; last_sequence: number }

@@ -312,6 +312,17 @@ CREATE TABLE job_outputs (
   content BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What was said in chats: a row an exchange, of each conversation the latest ones. What stands in them is sealed.
+CREATE TABLE chat_turns (
+  workflow INTEGER NOT NULL REFERENCES workflows (number),
+  conversation TEXT NOT NULL,
+  number INTEGER NOT NULL,                    -- rises in each conversation
+  at INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (workflow, conversation, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_turns_by_time ON chat_turns (at);
+
 -- What accounts spent, by calendar month. Kept apart from the log so that retention never makes a bill smaller.
 CREATE TABLE usage (
   user_id TEXT NOT NULL,

@@ -1,0 +1,25 @@
+import { ChatParameters } from '../domain/chat.ts'
+import { defineBlock } from '../engine/block.ts'
+
+export const chatTrigger = defineBlock({
+  type: 'chat_trigger',
+  label: 'Chat',
+  description: 'Starts the workflow with each message that somebody writes to it.',
+  kind: 'trigger',
+  starts: 'chat',
+  isRepeatable: true,
+  parameters: ChatParameters,
+  modes: Object.fromEntries(Object.keys(ChatParameters.properties).map((name) => [name, 'literal' as const])),
+  outputs: ['input', 'conversationId', 'history', 'files'],
+  mayFail: false,
+  givenAtSave: ['identifier'],
+  registers: ({ identifier }) => (identifier ? { address: { kind: 'chat', name: identifier } } : {}),
+  check({ access, password }) {
+    if (access !== 'password' || password) return []
+    const message = 'A chat with access by password needs one.'
+    return [{ level: 'error', code: 'MISSING_PARAMETER', path: 'password', message }]
+  },
+  // Its parameters hold the password.
+  showInput: () => ({}),
+  run: (_params, { input }) => ({ outputs: { ...input.fields } }),
+})

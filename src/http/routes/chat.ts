@@ -1,0 +1,265 @@
+import { Elysia } from 'elysia'
+import type { AccountLimits } from '../../accounts/limits.ts'
+import type { ChatMessage, ChatParameters } from '../../domain/chat.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import { readJson } from '../../domain/json.ts'
+import type { Address } from '../../domain/trigger.ts'
+import type { Deployment } from '../../engine/deployments.ts'
+import type { Plan } from '../../engine/plan.ts'
+import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import type { Upload } from '../../files/upload.ts'
+import { isPassword } from '../../triggers/chat-password.ts'
+import type { Conversation } from '../../triggers/conversations.ts'
+import { assertMay, authenticate, roleOf } from '../auth.ts'
+import { readChunks, refuseOversized } from '../body.ts'
+import { chatAnswer, Listening } from '../chat-answer.ts'
+import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
+import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
+import type { AnswerFacts } from '../door.ts'
+import { errorResponse, toAppError } from '../errors.ts'
+import { assertAllowed, showWindow } from '../rate-headers.ts'
+import { requestIdOf } from '../request-id.ts'
+import { streamRun } from '../run-stream.ts'
+import type { LookUpKey, RateWindow } from '../services.ts'
+
+/** What chats stand on. */
+export type ChatServices = {
+  clock: Clock
+  lookUpKey: LookUpKey
+  /** The active version that an address leads to. */
+  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  conversations: {
+    history(conversation: Conversation): Promise<ChatMessage[]>
+    keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
+  }
+  /** Those of the workspace's owner count. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
+  /** Counts a request that led nowhere against the address it came from. */
+  refused(address: string): RateWindow
+  /** Wrong passwords, by chat and address. `count`: whether this is one. */
+  wrongPasswords(who: string, count: boolean): RateWindow
+  settings: {
+    bodyBytesMax: number
+    bodyBytesMaxFiles: number
+    bodyBytesMaxAnywhere: number
+    cancelOnDisconnect: boolean
+    streamBufferBytes: number
+  }
+  /** Told of what was said and could not be kept, and of streams that broke off. */
+  lost(what: string, error: unknown, executionId: string): void
+  /** Told of a password that names a variable that is not set: nobody gets in. */
+  variableMissing(workflowId: string): void
+  /** Told of each answer. */
+  answered(request: Request, response: Response, facts: AnswerFacts): void
+}
+
+export const chatPath = '/api/chat/:identifier'
+
+type ServerPort = {
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+
+/** `/api/chat/<identifier>`: conversations with a workflow. */
+export function chatRoutes(services: ChatServices) {
+  return new Elysia()
+    .post(
+      chatPath,
+      ({ request, params, server }) => handle(services, request, params.identifier, server, (call) => answer(call)),
+      { parse: 'none', detail: chatDetail },
+    )
+    .get(
+      chatPath,
+      ({ request, params, server }) => handle(services, request, params.identifier, server, async (call) => tell(call)),
+      { detail: chatFactsDetail },
+    )
+}
+
+/** One request on its way through the checks, from where its chat is found. */
+type Call = {
+  services: ChatServices
+  request: Request
+  server: ServerPort | null
+  /** What its answer carries. */
+  headers: Record<string, string>
+  deployment: Deployment
+  plan: Plan
+  chat: ChatParameters
+  keyId: string | undefined
+  /** Why the run failed. */
+  code: string | undefined
+}
+
+async function handle(
+  services: ChatServices,
+  request: Request,
+  identifier: string,
+  server: ServerPort | null,
+  respond: (call: Call) => Promise<Response>,
+): Promise<Response> {
+  const headers = { 'x-request-id': requestIdOf(request.headers) }
+  const startedAt = services.clock.monotonic()
+  let call: Call | undefined
+  let response: Response
+  let error: unknown
+  try {
+    refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
+    const found = await find(services, identifier, request, server)
+    call = { services, request, server, headers, ...found, keyId: undefined, code: undefined }
+    response = await respond(call)
+  } catch (thrown) {
+    error = thrown
+    response = errorResponse(toAppError(thrown), headers)
+  }
+  const facts: AnswerFacts = { startedAt, error }
+  if (call) facts.workflowId = call.deployment.workflowId
+  if (call?.keyId !== undefined) facts.keyId = call.keyId
+  if (call?.code !== undefined) facts.code = call.code
+  services.answered(request, response, facts)
+  return response
+}
+
+async function find({ at, refused, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
+  const deployment = await at({ kind: 'chat', name })
+  const plan = deployment?.plan
+  const trigger = plan?.triggers.get('chat')
+  if (deployment && plan && trigger) return { deployment, plan, chat: trigger.params as ChatParameters }
+  // Whoever guesses addresses has few tries.
+  assertAllowed(refused(addressOf(request, server)), clock.now())
+  throw noChat()
+}
+
+/** What a page has to know before anybody may talk. */
+function tell({ chat, headers }: Call): Response {
+  const { access, title = null, greeting = null } = chat
+  headers['content-type'] = 'application/json'
+  return new Response(JSON.stringify({ access, title, greeting }), { headers })
+}
+
+async function answer(call: Call): Promise<Response> {
+  const { services, request, headers, deployment, chat } = call
+  const { limits, clock, settings } = services
+  await assertWelcome(call)
+  const owner = await limits.account(deployment.ownerId)
+  // Before the body is read: everybody may send one to a public chat.
+  const window = limits.take('sync', owner)
+  showWindow(headers, window)
+  assertAllowed(window, clock.now())
+  limits.assertWithinUsage(owner)
+  const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), ['files'])
+  try {
+    if (upload.text.length > settings.bodyBytesMax) {
+      const message = `A message without its files has ${settings.bodyBytesMax} bytes at most.`
+      throw new AppError('PAYLOAD_TOO_LARGE', message)
+    }
+    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, chat.access === 'key')
+    return await run(call, body, upload)
+  } finally {
+    await upload.discard()
+  }
+}
+
+/** Throws what keeps a caller out. */
+async function assertWelcome(call: Call): Promise<void> {
+  const { services, request, server, deployment, chat } = call
+  if (chat.access === 'public') return
+  if (chat.access === 'key') {
+    const key = await authenticate(services, request.headers)
+    call.keyId = key.id
+    if (roleOf(key, deployment.workspaceId) === undefined) throw noChat()
+    assertMay(key, deployment.workspaceId, 'execute', 'chat')
+    return
+  }
+  const { clock, environmentOf, wrongPasswords, variableMissing } = services
+  const who = `${deployment.workflowId} ${addressOf(request, server)}`
+  assertAllowed(wrongPasswords(who, false), clock.now())
+  const given = request.headers.get('x-chat-password')
+  if (given === null || given === '') {
+    throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
+  }
+  const { values } = await environmentOf(deployment.workspaceId)
+  const isRight = isPassword(passwordText(given), chat.password ?? '', values)
+  if (isRight) return
+  wrongPasswords(who, true)
+  if (isRight === undefined) variableMissing(deployment.workflowId)
+  throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
+}
+
+/** Browsers send a header's characters beyond Latin-1 percent-encoded, as the page does. */
+function passwordText(header: string): string {
+  try {
+    return decodeURIComponent(header)
+  } catch {
+    return header
+  }
+}
+
+async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
+  const { services, headers, deployment, plan, chat, request, server } = call
+  const { conversations, settings, clock, lost } = services
+  const { workflowId, workspaceId, version } = deployment
+  const { conversationId } = body
+  const given = chatInput(body, [])
+  upload.check(given)
+  const conversation = { workflowId, conversationId, messagesMax: chat.historyMax }
+  const history = body.isNew ? [] : await conversations.history(conversation)
+  services.assertAccepting()
+  const executionId = newExecutionId()
+  const stored = await upload.store(chatInput(body, history), { workspaceId, workflowId, executionId })
+  const input = { ...stored, history }
+  headers['x-execution-id'] = executionId
+  headers['x-conversation-id'] = conversationId
+  const listening = new Listening(plan)
+  const callerSignal = () => {
+    // A run may take longer than the server lets a silent connection live.
+    server?.timeout(request, 0)
+    return settings.cancelOnDisconnect ? request.signal : undefined
+  }
+  const facts = { executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'chat' as const, input }
+  const started: RunRequest = { ...facts, observer: listening, callerSignal }
+  const remember = async (end: RunEnd) => {
+    const reply = listening.replyOf(end)
+    call.code = end.record.failure?.code
+    if (end.record.failure) return { reply: '', conversationId }
+    const turn: ChatMessage[] = [
+      { role: 'user', content: body.text },
+      { role: 'assistant', content: reply },
+    ]
+    // What was answered stands, whether it can be remembered or not.
+    await conversations.keep(conversation, turn).catch((error: unknown) => lost('chat not kept', error, executionId))
+    return { reply, conversationId }
+  }
+  if (!body.stream) {
+    const end = await services.execute(started)
+    return chatAnswer(end, await remember(end), headers)
+  }
+  return await streamRun({
+    request: started,
+    selected: body.stream,
+    execute: services.execute,
+    clock,
+    callerSignal: callerSignal(),
+    bytesWaitingMax: settings.streamBufferBytes,
+    // Bun has no other way to close a connection under an answer: it is silent, since nothing is sent any more.
+    disconnect: () => server?.timeout(request, 1),
+    headers,
+    lost: (error) => lost('stream broke off', error, executionId),
+    more: remember,
+  })
+}
+
+function noChat(): AppError {
+  return new AppError('NOT_FOUND', 'There is no chat at this address, or none that you may see.')
+}
+
+function addressOf(request: Request, server: ServerPort | null): string {
+  return server?.requestIP(request)?.address ?? 'unknown'
+}
