@@ -235,6 +235,9 @@ export const LogDetail = t.Object(
 )
 export type LogDetail = Static<typeof LogDetail>
 
+export const EditorLogDetail = t.Object({ ...LogDetail.properties, workspaceId: t.String() })
+export type EditorLogDetail = Static<typeof EditorLogDetail>
+
 export const ExecutionDetail = t.Object(
   {
     executionId: t.String(),

@@ -2,7 +2,7 @@ import { AppError } from '../domain/errors.ts'
 import { sequenceOf } from '../domain/ids.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
-import type { ExecutionDetail, LogDetail, LogList, RunWebhooks } from './answers.ts'
+import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './answers.ts'
 import { accountOf, assertMay, type Caller } from './auth.ts'
 import { readCursor } from './cursor.ts'
 import { runWebhookAnswer } from './delivery-answer.ts'
@@ -41,22 +41,43 @@ export async function answerLogs(
 
 /** One entry. */
 export async function answerLog(services: Services, set: AnswerSet, caller: Caller, id: string): Promise<LogDetail> {
+  const row = await findLog(services, caller, id)
+  return await detailAnswer(services, set, row, writeDetail(row, await limitsFor(services, caller)))
+}
+
+/** One entry, and which workspace it belongs to. */
+export async function answerEditorLog(
+  services: Services,
+  set: AnswerSet,
+  caller: Caller,
+  id: string,
+): Promise<EditorLogDetail> {
+  const row = await findLog(services, caller, id)
+  const { workspaceId } = row
+  return await detailAnswer(services, set, row, writeDetail(row, await limitsFor(services, caller), { workspaceId }))
+}
+
+async function findLog({ store }: Services, caller: Caller, id: string): Promise<LogDetailRow> {
   const sequence = sequenceOf(id)
-  const row = sequence === undefined ? undefined : await services.store.getLog(sequence)
+  const row = sequence === undefined ? undefined : await store.getLog(sequence)
   assertMay(caller, row?.workspaceId, 'read', 'log entry')
-  const { text } = writeDetail(row as LogDetailRow, await limitsFor(services, caller))
-  const runFiles = row?.files ? [row.files] : []
-  return answerWith<LogDetail>(set, new JsonText(await services.files.freshen(text, runFiles)))
+  return row as LogDetailRow
+}
+
+/** File objects in it get URLs that open now. */
+async function detailAnswer<Answer>(
+  { files }: Services,
+  set: AnswerSet,
+  row: LogDetailRow,
+  { text }: JsonText,
+): Promise<Answer> {
+  return answerWith<Answer>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
 }
 
 /** What was decided about each webhook when a run ended, and what became of it. */
 export async function answerRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
-  const { store } = services
-  const sequence = sequenceOf(id)
-  const row = sequence === undefined ? undefined : await store.getLog(sequence)
-  assertMay(caller, row?.workspaceId, 'read', 'log entry')
-  const run = row as LogDetailRow
-  const decided = await store.listRunWebhooks(run.sequence)
+  const run = await findLog(services, caller, id)
+  const decided = await services.store.listRunWebhooks(run.sequence)
   const limits = limitsAnswer(await services.limitsOf(accountOf(caller)))
   return { data: decided.map((each) => runWebhookAnswer(each, run)), limits }
 }

@@ -8,13 +8,13 @@ import type { LogDetailRow } from '../store/store.ts'
 import { isoTime } from './answers.ts'
 import { JsonText, writeObject } from './json-text.ts'
 
-/** An entry in detail form. `limits` stands inside it, and beside it. */
-export function writeDetail(row: LogDetailRow, limits: JsonText): JsonText {
+/** An entry in detail form. `limits` stands inside it, and beside it, as `beside` does. */
+export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<string, string> = {}): JsonText {
   const execution = `{"traceSpans":${row.traceSpans},"finalOutput":${row.finalOutput}}`
   const data =
     `{${factsText(row, createIsoTime())},"cost":${costText(row.cost)},"files":${filesText(row.files)},` +
     `"workflow":${workflowText(row.workflow)},"executionData":${execution},"limits":${limits.text}}`
-  return writeObject({ data: new JsonText(data), limits })
+  return writeObject({ data: new JsonText(data), limits, ...beside })
 }
 
 /** `document`: of the version that ran. */

@@ -14,6 +14,12 @@ const SignInScreen = lazy(async () => ({
 const WorkflowsScreen = lazy(async () => ({
   default: (await import('./screens/workflows/workflows-screen.tsx')).WorkflowsScreen,
 }))
+const LogsScreen = lazy(async () => ({
+  default: (await import('./screens/logs/logs-screen.tsx')).LogsScreen,
+}))
+const EntryScreen = lazy(async () => ({
+  default: (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen,
+}))
 
 /** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
 export function Screens() {
@@ -35,6 +41,8 @@ export function Screens() {
         <Switch>
           <Route path="/" component={HomeScreen} />
           <Route path="/w/:workspaceId/workflows" component={WorkflowsScreen} />
+          <Route path="/w/:workspaceId/logs" component={LogsScreen} />
+          <Route path="/logs/:id" component={EntryScreen} />
           <Route component={NotFoundScreen} />
         </Switch>
       </Suspense>

@@ -1,10 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { LogCounts } from '../../../store/log-query.ts'
-import { answers, ExecutionDetail, isoTime, LogDetail, LogList, RunWebhooks, Time } from '../../answers.ts'
+import { answers, EditorLogDetail, ExecutionDetail, isoTime, LogList, RunWebhooks, Time } from '../../answers.ts'
 import { assertMay } from '../../auth.ts'
 import type { Door } from '../../door.ts'
-import { answerExecution, answerLog, answerLogs, answerRunWebhooks } from '../../log-answers.ts'
+import { answerEditorLog, answerExecution, answerLogs, answerRunWebhooks } from '../../log-answers.ts'
 import { type HistogramRequest, readHistogramRequest } from '../../log-query.ts'
 import { operation } from '../../operation.ts'
 import type { Services } from '../../services.ts'
@@ -79,9 +79,10 @@ export function editorLogRoutes(services: Services, door: Door) {
     )
     .get(
       '/:id',
-      async ({ request, set, params }) => answerLog(services, set, await door.enterSession(request, set), params.id),
+      async ({ request, set, params }) =>
+        answerEditorLog(services, set, await door.enterSession(request, set), params.id),
       {
-        response: answers({ 200: LogDetail }),
+        response: answers({ 200: EditorLogDetail }),
         detail: operation({
           name: 'getEditorLog',
           summary: 'Get a log entry',

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ApiError } from '../../../api/api-error.ts'
+import { useMe } from '../../../api/session.ts'
+import { CopyButton } from '../../../parts/copy-button.tsx'
+import { Failed, Loading } from '../../../parts/states.tsx'
+import { Page } from '../../../shell/page.tsx'
+import { useChooseWorkspace, useWorkspace } from '../../../shell/workspace.tsx'
+import { logQuery } from '../log-queries.ts'
+import { RunWhole } from './entry-panel.tsx'
+import { EntryView } from './entry-view.tsx'
+
+/** One run on a page of its own: `/logs/<id>`, whatever workspace it belongs to. */
+export function EntryScreen({ params: { id } }: { params: { id: string } }) {
+  const { workspaces } = useMe()
+  const current = useWorkspace()
+  const choose = useChooseWorkspace()
+  const { data, error, refetch } = useQuery(logQuery(id))
+  const own = workspaces.find((workspace) => workspace.id === data?.workspaceId)
+  const ownId = own?.id
+  useEffect(() => {
+    if (ownId) choose(ownId)
+  }, [ownId, choose])
+  const workspace = own ?? current
+  const mayRun = workspace.role !== 'viewer'
+  return (
+    <Page
+      title={data ? data.workflow.name : 'Log entry'}
+      crumbs={[{ label: workspace.name }, { label: 'Logs', href: `/w/${workspace.id}/logs` }]}
+      actions={
+        data && (
+          <>
+            {mayRun && <RunWhole entry={data} />}
+            <CopyButton label="Copy link" size="normal" text={() => location.href} />
+          </>
+        )
+      }
+    >
+      {error ? (
+        <Failed
+          error={error}
+          retry={() => void refetch()}
+          title={
+            error instanceof ApiError && error.status === 404
+              ? 'There is no such entry'
+              : 'This entry could not be loaded'
+          }
+        />
+      ) : data ? (
+        <EntryView entry={data} mayRun={mayRun} />
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  )
+}

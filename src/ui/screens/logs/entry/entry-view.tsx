@@ -1,0 +1,196 @@
+import { type ReactNode, useMemo } from 'react'
+import { useSearchParams } from 'wouter'
+import { costText } from '../../../parts/amount-text.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyButton } from '../../../parts/copy-button.tsx'
+import { JsonView } from '../../../parts/json-view.tsx'
+import { Tabs } from '../../../parts/tabs.tsx'
+import { durationText, exactText } from '../../../parts/time-text.ts'
+import type { LogDetail } from '../log-queries.ts'
+import { triggerIcons, triggerLabels } from '../log-texts.tsx'
+import { CostView } from './cost-view.tsx'
+import { DeploymentView } from './deployment-view.tsx'
+import { ErrorBox } from './error-box.tsx'
+import { FilesView } from './files-view.tsx'
+import { RunAgain } from './run-again.tsx'
+import { SpanDetail } from './span-detail.tsx'
+import { failedSpan, pathTo, type Span, spansOf } from './trace.ts'
+import { TraceWaterfall } from './trace-waterfall.tsx'
+
+/** All about one run. Which part is looked at is in the address (`view`, `span`). */
+export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean }) {
+  const [search, setSearch] = useSearchParams()
+  const view = search.get('view') ?? 'trace'
+  const spans = useMemo(() => spansOf(entry), [entry])
+  const set = (name: string, value: string) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before)
+        next.set(name, value)
+        return next
+      },
+      { replace: true },
+    )
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <Facts entry={entry} />
+      <Tabs
+        label="Parts of the entry"
+        value={view}
+        onChange={(next) => set('view', next)}
+        tabs={[
+          {
+            value: 'trace',
+            label: 'Trace',
+            content: (
+              <Trace
+                entry={entry}
+                spans={spans}
+                mayRun={mayRun}
+                spanId={search.get('span') ?? undefined}
+                onSpan={(id) => set('span', id)}
+              />
+            ),
+          },
+          {
+            value: 'output',
+            label: 'Output',
+            content: (
+              <div className="p-4">
+                <JsonView label="Final output" value={entry.executionData.finalOutput} openDepth={4} />
+              </div>
+            ),
+          },
+          { value: 'cost', label: 'Cost', content: <CostView cost={entry.cost} /> },
+          {
+            value: 'files',
+            label: 'Files',
+            count: entry.files?.length,
+            content: <FilesView files={entry.files} />,
+          },
+          { value: 'version', label: 'Version', content: <DeploymentView executionId={entry.executionId} /> },
+        ]}
+      />
+    </div>
+  )
+}
+
+function Facts({ entry }: { entry: LogDetail }) {
+  const { trigger, startedAt, totalDurationMs, cost, executionId, level } = entry
+  return (
+    <dl className="flex shrink-0 flex-wrap gap-x-6 gap-y-2 px-4 pt-3 pb-2 text-sm">
+      <Fact label="Result">
+        <span className={level === 'error' ? 'text-error-text' : 'text-ok-text'}>
+          {level === 'error' ? 'Failed' : 'Succeeded'}
+        </span>
+      </Fact>
+      <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
+      <Fact label="By">
+        <span className="flex items-center gap-1.5">
+          {triggerIcons[trigger]}
+          {triggerLabels[trigger]}
+        </span>
+      </Fact>
+      <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
+      <Fact label="Cost">{costText(cost.total)}</Fact>
+      <Fact label="Execution">
+        <span className="flex items-center gap-1">
+          <code className="max-w-40 truncate font-mono text-xs" title={executionId}>
+            {executionId}
+          </code>
+          <CopyButton text={executionId} label="Copy execution id" />
+        </span>
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-2xs text-muted">{label}</dt>
+      <dd className="flex h-5 items-center tabular-nums">{children}</dd>
+    </div>
+  )
+}
+
+function Trace({
+  entry,
+  spans,
+  mayRun,
+  spanId,
+  onSpan,
+}: {
+  entry: LogDetail
+  spans: readonly Span[]
+  mayRun: boolean
+  spanId: string | undefined
+  onSpan: (id: string) => void
+}) {
+  const failed = useMemo(() => failedSpan(spans), [spans])
+  const path = useMemo(() => {
+    const named = spanId === undefined ? [] : pathTo(spans, spanId)
+    return named.length > 0 ? named : pathTo(spans, (failed ?? spans[0])?.id ?? '')
+  }, [spans, spanId, failed])
+  const chosen = path.at(-1)
+  const failure = failureOf(entry)
+  return (
+    <>
+      {failure && chosen?.id !== failed?.id && (
+        <div className="shrink-0 px-4 pt-3">
+          <ErrorBox
+            {...failure}
+            action={
+              failed && (
+                <Button size="small" onClick={() => onSpan(failed.id)}>
+                  Show where
+                </Button>
+              )
+            }
+          />
+        </div>
+      )}
+      <TraceWaterfall spans={spans} chosen={chosen?.id} onChoose={onSpan} />
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {chosen && (
+          <SpanDetail
+            key={chosen.id}
+            span={chosen}
+            actions={
+              mayRun &&
+              isRepeatable(chosen, path) && (
+                <RunAgain
+                  size="small"
+                  label="Run from here"
+                  entry={entry}
+                  blockId={chosen.blockId ?? ''}
+                  iterations={iterationsOf(path)}
+                />
+              )
+            }
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+/** A block of the workflow itself that ran; those of sub-workflows, and what goes on inside a block, are none. */
+function isRepeatable(span: Span, path: readonly Span[]): boolean {
+  const isOwn = path.slice(1, -1).every(({ type }) => type !== 'workflow' && type !== 'agent')
+  return span.blockId !== null && span.type !== 'iteration' && span.status !== 'skipped' && isOwn
+}
+
+/** The pass of each container around the last span of a path, the outermost first. */
+function iterationsOf(path: readonly Span[]): number[] {
+  return path.flatMap((span, depth) => {
+    const container = path[depth - 1]
+    return span.type === 'iteration' && container && depth < path.length - 1 ? [container.children.indexOf(span)] : []
+  })
+}
+
+/** Why the run failed, as its final output says it. */
+function failureOf({ level, executionData }: LogDetail): { code: string; message: string } | undefined {
+  const { error, code } = (executionData.finalOutput ?? {}) as { error?: unknown; code?: unknown }
+  return level === 'error' && typeof error === 'string' ? { message: error, code: String(code ?? '') } : undefined
+}

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { RotateCcw } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { useLocation } from 'wouter'
+import { call } from '../../../api/call.ts'
+import { Button, type ButtonProps } from '../../../parts/button.tsx'
+import { useToast } from '../../../parts/toast.tsx'
+import type { LogDetail } from '../log-queries.ts'
+
+/**
+ * Runs the draft with the input of an earlier run: all of it, or from one block on, with what that run gave before it.
+ * When it has ended its own entry is opened.
+ */
+export function RunAgain({
+  entry,
+  blockId,
+  iterations,
+  label,
+  ...look
+}: {
+  entry: LogDetail
+  blockId: string
+  /** Of each loop and parallel around the block, the outermost first. */
+  iterations?: number[]
+  label: string
+} & Pick<ButtonProps, 'look' | 'size'>) {
+  const { workflowId, executionId, workspaceId } = entry
+  const toast = useToast()
+  const queries = useQueryClient()
+  const [path, navigate] = useLocation()
+  const aborter = useRef(new AbortController())
+  useEffect(() => {
+    aborter.current = new AbortController()
+    return () => aborter.current.abort()
+  }, [])
+  const run = useMutation({
+    mutationFn: async () => {
+      const { signal } = aborter.current
+      const body = { from: { executionId, blockId, ...(iterations && { iterations }) } }
+      const { executionId: fresh } = await call('POST /api/editor/workflows/:id/runs', {
+        params: { id: workflowId },
+        body,
+      })
+      return await entryOf(workspaceId, fresh, signal)
+    },
+    onSuccess: (id) => {
+      if (id === undefined) return
+      void queries.invalidateQueries({ queryKey: ['logs'] })
+      const isPage = path.startsWith('/logs/')
+      navigate(isPage ? `/logs/${id}` : `${path}?${withEntry(location.search, id)}`)
+      toast.show({ text: 'It has run. This is the new entry.' })
+    },
+    onError: (error) => {
+      if (!aborter.current.signal.aborted) toast.fail(error)
+    },
+  })
+  return (
+    <Button
+      {...look}
+      icon={<RotateCcw size={14} aria-hidden="true" />}
+      busy={run.isPending}
+      onClick={() => run.mutate()}
+    >
+      {label}
+    </Button>
+  )
+}
+
+function withEntry(search: string, id: string): string {
+  const next = new URLSearchParams(search)
+  next.set('entry', id)
+  next.delete('span')
+  return next.toString()
+}
+
+/** The id of the log entry of a run, when it has ended; undefined when nobody waits any more. */
+async function entryOf(workspaceId: string, executionId: string, signal: AbortSignal): Promise<string | undefined> {
+  for (let waitMs = 120; !signal.aborted; waitMs = Math.min(2_000, waitMs * 1.5)) {
+    const found = await call('GET /api/editor/logs', { query: { workspaceId, executionId, limit: 1 }, signal })
+    const id = found.data[0]?.id
+    if (id !== undefined) return id
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  }
+  return undefined
+}

@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import { costText, countText } from '../../../parts/amount-text.ts'
+import { Badge } from '../../../parts/badge.tsx'
+import { JsonView } from '../../../parts/json-view.tsx'
+import { Cell, Row, Table } from '../../../parts/table.tsx'
+import { durationText } from '../../../parts/time-text.ts'
+import { ErrorBox } from './error-box.tsx'
+import type { Span } from './trace.ts'
+
+/** What one block was given and gave, how often it tried, and what its model cost. */
+export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode }) {
+  const { name, type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
+  return (
+    <div className="flex flex-col gap-3 p-4">
+      <header className="flex min-h-7 flex-wrap items-center gap-2">
+        <h2 className="min-w-0 truncate text-sm font-semibold">{name}</h2>
+        <span className="font-mono text-2xs text-muted">{type}</span>
+        <span className="flex-1" />
+        {duration !== null && <span className="text-xs text-muted tabular-nums">{durationText(duration)}</span>}
+        {actions}
+      </header>
+      {status === 'skipped' && (
+        <p className="text-sm text-muted">This block did not run: no way that was taken led to it.</p>
+      )}
+      {error && <ErrorBox code={error.code} message={error.message} />}
+      {model && (
+        <p className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
+          <Badge>{model}</Badge>
+          {span.tokensUnknown
+            ? 'tokens not told'
+            : tokens && `${countText(tokens.prompt)} tokens in, ${countText(tokens.completion)} out`}
+          {span.costUnknown ? <Badge tone="warn">price not known</Badge> : cost && <span>{costText(cost.total)}</span>}
+          {span.timeToFirstTokenMs !== undefined && (
+            <span>first token after {durationText(span.timeToFirstTokenMs)}</span>
+          )}
+        </p>
+      )}
+      {attempts.length > 1 && (
+        <Table label="Attempts" head={['Attempt', 'Answer', 'Took']}>
+          {attempts.map(({ number, duration: took, status: answer, error: problem }) => (
+            <Row key={number}>
+              <Cell className="w-20 text-muted tabular-nums">{number}</Cell>
+              <Cell className={problem ? 'text-error-text' : ''}>{problem ?? answer ?? '–'}</Cell>
+              <Cell className="w-24 text-muted tabular-nums">{took === null ? '–' : durationText(took)}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {status !== 'skipped' && (
+        <>
+          <JsonView label="Input" value={input} />
+          <JsonView label="Output" value={output} />
+        </>
+      )}
+    </div>
+  )
+}

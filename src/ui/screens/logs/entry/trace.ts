@@ -1,0 +1,58 @@
+import type { LogDetail } from '../log-queries.ts'
+
+export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
+
+/** A line of the waterfall: a span, how deep it lies, and whether what is in it is shown. */
+export type TraceLine = { span: Span; depth: number; isOpen: boolean; parent: string | undefined }
+
+/** The spans of an entry. The wire's type ends at the first level: a schema cannot say that it holds itself. */
+export function spansOf({ executionData }: Pick<LogDetail, 'executionData'>): readonly Span[] {
+  return executionData.traceSpans as unknown as readonly Span[]
+}
+
+/** Top to bottom, without what lies in spans that are closed. */
+export function linesOf(spans: readonly Span[], isOpen: (span: Span, depth: number) => boolean): TraceLine[] {
+  const lines: TraceLine[] = []
+  const add = (all: readonly Span[], depth: number, parent: string | undefined) => {
+    for (const span of all) {
+      const open = span.children.length > 0 && isOpen(span, depth)
+      lines.push({ span, depth, isOpen: open, parent })
+      if (open) add(span.children, depth + 1, span.id)
+    }
+  }
+  add(spans, 0, undefined)
+  return lines
+}
+
+/** All spans, outer ones first. */
+export function allSpans(spans: readonly Span[]): Span[] {
+  return spans.flatMap((span) => [span, ...allSpans(span.children)])
+}
+
+/** A span by its id, with those around it, the outermost first. */
+export function pathTo(spans: readonly Span[], id: string): Span[] {
+  for (const span of spans) {
+    if (span.id === id) return [span]
+    const below = pathTo(span.children, id)
+    if (below.length > 0) return [span, ...below]
+  }
+  return []
+}
+
+/** Where a run went wrong: the innermost span that failed. */
+export function failedSpan(spans: readonly Span[]): Span | undefined {
+  for (const span of spans) {
+    if (span.status !== 'error') continue
+    return failedSpan(span.children) ?? span
+  }
+  return undefined
+}
+
+/** Where a span's bar stands on the line of time, in percent of the run. */
+export function barOf(span: Span, root: Span): { left: number; width: number } {
+  const start = Date.parse(root.startTime)
+  const all = Math.max(root.duration ?? Date.parse(root.endTime) - start, 0.001)
+  const own = span.duration ?? Date.parse(span.endTime) - Date.parse(span.startTime)
+  const left = Math.min(100, Math.max(0, ((Date.parse(span.startTime) - start) / all) * 100))
+  return { left, width: Math.max(0, Math.min(100 - left, (own / all) * 100)) }
+}

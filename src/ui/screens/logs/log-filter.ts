@@ -1,0 +1,101 @@
+/** What of the log is looked at, as the address of the screen has it: `?level=error&range=7d&workflowIds=a,b`. */
+export type LogFilter = {
+  level: 'info' | 'error' | undefined
+  triggers: readonly Trigger[]
+  workflowIds: readonly string[]
+  folderIds: readonly string[]
+  /** How far back, or a stretch of time. */
+  range: RangeName | { from: string | undefined; to: string | undefined }
+  executionId: string | undefined
+  minDurationMs: number | undefined
+  maxDurationMs: number | undefined
+  minCost: number | undefined
+  maxCost: number | undefined
+  model: string | undefined
+}
+
+export const triggers = ['api', 'webhook', 'schedule', 'chat', 'manual'] as const
+export type Trigger = (typeof triggers)[number]
+
+/** In milliseconds. */
+export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000, all: 0 }
+export type RangeName = keyof typeof ranges
+export const rangeDefault: RangeName = '24h'
+
+/** Reads an address. What cannot be understood in it is as if it were not there. */
+export function readFilter(search: URLSearchParams): LogFilter {
+  const text = (name: string) => search.get(name)?.trim() || undefined
+  const list = (name: string) => (text(name) ?? '').split(',').filter((item) => item !== '')
+  const number = (name: string) => {
+    const value = Number(text(name) ?? Number.NaN)
+    return Number.isFinite(value) && value >= 0 ? value : undefined
+  }
+  const time = (name: string) => {
+    const value = text(name)
+    return value === undefined || Number.isNaN(Date.parse(value)) ? undefined : new Date(value).toISOString()
+  }
+  const level = text('level')
+  const range = text('range')
+  const [from, to] = [time('startDate'), time('endDate')]
+  return {
+    level: level === 'info' || level === 'error' ? level : undefined,
+    triggers: triggers.filter((trigger) => list('triggers').includes(trigger)),
+    workflowIds: list('workflowIds'),
+    folderIds: list('folderIds'),
+    range: from || to ? { from, to } : isRange(range) ? range : rangeDefault,
+    executionId: text('executionId'),
+    ...{ minDurationMs: number('minDurationMs'), maxDurationMs: number('maxDurationMs') },
+    ...{ minCost: number('minCost'), maxCost: number('maxCost') },
+    model: text('model'),
+  }
+}
+
+function isRange(text: string | undefined): text is RangeName {
+  return text !== undefined && Object.hasOwn(ranges, text)
+}
+
+/** Writes a filter into an address, whose other members stay. What is as it is by default is left out. */
+export function writeFilter(filter: LogFilter, search: URLSearchParams): URLSearchParams {
+  const { range, ...rest } = filter
+  const next = new URLSearchParams(search)
+  const put = (name: string, value: string | number | undefined) => {
+    if (value === undefined || value === '') next.delete(name)
+    else next.set(name, String(value))
+  }
+  for (const [name, value] of Object.entries(rest)) put(name, typeof value === 'object' ? value.join(',') : value)
+  const isNamed = typeof range === 'string'
+  put('range', isNamed && range !== rangeDefault ? range : undefined)
+  put('startDate', isNamed ? undefined : range.from)
+  put('endDate', isNamed ? undefined : range.to)
+  return next
+}
+
+/** The stretch of time that is looked at; undefined is open. `now` in epoch milliseconds. */
+export function timesOf({ range }: Pick<LogFilter, 'range'>, now: number): { from?: number; to?: number } {
+  if (typeof range === 'string') return range === 'all' ? {} : { from: now - ranges[range] }
+  return {
+    ...(range.from ? { from: Date.parse(range.from) } : {}),
+    ...(range.to ? { to: Date.parse(range.to) } : {}),
+  }
+}
+
+/** The parameters that ask the service for it. */
+export function parametersOf(filter: LogFilter, now: number): Record<string, string | number | undefined> {
+  const { range: _, triggers, workflowIds, folderIds, ...rest } = filter
+  const { from, to } = timesOf(filter, now)
+  return {
+    ...rest,
+    triggers: triggers.join(','),
+    workflowIds: workflowIds.join(','),
+    folderIds: folderIds.join(','),
+    ...(from === undefined ? {} : { startDate: new Date(from).toISOString() }),
+    ...(to === undefined ? {} : { endDate: new Date(to).toISOString() }),
+  }
+}
+
+/** Whether anything but the time is filtered by. */
+export function isFiltered({ range: _, ...rest }: LogFilter): boolean {
+  return Object.values(rest).some((value) => (Array.isArray(value) ? value.length > 0 : value !== undefined))
+}
+
+export const noFilter: LogFilter = readFilter(new URLSearchParams())

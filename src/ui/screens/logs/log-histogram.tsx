@@ -1,0 +1,142 @@
+import { useQuery } from '@tanstack/react-query'
+import { type PointerEvent, useRef, useState } from 'react'
+import { messageOf } from '../../api/message-of.ts'
+import { countOf } from '../../parts/amount-text.ts'
+import { classes } from '../../parts/class-names.ts'
+import { clockText, dayText, momentText } from '../../parts/time-text.ts'
+import { type Histogram, histogramQuery, type Parameters } from './log-queries.ts'
+
+type Bucket = Histogram['data'][number]
+
+/** Runs over time. A bar that is clicked, or a stretch that is drawn, becomes the time that is looked at. */
+export function LogHistogram({
+  parameters,
+  bucketMs,
+  onPick,
+}: {
+  parameters: Parameters
+  bucketMs: number
+  /** Epoch milliseconds, `to` not included. */
+  onPick: (from: number, to: number) => void
+}) {
+  const { data, error, isPending } = useQuery(histogramQuery(parameters))
+  if (error) {
+    return (
+      <p role="alert" className="flex h-22 items-center px-6 text-xs text-error-text">
+        The counts could not be loaded: {messageOf(error)}
+      </p>
+    )
+  }
+  if (isPending) return <div className="h-22" />
+  return <Bars buckets={data.data} isComplete={data.isComplete} bucketMs={bucketMs} onPick={onPick} />
+}
+
+function Bars({
+  buckets,
+  isComplete,
+  bucketMs,
+  onPick,
+}: {
+  buckets: readonly Bucket[]
+  isComplete: boolean
+  bucketMs: number
+  onPick: (from: number, to: number) => void
+}) {
+  const chart = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<number>()
+  const [begun, setBegun] = useState<number>()
+  const most = Math.max(1, ...buckets.map(({ info, error }) => info + error))
+  const bucketAt = ({ clientX }: PointerEvent) => {
+    const { left, width } = chart.current!.getBoundingClientRect()
+    return Math.max(0, Math.min(buckets.length - 1, Math.floor(((clientX - left) / width) * buckets.length)))
+  }
+  const pick = () => {
+    if (at === undefined || begun === undefined) return
+    setBegun(undefined)
+    const [first, last] = [buckets[Math.min(at, begun)]!, buckets[Math.max(at, begun)]!]
+    onPick(Date.parse(first.at), Date.parse(last.at) + bucketMs)
+  }
+  const isChosen = (index: number) =>
+    begun !== undefined && at !== undefined && index >= Math.min(at, begun) && index <= Math.max(at, begun)
+  const all = buckets.reduce((sum, { info, error }) => sum + info + error, 0)
+  const failed = buckets.reduce((sum, { error }) => sum + error, 0)
+  const pointed = at === undefined ? undefined : buckets[at]
+  return (
+    <figure className="px-4 pt-3 pb-1 md:px-6">
+      <figcaption className="flex h-5 items-center gap-3 text-xs text-muted tabular-nums">
+        {pointed ? (
+          <>
+            <span className="text-text">{spanText(Date.parse(pointed.at), bucketMs)}</span>
+            <span>{countOf(pointed.info + pointed.error, 'run')}</span>
+            {pointed.error > 0 && <span className="text-error-text">{pointed.error} failed</span>}
+          </>
+        ) : (
+          <>
+            <span>
+              {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}: the oldest are not counted`}
+            </span>
+            {failed > 0 && <span className="text-error-text">{failed} failed</span>}
+          </>
+        )}
+      </figcaption>
+      <div
+        ref={chart}
+        className="flex h-12 touch-none items-end border-b border-line"
+        onPointerMove={(event) => setAt(bucketAt(event))}
+        onPointerLeave={() => begun === undefined && setAt(undefined)}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setAt(bucketAt(event))
+          setBegun(bucketAt(event))
+        }}
+        onPointerUp={pick}
+        onPointerCancel={() => setBegun(undefined)}
+      >
+        {buckets.map(({ at: time, info, error }, index) => (
+          <div
+            key={time}
+            className={classes(
+              'flex h-full min-w-0 flex-1 flex-col justify-end px-px',
+              (isChosen(index) || (begun === undefined && at === index)) && 'bg-hover',
+            )}
+          >
+            <div className="rounded-t-[1px] bg-error" style={{ height: heightOf(error, most) }} />
+            <div
+              className={classes('bg-accent opacity-70', error === 0 && 'rounded-t-[1px]')}
+              style={{ height: heightOf(info, most) }}
+            />
+          </div>
+        ))}
+      </div>
+      <div className="relative mt-0.5 h-4 text-2xs text-muted tabular-nums" aria-hidden="true">
+        {ticksOf(buckets, bucketMs).map(({ text, share }) => (
+          <span key={share} className="absolute" style={{ left: `${share * 100}%` }}>
+            {text}
+          </span>
+        ))}
+      </div>
+    </figure>
+  )
+}
+
+/** A single failure among thousands is still there to see. */
+function heightOf(count: number, most: number): string {
+  return count === 0 ? '0' : `max(2px, ${(count / most) * 100}%)`
+}
+
+function spanText(from: number, bucketMs: number): string {
+  if (bucketMs >= 86_400_000) return dayText(from)
+  return `${momentText(from)} – ${clockText(from + bucketMs)}`
+}
+
+/** Where some of the buckets begin, as shares of the whole. */
+function ticksOf(buckets: readonly Bucket[], bucketMs: number): { text: string; share: number }[] {
+  const count = buckets.length
+  const step = Math.max(1, Math.ceil(count / ticksMax))
+  const say = bucketMs * count > 2 * 86_400_000 ? dayText : clockText
+  return buckets
+    .map(({ at }, index) => ({ text: say(Date.parse(at)), share: index / count }))
+    .filter(({ share }, index) => index % step === 0 && share < 0.92)
+}
+
+const ticksMax = 5

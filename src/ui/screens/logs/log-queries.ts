@@ -1,0 +1,61 @@
+import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { type AnswerOf, call } from '../../api/call.ts'
+
+export type LogPage = AnswerOf<'GET /api/editor/logs'>
+export type LogEntry = LogPage['data'][number]
+type LogAnswer = AnswerOf<'GET /api/editor/logs/:id'>
+export type LogDetail = LogAnswer['data'] & Pick<LogAnswer, 'workspaceId'>
+export type Histogram = AnswerOf<'GET /api/editor/logs/histogram'>
+export type Parameters = Readonly<Record<string, string | number | undefined>>
+export type LogPages = InfiniteData<LogPage, string | null>
+
+export const pageSize = 100
+
+/** Entries, newest first, page by page. A page stays as it was loaded: entries never change. */
+export function logsQuery(parameters: Parameters) {
+  return infiniteQueryOptions({
+    queryKey: ['logs', parameters],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) => loadPage(parameters, pageParam, signal),
+    getNextPageParam: ({ nextCursor }: LogPage) => nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  })
+}
+
+export function loadPage(parameters: Parameters, cursor: string | null, signal?: AbortSignal): Promise<LogPage> {
+  return call('GET /api/editor/logs', {
+    query: { ...parameters, limit: pageSize, cursor },
+    ...(signal && { signal }),
+  })
+}
+
+export function histogramQuery(parameters: Parameters) {
+  return queryOptions({
+    queryKey: ['log-counts', parameters],
+    queryFn: ({ signal }) => call('GET /api/editor/logs/histogram', { query: parameters, signal }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function logQuery(id: string) {
+  return queryOptions({
+    queryKey: ['log', id],
+    queryFn: async ({ signal }): Promise<LogDetail> => {
+      const { data, workspaceId } = await call('GET /api/editor/logs/:id', { params: { id }, signal })
+      return { ...data, workspaceId }
+    },
+    // An entry does not change, but addresses of its files expire.
+    staleTime: 10 * 60_000,
+    gcTime: 60_000,
+  })
+}
+
+/** The names of a workspace's workflows, by id. */
+export function workflowNamesQuery(workspaceId: string) {
+  return queryOptions({
+    queryKey: ['workflow-names', workspaceId],
+    queryFn: ({ signal }) => call('GET /api/workflows', { query: { workspaceId }, signal }),
+    staleTime: 30_000,
+  })
+}

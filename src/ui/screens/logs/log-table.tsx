@@ -1,0 +1,207 @@
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef } from 'react'
+import { costText } from '../../parts/amount-text.ts'
+import { classes } from '../../parts/class-names.ts'
+import { Spinner } from '../../parts/spinner.tsx'
+import { durationText, momentText } from '../../parts/time-text.ts'
+import { useVirtualRows } from '../../parts/use-virtual-rows.ts'
+import type { LogEntry } from './log-queries.ts'
+import { triggerIcons, triggerLabels } from './log-texts.tsx'
+import type { LogRows } from './use-log-rows.ts'
+
+const rowHeight = 36
+const headHeight = 32
+/** Older entries are asked for when this few rows are left below. */
+const loadAhead = 60
+
+const columns =
+  'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_28px_72px] @2xl:grid-cols-[160px_minmax(0,1fr)_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
+
+/**
+ * The entries: only those in sight are drawn, older ones are loaded when one comes near them. It is one stop of the Tab
+ * key, in which arrows go from entry to entry.
+ */
+export function LogTable({
+  found,
+  nameOf,
+  current,
+  onPick,
+  onOpen,
+  scroller,
+}: {
+  found: LogRows
+  nameOf: (workflowId: string) => string
+  /** The id of the entry that is looked at. */
+  current: string | undefined
+  /** `isStep`: by an arrow, and so not worth a step back. */
+  onPick: (id: string, isStep: boolean) => void
+  onOpen: (id: string) => void
+  scroller: RefObject<HTMLDivElement | null>
+}) {
+  const { rows, hasMore, isLoadingMore, loadMore } = found
+  const grid = useId()
+  const { from, to, height, scrollTo } = useVirtualRows(scroller, { count: rows.length, rowHeight, headHeight })
+  useEffect(() => {
+    if (hasMore && to >= rows.length - loadAhead) loadMore()
+  })
+  useStillRows(scroller, rows)
+  const at = rows.findIndex(({ id }) => id === current)
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1)
+    const steps: Record<string, number> = {
+      ...{ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page },
+      ...{ Home: -rows.length, End: rows.length },
+    }
+    const step = steps[event.key]
+    if (step !== undefined && rows.length > 0) {
+      event.preventDefault()
+      const next = at === -1 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))
+      scrollTo(next)
+      onPick(rows[next]!.id, true)
+    } else if ((event.key === 'Enter' || event.key === ' ') && current) {
+      event.preventDefault()
+      onOpen(current)
+    }
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows that are not drawn cannot be in a table
+    <div
+      ref={scroller}
+      role="grid"
+      tabIndex={0}
+      aria-label="Log entries"
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-activedescendant={at === -1 ? undefined : `${grid}-${current}`}
+      aria-busy={isLoadingMore}
+      onKeyDown={onKeyDown}
+      className="min-h-0 flex-1 @container overflow-y-auto outline-offset-[-2px] [overflow-anchor:none]"
+    >
+      <Head />
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      <div role="rowgroup" className="relative" style={{ height: `${height}px` }}>
+        {rows.slice(from, to).map((entry, index) => (
+          <EntryRow
+            key={entry.id}
+            id={`${grid}-${entry.id}`}
+            entry={entry}
+            index={from + index}
+            name={nameOf(entry.workflowId)}
+            isCurrent={entry.id === current}
+            onPick={onPick}
+          />
+        ))}
+      </div>
+      {isLoadingMore && (
+        <div className="late flex h-10 items-center justify-center gap-2 text-xs text-muted">
+          <Spinner /> Looking for older entries
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Head() {
+  const head = 'text-xs font-medium text-muted'
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see above
+    <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-bg">
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}
+      <div role="row" aria-rowindex={1} className={classes(columns, 'h-8')}>
+        {heads.map((label, index) => (
+          // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above
+          <span key={label} role="columnheader" className={classes(head, headLooks[index])}>
+            {label}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+const heads = ['Time', 'Workflow', 'Started by', 'Duration', 'Cost']
+
+/** With little room only what tells runs apart is left. */
+const headLooks = [
+  '',
+  '',
+  'sr-only @lg:not-sr-only @lg:invisible @2xl:visible',
+  'text-right',
+  'hidden text-right @2xl:block',
+]
+
+function EntryRow({
+  id,
+  entry,
+  index,
+  name,
+  isCurrent,
+  onPick,
+}: {
+  id: string
+  entry: LogEntry
+  index: number
+  name: string
+  isCurrent: boolean
+  onPick: (id: string, isStep: boolean) => void
+}) {
+  const { level, trigger, startedAt, totalDurationMs, cost } = entry
+  return (
+    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: see above
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isCurrent}
+      onClick={() => onPick(entry.id, false)}
+      style={{ transform: `translateY(${index * rowHeight}px)` }}
+      className={classes(
+        columns,
+        'absolute inset-x-0 top-0 h-9 cursor-default border-b border-line text-sm select-none',
+        isCurrent ? 'bg-accent-soft' : 'hover:bg-hover',
+      )}
+    >
+      <Cell className="flex items-center gap-2.5">
+        <span
+          role="img"
+          aria-label={level === 'error' ? 'Failed' : 'Succeeded'}
+          className={classes('h-4 w-1 shrink-0 rounded-full', level === 'error' ? 'bg-error' : 'bg-ok')}
+        />
+        <time dateTime={startedAt} className="truncate text-muted tabular-nums">
+          {momentText(Date.parse(startedAt))}
+        </time>
+      </Cell>
+      <Cell className={classes('truncate font-medium', level === 'error' && 'text-error-text')}>{name}</Cell>
+      <Cell className="hidden items-center gap-1.5 text-muted @lg:flex">
+        {triggerIcons[trigger]}
+        <span className="sr-only @2xl:not-sr-only">{triggerLabels[trigger]}</span>
+      </Cell>
+      <Cell className="text-right tabular-nums">{durationText(totalDurationMs)}</Cell>
+      <Cell className="hidden text-right text-muted tabular-nums @2xl:block">
+        {cost.total > 0 ? costText(cost.total) : '–'}
+      </Cell>
+    </div>
+  )
+}
+
+function Cell({ className, children }: { className: string; children: React.ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above
+    <span role="gridcell" className={className}>
+      {children}
+    </span>
+  )
+}
+
+/** Keeps what one reads in its place while new entries come in above it. */
+function useStillRows(scroller: RefObject<HTMLElement | null>, rows: readonly LogEntry[]): void {
+  const first = useRef(rows[0]?.id)
+  useLayoutEffect(() => {
+    const before = first.current
+    first.current = rows[0]?.id
+    const element = scroller.current
+    if (!element || before === undefined || before === rows[0]?.id || element.scrollTop < rowHeight) return
+    const added = rows.findIndex(({ id }) => id === before)
+    if (added > 0) element.scrollTop += added * rowHeight
+  }, [rows, scroller])
+}

@@ -1,0 +1,222 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChartNoAxesGantt, SearchX } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { messageOf } from '../../api/message-of.ts'
+import { Button } from '../../parts/button.tsx'
+import { isTyping } from '../../parts/keys.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { Page } from '../../shell/page.tsx'
+import { useWorkspace } from '../../shell/workspace.tsx'
+import { bucketsFor } from './buckets.ts'
+import { EntryPanel } from './entry/entry-panel.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { isFiltered, type LogFilter, noFilter, parametersOf, readFilter, timesOf, writeFilter } from './log-filter.ts'
+import { LogHistogram } from './log-histogram.tsx'
+import { workflowNamesQuery } from './log-queries.ts'
+import { LogTable } from './log-table.tsx'
+import { useLogRows } from './use-log-rows.ts'
+
+/** What ran: found, followed, looked into. All that is looked at is in the address. */
+export function LogsScreen() {
+  const { id: workspaceId, name: workspaceName } = useWorkspace()
+  const [search, setSearch] = useSearchParams()
+  const isLive = search.get('live') === '1'
+  const entryId = search.get('entry') ?? undefined
+  const scroller = useRef<HTMLDivElement>(null)
+  const filterText = writeFilter(readFilter(search), new URLSearchParams()).toString()
+  const filter = useMemo(() => readFilter(new URLSearchParams(filterText)), [filterText])
+  const { now, renew } = useNowOf(filterText + workspaceId)
+  const parameters = useMemo(() => ({ workspaceId, ...parametersOf(filter, now) }), [workspaceId, filter, now])
+  const found = useLogRows(parameters, isLive)
+  const nameOf = useWorkflowNames(workspaceId)
+  const change = (patch: Partial<LogFilter>) =>
+    setSearch((before) => writeFilter({ ...filter, ...patch }, without(before, 'entry', 'view', 'span')))
+  const setLive = (live: boolean) =>
+    setSearch((before) => (live ? withOne(before, 'live', '1') : without(before, 'live')), { replace: true })
+  const open = (id: string, isStep: boolean) =>
+    setSearch((before) => withOne(without(before, 'span'), 'entry', id), { replace: isStep || entryId !== undefined })
+  const close = () => {
+    setSearch((before) => without(before, 'entry', 'view', 'span'))
+    scroller.current?.focus()
+  }
+  useLogKeys({ l: () => setLive(!isLive), r: renew, e: () => change({ level: filter.level ? undefined : 'error' }) })
+  useCommands([
+    {
+      id: 'logs-failed',
+      label: 'Show failed runs only',
+      group: 'Logs',
+      keys: 'E',
+      run: () => change({ level: 'error' }),
+    },
+    {
+      id: 'logs-live',
+      label: isLive ? 'Stop following' : 'Follow new entries',
+      group: 'Logs',
+      keys: 'L',
+      run: () => setLive(!isLive),
+    },
+    { id: 'logs-renew', label: 'Load the logs again', group: 'Logs', keys: 'R', run: renew },
+    { id: 'logs-clear', label: 'Clear all filters', group: 'Logs', run: () => change(noFilter) },
+  ])
+  return (
+    <Page title="Logs" crumbs={[{ label: workspaceName }]}>
+      <div className="flex min-h-0 flex-1">
+        <div className="flex min-w-0 flex-1 flex-col">
+          <FilterBar workspaceId={workspaceId} filter={filter} onChange={change} isLive={isLive} onLive={setLive} />
+          <Counts filter={filter} now={now} parameters={parameters} isLive={isLive} onPick={change} />
+          {found.liveError !== undefined && (
+            <p role="alert" className="bg-warn-soft px-6 py-1.5 text-xs text-warn-text">
+              New entries do not come in: {messageOf(found.liveError)} Trying again…
+            </p>
+          )}
+          {found.error && found.rows.length === 0 ? (
+            <Failed error={found.error} retry={found.retry} title="The log could not be loaded" />
+          ) : found.isPending ? (
+            <Loading lines={9} />
+          ) : found.rows.length === 0 && !found.hasMore ? (
+            <NoEntries filter={filter} onChange={change} />
+          ) : (
+            <LogTable
+              found={found}
+              nameOf={nameOf}
+              current={entryId}
+              scroller={scroller}
+              // With nothing open an arrow opens the first one: details follow the arrows.
+              onPick={open}
+              onOpen={() => document.getElementById('log-entry')?.focus()}
+            />
+          )}
+          {found.error != null && found.rows.length > 0 && (
+            <p role="alert" className="flex items-center gap-3 border-t border-line px-6 py-2 text-xs text-error-text">
+              Older entries could not be loaded: {messageOf(found.error)}
+              <Button size="small" onClick={found.retry}>
+                Try again
+              </Button>
+            </p>
+          )}
+        </div>
+        {entryId && <EntryPanel key={entryId} id={entryId} onClose={close} />}
+      </div>
+    </Page>
+  )
+}
+
+/** Over the time that is looked at; over all time, the last 90 days. */
+function Counts({
+  filter,
+  now,
+  parameters,
+  isLive,
+  onPick,
+}: {
+  filter: LogFilter
+  now: number
+  parameters: Record<string, string | number | undefined>
+  isLive: boolean
+  onPick: (change: Partial<LogFilter>) => void
+}) {
+  // Followed live, its end moves on, but not with every entry.
+  const end = useTicking(now, isLive ? 10_000 : undefined)
+  const { from = end - 90 * 86_400_000, to = end } = timesOf(filter, now)
+  const buckets = bucketsFor(from, to, 90)
+  return (
+    <LogHistogram
+      parameters={{
+        ...parameters,
+        from: new Date(buckets.from).toISOString(),
+        bucketMs: buckets.bucketMs,
+        buckets: buckets.count,
+        // Only so that it is asked anew.
+        ...(isLive ? { until: end } : {}),
+      }}
+      bucketMs={buckets.bucketMs}
+      onPick={(first, last) =>
+        onPick({ range: { from: new Date(first).toISOString(), to: new Date(last - 1).toISOString() } })
+      }
+    />
+  )
+}
+
+function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change: Partial<LogFilter>) => void }) {
+  const isAll = filter.range === 'all'
+  if (isFiltered(filter)) {
+    return (
+      <Empty
+        icon={<SearchX size={22} />}
+        title="No run is like that"
+        action={
+          <>
+            <Button onClick={() => onChange({ ...noFilter, range: filter.range })}>Clear the filters</Button>
+            {!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+          </>
+        }
+      >
+        Nothing in this time has all that you filter by.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      icon={<ChartNoAxesGantt size={22} />}
+      title={isAll ? 'Nothing has run yet' : 'Nothing ran in this time'}
+      action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+    >
+      Each run of a workflow leaves an entry here when it ends: what started it, what each block did, and what it cost.
+    </Empty>
+  )
+}
+
+/** The time that ranges count back from. It stands still, so that pages belong together, until something else is asked. */
+function useNowOf(key: string): { now: number; renew: () => void } {
+  const [given, setGiven] = useState({ key, now: Date.now() })
+  if (given.key !== key) setGiven({ key, now: Date.now() })
+  return { now: given.now, renew: () => setGiven({ key, now: Date.now() }) }
+}
+
+function useTicking(start: number, everyMs: number | undefined): number {
+  const [now, setNow] = useState(start)
+  useEffect(() => {
+    setNow(start)
+    if (everyMs === undefined) return
+    const timer = setInterval(() => document.hidden || setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [start, everyMs])
+  return everyMs === undefined ? start : Math.max(start, now)
+}
+
+function useWorkflowNames(workspaceId: string): (id: string) => string {
+  const { data } = useQuery(workflowNamesQuery(workspaceId))
+  return useMemo(() => {
+    const names = new Map(data?.data.map(({ id, name }) => [id, name]))
+    return (id) => names.get(id) ?? (data ? 'Deleted workflow' : '')
+  }, [data])
+}
+
+/** Single keys, while nobody types. */
+function useLogKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (document.querySelector('[role=dialog], [role=menu]')) return
+      latest.current[event.key.toLowerCase()]?.()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function without(search: URLSearchParams, ...names: string[]): URLSearchParams {
+  const next = new URLSearchParams(search)
+  for (const name of names) next.delete(name)
+  return next
+}
+
+function withOne(search: URLSearchParams, name: string, value: string): URLSearchParams {
+  const next = new URLSearchParams(search)
+  next.set(name, value)
+  return next
+}
