@@ -18,6 +18,7 @@ import type { Address, Registrations } from '../domain/trigger.ts'
 import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { Write } from '../domain/write.ts'
+import type { DashboardStore } from './dashboard-store.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 import type { SessionStore } from './session-store.ts'
 
@@ -26,7 +27,7 @@ import type { SessionStore } from './session-store.ts'
  * Times are epoch milliseconds. A call rejects with `AppError` `CONFLICT` or `NOT_FOUND` where said, with
  * `STORAGE_UNAVAILABLE` when the disk is full or failing, with anything else for a bug.
  */
-export interface Store extends SessionStore {
+export interface Store extends SessionStore, DashboardStore {
   // installation
   /** Makes the first owner, workspace and key. False, and nothing changed, when there is an owner already. */
   createInstallation(first: NewInstallation): Promise<boolean>

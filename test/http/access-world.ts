@@ -55,7 +55,17 @@ export function isSession(kind: Kind): kind is SessionKind {
 }
 
 /** Ids that stand for `<names>` in paths and bodies. */
-type Thing = 'workspace' | 'workflow' | 'execution' | 'log' | 'own' | 'member' | 'key' | 'webhook' | 'delivery'
+type Thing =
+  | 'workspace'
+  | 'workflow'
+  | 'execution'
+  | 'log'
+  | 'own'
+  | 'member'
+  | 'key'
+  | 'deleted'
+  | 'webhook'
+  | 'delivery'
 export type Things = Readonly<Record<Thing, string>>
 
 /** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
@@ -121,8 +131,10 @@ export class AccessWorld {
     await store.setMember(workspaceId, member, 'viewer')
     const { row } = newKey({ userId: this.#ownerId })
     await store.createKey(row)
+    const { id: deleted } = await store.createWorkflow({ id: null, workspaceId, document: sampleDocument(), at })
+    await store.deleteWorkflow(deleted, at)
     const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
-    return { ...ids, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
+    return { ...ids, deleted, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
   }
 
   /** What another run owes to the webhook. Nobody may be called where it goes, so nothing leaves the machine. */

@@ -155,6 +155,7 @@ function nothing(): Things {
     own: newId(),
     member: newId(),
     key: newId(),
+    deleted: newId(),
     webhook: newId(),
     delivery: deliveryIdOf({ sequence: 1, subscription: 1 }, newExecutionId()),
   }

@@ -8,6 +8,7 @@ import { block, document } from '../make.ts'
 import { accountContract } from './account-contract.ts'
 import { appendLogs } from './append-logs.ts'
 import { chatContract } from './chat-contract.ts'
+import { dashboardContract } from './dashboard-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
 import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
@@ -296,6 +297,7 @@ export function storeContract(name: string, open: OpenStore): void {
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     sessionContract(() => ({ store, home }))
+    dashboardContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))

@@ -2,12 +2,14 @@ import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
+import { glanceRoutes } from './editor/glance.ts'
 import { keyRoutes } from './editor/keys.ts'
 import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { runRoutes } from './editor/runs.ts'
 import { webhookRoutes } from './editor/webhooks.ts'
+import { editorWorkflowRoutes } from './editor/workflows.ts'
 import { workspaceRoutes } from './editor/workspaces.ts'
 
 /**
@@ -19,6 +21,8 @@ export function editorRoutes(services: Services, door: Door) {
     .use(meRoutes(services, door))
     .use(keyRoutes(services, door))
     .use(workspaceRoutes(services, door))
+    .use(glanceRoutes(services, door))
+    .use(editorWorkflowRoutes(services, door))
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))

@@ -6,6 +6,7 @@ import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, WorkflowNumbers } from './connection.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { LongTexts } from './long-texts.ts'
+import { addModelUsage } from './model-usage.ts'
 import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
 import { findRunFiles, insertRunFiles } from './run-files.ts'
@@ -117,4 +118,5 @@ function addUsage(sql: Sql, workspace: number, row: LogRow): void {
     row.costTotal,
     workspace,
   )
+  addModelUsage(sql, workspace, row)
 }

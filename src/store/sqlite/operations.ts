@@ -3,11 +3,13 @@ import { append } from './append.ts'
 import { listTurns } from './chats.ts'
 import * as claims from './claims.ts'
 import type { Sql } from './connection.ts'
+import * as deletedWorkflows from './deleted-workflows.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
 import * as drafts from './drafts.ts'
 import * as environment from './environment.ts'
+import { glanceAtWorkflows } from './glance.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
@@ -15,6 +17,7 @@ import { countLogs } from './log-counts.ts'
 import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
 import { measure } from './measures.ts'
+import { listModelUsage } from './model-usage.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as registrations from './registrations.ts'
 import * as runFiles from './run-files.ts'
@@ -82,6 +85,13 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   unsetVariable: { writes: true, run: environment.unsetVariable },
   discardSealed: { writes: true, run: environment.discardSealed },
   sealHeads: { writes: false, run: environment.sealHeads },
+
+  glanceAtWorkflows: { writes: false, searches: true, run: glanceAtWorkflows },
+  moveFolder: { writes: true, run: workflows.moveFolder },
+  listDeletedWorkflows: { writes: false, run: deletedWorkflows.listDeletedWorkflows },
+  findDeletedWorkflow: { writes: false, run: deletedWorkflows.findDeletedWorkflow },
+  restoreWorkflow: { writes: true, run: deletedWorkflows.restoreWorkflow },
+  listModelUsage: { writes: false, run: listModelUsage },
 
   createWorkflow: { writes: true, run: workflows.createWorkflow },
   updateWorkflow: { writes: true, run: workflows.updateWorkflow },

@@ -106,7 +106,8 @@ export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
   unregister(sql, id)
   return (
     sql.run(
-      `UPDATE workflows SET deleted_at = ?, active_version = NULL, deployed_at = NULL
+      `UPDATE workflows
+       SET deleted_at = ?, deleted_version = active_version, active_version = NULL, deployed_at = NULL, has_changes = 0
        WHERE id = ? AND deleted_at IS NULL`,
       at,
       id,
@@ -120,7 +121,37 @@ export function expectWorkflow(sql: Sql, id: string): WorkflowRow {
   return row
 }
 
-function refusingTakenName(name: string, write: () => void): void {
+export function moveFolder(
+  sql: Sql,
+  workspaceId: string,
+  from: string,
+  to: string | null,
+  at: number,
+  by: string,
+): number {
+  const inside = sql.all<{ number: number; folder: string }>(
+    `SELECT f.number, f.folder FROM workflows f JOIN workspaces w ON w.number = f.workspace
+     WHERE w.id = ?1 AND f.deleted_at IS NULL AND (f.folder = ?2 OR substr(f.folder, 1, length(?2) + 1) = ?2 || '/')`,
+    workspaceId,
+    from,
+  )
+  for (const { number, folder } of inside) {
+    const rest = folder.slice(from.length + 1)
+    const moved = [to ?? '', rest].filter((part) => part !== '').join('/')
+    sql.run(
+      `UPDATE workflows SET updated_at = ?1, updated_by = ?2, revision = revision + 1,
+         document = CASE WHEN ?3 = '' THEN json_remove(document, '$.folder') ELSE json_set(document, '$.folder', ?3) END
+       WHERE number = ?4`,
+      at,
+      by,
+      moved,
+      number,
+    )
+  }
+  return inside.length
+}
+
+export function refusingTakenName(name: string, write: () => void): void {
   try {
     write()
   } catch (error) {

@@ -82,6 +82,8 @@ CREATE TABLE workflows (
   revision INTEGER NOT NULL DEFAULT 1,        -- counts the times that the document was saved
   has_changes INTEGER NOT NULL DEFAULT 0,     -- 1: it would run differently from the active version
   deleted_at INTEGER,                         -- the row stays for its log entries
+  deleted_version INTEGER,                    -- the one that was active then
+  last_run INTEGER,                           -- the sequence of its newest row in a zone
   active_version INTEGER,
   deployed_at INTEGER                         -- when active_version became active
 ) STRICT;
@@ -199,6 +201,16 @@ CREATE TABLE log_zones (
   cost_min REAL NOT NULL,
   cost_max REAL NOT NULL,
   PRIMARY KEY (workspace, first_sequence)
+) STRICT, WITHOUT ROWID;
+
+-- Runs of the last two days by the hour of their start, added up as zones are made (glance.ts).
+CREATE TABLE run_hours (
+  workspace INTEGER NOT NULL,
+  hour INTEGER NOT NULL,                      -- since 1970
+  workflow INTEGER NOT NULL,
+  runs INTEGER NOT NULL,
+  errors INTEGER NOT NULL,
+  PRIMARY KEY (workspace, hour, workflow)
 ) STRICT, WITHOUT ROWID;
 
 -- The zones that a workflow or a set of models occurs in.
@@ -329,6 +341,18 @@ CREATE TABLE usage (
   period_start INTEGER NOT NULL,
   cost REAL NOT NULL,
   PRIMARY KEY (user_id, period_start)
+) STRICT, WITHOUT ROWID;
+
+-- The same by day and model, with its tokens. No bill: what a chart shows.
+CREATE TABLE model_usage (
+  user_id TEXT NOT NULL,
+  day INTEGER NOT NULL,                       -- its first instant, UTC
+  model TEXT NOT NULL,
+  runs INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL,
+  PRIMARY KEY (user_id, day, model)
 ) STRICT, WITHOUT ROWID;
 
 -- Windows of rate limiting that are open, as of at most a second ago: a restart goes on counting in them.

@@ -1,0 +1,86 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { logIdOf } from '../../../domain/ids.ts'
+import type { EntryFacts } from '../../../domain/log-entry.ts'
+import { triggerKinds } from '../../../domain/workflow.ts'
+import type { WorkflowGlance } from '../../../store/dashboard-store.ts'
+import { answers, isoTime, listOf, maybe, oneOf, Time } from '../../answers.ts'
+import { chooseWorkspace } from '../../auth.ts'
+import type { Door } from '../../door.ts'
+import { operation } from '../../operation.ts'
+import { Parameters } from '../../parameters.ts'
+import type { Services } from '../../services.ts'
+
+const Glance = t.Object({
+  id: t.String(),
+  name: t.String(),
+  description: maybe(t.String()),
+  folder: maybe(t.String()),
+  createdAt: Time,
+  updatedAt: Time,
+  updatedBy: maybe(t.String({ description: 'E-mail of who saved it last, as far as it is known.' })),
+  revision: t.Integer(),
+  version: maybe(t.Integer({ description: 'The active one; null: not deployed.' })),
+  deployedAt: maybe(Time),
+  hasChanges: t.Boolean({ description: 'The draft would run differently from the active version.' }),
+  lastRun: maybe(
+    t.Object({
+      logId: t.String(),
+      executionId: t.String(),
+      level: oneOf(['info', 'error']),
+      trigger: oneOf(triggerKinds),
+      startedAt: Time,
+      endedAt: Time,
+      durationMs: t.Number(),
+    }),
+  ),
+  runs: t.Array(t.Integer(), {
+    description: 'By hour of their start, oldest first; the last hour is the current one.',
+  }),
+  errors: t.Array(t.Integer(), { description: 'Those of them that failed.' }),
+})
+
+/** Hours that a glance shows. */
+const hours = 24
+
+/** The workflows of a workspace at a glance. */
+export function glanceRoutes({ store, clock }: Services, door: Door) {
+  return new Elysia({ prefix: '/workflows' }).get(
+    '',
+    async ({ request, set }) => {
+      const caller = await door.enterSession(request, set)
+      const parameters = new Parameters(request.url)
+      const named = parameters.text('workspaceId')
+      parameters.assertValid()
+      const rows = await store.glanceAtWorkflows(chooseWorkspace(caller, named, 'read'), clock.now(), hours)
+      return { data: rows.map(glanceOf) }
+    },
+    {
+      response: answers({ 200: listOf(Glance) }),
+      detail: operation({
+        name: 'glanceAtWorkflows',
+        summary: 'Workflows with their state, and what ran in the last 24 hours',
+        description: 'Takes `workspaceId`, which may be left out by who sees one workspace only.',
+        tag: 'Editor',
+        access: 'session',
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      }),
+    },
+  )
+}
+
+function glanceOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, ...glance }: WorkflowGlance) {
+  return {
+    ...glance,
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+    version: activeVersion,
+    deployedAt: deployedAt === null ? null : isoTime(deployedAt),
+    lastRun: lastRun && runOf(lastRun),
+  }
+}
+
+function runOf({ sequence, executionId, level, trigger, startedAt, endedAt, durationMs }: EntryFacts) {
+  const times = { startedAt: isoTime(startedAt), endedAt: isoTime(endedAt), durationMs }
+  return { logId: logIdOf(sequence), executionId, level, trigger, ...times }
+}

@@ -1,0 +1,232 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { readDocument } from '../../../domain/document.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { WorkflowDocument } from '../../../domain/workflow.ts'
+import type { DeletedWorkflow } from '../../../store/dashboard-store.ts'
+import { answers, FindingAnswer, isoTime, listOf, maybe, SentDocument, Time } from '../../answers.ts'
+import { assertMay, chooseWorkspace, findWorkflow } from '../../auth.ts'
+import { readJsonBody, readShape } from '../../body.ts'
+import type { Door } from '../../door.ts'
+import { documented, operation } from '../../operation.ts'
+import { Parameters } from '../../parameters.ts'
+import type { Services } from '../../services.ts'
+import { freshCopy, nameOfCopy } from '../../workflow-copy.ts'
+
+const { name, folder, description } = WorkflowDocument.properties
+const Facts = t.Object({
+  name: t.Optional(name),
+  folder: t.Optional(maybe(folder)),
+  description: t.Optional(maybe(description)),
+})
+const Copy = t.Object({ name: t.Optional(name), folder: t.Optional(maybe(folder)) })
+const Named = t.Object({ id: t.String(), name: t.String(), folder: maybe(t.String()), revision: t.Integer() })
+const Deleted = t.Object({ id: t.String(), name: t.String(), folder: maybe(t.String()), deletedAt: Time })
+const Restored = t.Object({
+  id: t.String(),
+  version: maybe(t.Integer({ description: 'The version that is active again.' })),
+  reason: maybe(t.String({ description: 'Why the version that was active is not any more.' })),
+})
+const FolderMove = t.Object({
+  workspaceId: t.String(),
+  path: t.String({ minLength: 1 }),
+  to: t.Union([folder, t.Null()], { description: 'Null: out of any folder.' }),
+})
+
+const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
+const deletedMax = 100
+
+/** What can be done with workflows beside editing and deploying them. */
+export function editorWorkflowRoutes(services: Services, door: Door) {
+  const { store, clock, settings } = services
+  return new Elysia()
+    .patch(
+      '/workflows/:id',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enterSession(request, set)
+        const { document, revision } = await findWorkflow(services, caller, id, 'write')
+        const facts = await readShape(request, Facts, settings.bodyBytesMax)
+        const save = { by: caller.userId, ifRevision: revision }
+        const row = await store.updateWorkflow(id, withFacts(document, facts), clock.now(), undefined, save)
+        return namedOf(row.document, id, row.revision)
+      },
+      {
+        parse: 'none',
+        body: documented(Facts),
+        response: answers({ 200: Named }),
+        detail: operation({
+          name: 'describeWorkflow',
+          summary: 'Rename, move or describe a workflow',
+          description: 'A member that is left out stays as it is; null removes it.',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .post(
+      '/workflows/:id/duplicate',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enterSession(request, set)
+        const { document, workspaceId } = await findWorkflow(services, caller, id, 'write')
+        const wanted = await readShape(request, Copy, settings.bodyBytesMax)
+        const taken = (await store.listWorkflows(workspaceId)).map((row) => row.document.name)
+        const facts = { ...wanted, name: wanted.name ?? nameOfCopy(document.name, taken) }
+        const copy = services.completeDocument(withFacts(freshCopy(document), facts), undefined)
+        const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now() }
+        const row = await store.createWorkflow(made)
+        set.status = 201
+        return namedOf(row.document, row.id, row.revision)
+      },
+      {
+        parse: 'none',
+        body: documented(Copy),
+        response: answers({ 201: Named }),
+        detail: operation({
+          name: 'duplicateWorkflow',
+          summary: 'Make a copy of a workflow',
+          description: 'A copy of the draft, with addresses of its own, without webhooks, and not deployed.',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .post(
+      '/workflows/:id/check',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enterSession(request, set)
+        const { workspaceId } = await findWorkflow(services, caller, id, 'read')
+        const reading = readDocument(await readJsonBody(request, settings.bodyBytesMax))
+        if ('details' in reading) throw unreadable(reading.details)
+        const { findings } = await services.checkWorkflow(reading.document, workspaceId)
+        return { findings: [...findings, ...reading.warnings] }
+      },
+      {
+        parse: 'none',
+        body: documented(SentDocument),
+        response: answers({ 200: t.Object({ findings: t.Array(FindingAnswer) }) }),
+        detail: operation({
+          name: 'checkWorkflow',
+          summary: 'Check a document that is not saved',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND'],
+        }),
+      },
+    )
+    .get(
+      '/workflows/deleted',
+      async ({ request, set }) => {
+        const caller = await door.enterSession(request, set)
+        const parameters = new Parameters(request.url)
+        const named = parameters.text('workspaceId')
+        parameters.assertValid()
+        const rows = await store.listDeletedWorkflows(chooseWorkspace(caller, named, 'read'), deletedMax)
+        return {
+          data: rows.map(({ id, document, deletedAt }) => {
+            return { id, name: document.name, folder: document.folder ?? null, deletedAt: isoTime(deletedAt) }
+          }),
+        }
+      },
+      {
+        response: answers({ 200: listOf(Deleted) }),
+        detail: operation({
+          name: 'listDeletedWorkflows',
+          summary: 'List deleted workflows, the newest first',
+          description: `The last ${deletedMax}. Takes \`workspaceId\`.`,
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+        }),
+      },
+    )
+    .post(
+      '/workflows/:id/restore',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.enterSession(request, set)
+        const deleted = await store.findDeletedWorkflow(id)
+        assertMay(caller, deleted?.workspaceId, 'write', 'deleted workflow')
+        await store.restoreWorkflow(id)
+        return { id, ...(await activateAgain(deleted as DeletedWorkflow)) }
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: Restored }),
+        detail: operation({
+          name: 'restoreWorkflow',
+          summary: 'Undo the deletion of a workflow',
+          description: 'The version that was active is activated again, if it still can be.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+    .post(
+      '/folders/move',
+      async ({ request, set }) => {
+        const caller = await door.enterSession(request, set)
+        const { workspaceId, path, to } = await readShape(request, FolderMove, settings.bodyBytesMax)
+        assertMay(caller, workspaceId, 'write', 'workspace')
+        const moved = await store.moveFolder(workspaceId, path, tidied(to), clock.now(), caller.userId)
+        if (moved === 0) throw new AppError('NOT_FOUND', `There is no folder ${path} in this workspace.`)
+        return { moved }
+      },
+      {
+        parse: 'none',
+        body: documented(FolderMove),
+        response: answers({
+          200: t.Object({ moved: t.Integer({ description: 'Workflows that lie elsewhere now.' }) }),
+        }),
+        detail: operation({
+          name: 'moveFolder',
+          summary: 'Rename or move a folder, with those below it',
+          tag: 'Editor',
+          access: 'session',
+          errors: [...inBody, 'NOT_FOUND'],
+        }),
+      },
+    )
+
+  async function activateAgain({ id, workspaceId, version }: DeletedWorkflow) {
+    const found = version === null ? undefined : await store.getDeployment(id, version)
+    if (!found) return { version: null, reason: null }
+    try {
+      const { findings, registrations } = await services.checkWorkflow(found.document, workspaceId)
+      const problem = findings.find(({ level }) => level === 'error')
+      if (problem) return { version: null, reason: problem.message }
+      await store.activate(id, found.version, clock.now(), registrations)
+      services.deployments.forget(id)
+      return { version: found.version, reason: null }
+    } catch (error) {
+      // One of its addresses is another workflow's now.
+      if (error instanceof AppError && error.code === 'CONFLICT') return { version: null, reason: error.message }
+      throw error
+    }
+  }
+}
+
+type FactsOf = { name?: string; folder?: string | null; description?: string | null }
+
+function withFacts(document: WorkflowDocument, { name, folder, description }: FactsOf): WorkflowDocument {
+  const changed = { ...document, ...(name === undefined ? {} : { name }) }
+  if (folder !== undefined) changed.folder = tidied(folder) ?? ''
+  if (description !== undefined) changed.description = description ?? ''
+  const { folder: at, description: text, ...rest } = changed
+  return { ...rest, ...(text ? { description: text } : {}), ...(at ? { folder: at } : {}) }
+}
+
+/** `/a//b/` → `a/b`; nothing of it left: null. */
+function tidied(path: string | null | undefined): string | null {
+  const steps = (path ?? '').split('/').map((step) => step.trim())
+  return steps.filter((step) => step !== '').join('/') || null
+}
+
+function namedOf({ name, folder }: WorkflowDocument, id: string, revision: number) {
+  return { id, name, folder: folder ?? null, revision }
+}
+
+function unreadable(details: readonly { path: string; message: string }[]): AppError {
+  return new AppError('INVALID_INPUT', `The workflow document cannot be read: ${details[0]?.message}`, { details })
+}

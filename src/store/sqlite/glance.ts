@@ -1,0 +1,123 @@
+import type { WorkflowGlance } from '../dashboard-store.ts'
+import type { Sql } from './connection.ts'
+import { factColumns, factsOf, type SqlFacts } from './rows.ts'
+
+const hourMs = 3_600_000
+
+/** Hours that are kept; more than anybody is shown. */
+const hoursKept = 48
+
+/** Newest rows that are read when no zones have been made of them: more wait only while zones are made for the first time. */
+const tailMax = 131_072
+
+/**
+ * Adds the rows of a new zone to the counts by hour, so that a glance at a workspace reads a few hundred counts, and only
+ * rows that belong to no zone yet one by one. 0.15 ms for a zone's 512 rows, in the background.
+ */
+export function countHours(sql: Sql, workspace: number, from: number, to: number): void {
+  const hours = sql.all<{ workflow: number; hour: number; runs: number; errors: number; last: number }>(
+    `${selectHours} WHERE workspace = ? AND sequence BETWEEN ? AND ? GROUP BY workflow, hour`,
+    workspace,
+    from,
+    to,
+  )
+  const lastRuns = new Map<number, number>()
+  let newest = 0
+  for (const { workflow, hour, runs, errors, last } of hours) {
+    sql.run(addHour, workspace, hour, workflow, runs, errors)
+    lastRuns.set(workflow, Math.max(last, lastRuns.get(workflow) ?? 0))
+    newest = Math.max(newest, hour)
+  }
+  for (const [workflow, last] of lastRuns) sql.run('UPDATE workflows SET last_run = ? WHERE number = ?', last, workflow)
+  sql.run('DELETE FROM run_hours WHERE workspace = ? AND hour < ?', workspace, newest - hoursKept)
+}
+
+const selectHours = `
+  SELECT workflow, started_at / ${hourMs} AS hour, count(*) AS runs, sum(level) AS errors, max(sequence) AS last FROM logs`
+const addHour = `
+  INSERT INTO run_hours (workspace, hour, workflow, runs, errors) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, errors = errors + excluded.errors`
+
+/** By name. */
+export function glanceAtWorkflows(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowGlance[] {
+  const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
+  if (workspace === undefined) return []
+  const first = Math.floor(now / hourMs) - hours + 1
+  const tail = tailOf(sql, workspace)
+  const counted = sql.all<Hour>(selectCounted, workspace, first)
+  const glances = new Map<number, WorkflowGlance>()
+  for (const row of sql.all<SqlGlance>(selectGlances, workspace)) {
+    const last = Math.max(row.last_run ?? 0, tail.lastRuns.get(row.number) ?? 0)
+    const run = last === 0 ? undefined : sql.get<SqlFacts>(selectRun, workspace, last)
+    glances.set(row.number, glanceOf(row, run, hours))
+  }
+  for (const { workflow, hour, runs, errors } of [...counted, ...tail.hours]) {
+    const glance = glances.get(workflow)
+    const index = hour - first
+    if (!glance || index < 0 || index >= hours) continue
+    glance.runs[index]! += runs
+    glance.errors[index]! += errors
+  }
+  return [...glances.values()]
+}
+
+type Hour = { workflow: number; hour: number; runs: number; errors: number }
+
+const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE workspace = ? AND hour >= ?'
+const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
+const selectGlances = `
+  SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at, f.updated_at, u.email AS updated_by, f.revision,
+    f.active_version, f.deployed_at, f.has_changes, f.last_run
+  FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
+  WHERE f.workspace = ? AND f.deleted_at IS NULL ORDER BY f.name`
+
+/** The rows that belong to no zone yet. */
+function tailOf(sql: Sql, workspace: number): { hours: Hour[]; lastRuns: Map<number, number> } {
+  const zonedTo = sql.get<{ last_sequence: number }>(
+    'SELECT last_sequence FROM log_zones WHERE workspace = ? ORDER BY first_sequence DESC LIMIT 1',
+    workspace,
+  )
+  const hours = sql.all<Hour & { last: number }>(
+    `${selectHours} WHERE workspace = ?1 AND sequence > max(?2, coalesce((
+       SELECT sequence FROM logs WHERE workspace = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ${tailMax}), 0))
+     GROUP BY workflow, hour`,
+    workspace,
+    zonedTo?.last_sequence ?? 0,
+  )
+  const lastRuns = new Map<number, number>()
+  for (const { workflow, last } of hours) lastRuns.set(workflow, Math.max(last, lastRuns.get(workflow) ?? 0))
+  return { hours, lastRuns }
+}
+
+type SqlGlance = {
+  number: number
+  id: string
+  name: string
+  description: string | null
+  folder: string | null
+  created_at: number
+  updated_at: number
+  updated_by: string | null
+  revision: number
+  active_version: number | null
+  deployed_at: number | null
+  has_changes: number
+  last_run: number | null
+}
+
+const glanceOf = (row: SqlGlance, run: SqlFacts | undefined, hours: number): WorkflowGlance => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  folder: row.folder,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  updatedBy: row.updated_by,
+  revision: row.revision,
+  activeVersion: row.active_version,
+  deployedAt: row.deployed_at,
+  hasChanges: row.has_changes === 1,
+  lastRun: run ? factsOf(run, row.id) : null,
+  runs: new Array<number>(hours).fill(0),
+  errors: new Array<number>(hours).fill(0),
+})
