@@ -53,6 +53,7 @@ import { Conversations } from './triggers/conversations.ts'
 import { Dispatcher } from './webhooks/dispatcher.ts'
 import { createOutbox } from './webhooks/outbox.ts'
 import { Subscriptions } from './webhooks/subscriptions.ts'
+import { Trials } from './webhooks/trial.ts'
 
 export type AppOptions = {
   config: Config
@@ -150,29 +151,36 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const urlKeys = (make: boolean) => box.derive('millrace file urls', make)
   const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, logger })
-  const owed = createOutbox({
-    subscriptionsOf: subscriptions.of,
-    limitsOf: async (workspaceId) => {
-      const ownerId = usage.ownerOf(workspaceId) ?? (await store.getWorkspace(workspaceId))?.ownerId
-      if (ownerId === undefined) throw new Error(`There is no workspace ${workspaceId}`)
-      return accounts.report(ownerId)
-    },
-  })
+  const ownersLimits = async (workspaceId: string) => {
+    const ownerId = usage.ownerOf(workspaceId) ?? (await store.getWorkspace(workspaceId))?.ownerId
+    if (ownerId === undefined) throw new Error(`There is no workspace ${workspaceId}`)
+    return accounts.report(ownerId)
+  }
+  const owed = createOutbox({ subscriptionsOf: subscriptions.of, limitsOf: ownersLimits })
   const poster = new Poster({ allow: outboundAllow, version, clock })
-  const dispatcher = new Dispatcher({
-    store,
-    write: async (write) => void (await writer.write(write)),
+  const delivering = {
     subscriptionsOf: subscriptions.of,
     environmentOf: environments.of,
-    openSecret: (sealed, context) => textOf(box.open(sealed, context)),
-    freshen: files.freshenAt,
+    openSecret: (sealed: Uint8Array, context: string) => textOf(box.open(sealed, context)),
     post: poster.post,
     clock,
     random: Math.random,
+    timeoutMs: config.webhookTimeoutMs,
+  }
+  const dispatcher = new Dispatcher({
+    ...delivering,
+    store,
+    write: async (write) => void (await writer.write(write)),
+    freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
     attemptsMax: config.webhookMaxAttempts,
-    timeoutMs: config.webhookTimeoutMs,
     onBug: (cause) => logger.error('webhook failed', { cause }),
+  })
+  const trials = new Trials({
+    ...delivering,
+    getSubscriptions: (numbers) => store.getSubscriptions(numbers),
+    now: clock.now,
+    limitsOf: ownersLimits,
   })
   const retention = new Retention({
     store,
@@ -280,6 +288,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     priceOf,
     subscriptions,
     deliveries: dispatcher.decisions,
+    tryWebhook: trials.run,
     environments,
     files,
     interfaceFiles,

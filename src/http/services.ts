@@ -14,6 +14,7 @@ import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
+import type { Trials } from '../webhooks/trial.ts'
 import type { UserDecisions } from '../webhooks/user-decisions.ts'
 import type { InterfaceFiles } from './interface-files.ts'
 
@@ -52,6 +53,8 @@ export type Services = {
     'of' | 'forget' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
   >
   deliveries: Pick<UserDecisions, 'resend' | 'resendFailed' | 'cancel'>
+  /** Sends a test to a webhook. OVERLOADED when it was broken off. */
+  tryWebhook: Trials['run']
   environments: {
     /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

@@ -56,6 +56,18 @@ const Attempt = t.Object(
 )
 export type AttemptAnswer = Static<typeof Attempt>
 
+const { number: _number, ...ended } = Attempt.properties
+/** What came of a test. */
+export const TrialAnswer = t.Object(
+  {
+    delivered: t.Boolean(),
+    deliveryId: t.String(),
+    ...ended,
+    body: t.String({ description: 'What was sent.' }),
+  },
+  { $id: 'WebhookTest' },
+)
+
 const deliveryFacts = {
   id: t.String({ description: '`svc-delivery-id`, which is also `Idempotency-Key`.' }),
   eventId: t.String({ description: '`id` of the body.' }),

@@ -146,6 +146,7 @@ export class HttpWorld {
         urlProblem: (url) => urlProblem(url, allowList([])),
         clock,
       }),
+      tryWebhook: async () => Promise.reject(new Error('Nothing is sent from here')),
       deliveries: new UserDecisions({ store, now: clock.now, findLane: () => undefined, expect: () => {} }),
       environments: new Environments({ store, box, clock }),
       files: { freshen: (text) => text, served: undefined },

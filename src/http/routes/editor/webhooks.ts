@@ -8,10 +8,11 @@ import type { SubscriptionPatch } from '../../../webhooks/subscriptions.ts'
 import { answers, isoTime, listOf } from '../../answers.ts'
 import { findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
+import { attemptAnswer } from '../../delivery-answer.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
 import type { Services } from '../../services.ts'
-import { EditorWebhook, SentWebhook } from '../../webhook-answers.ts'
+import { EditorWebhook, SentWebhook, TrialAnswer } from '../../webhook-answers.ts'
 
 const { id: _, ...changeable } = Subscription.properties
 const Change = t.Partial(t.Object(changeable), { additionalProperties: false })
@@ -140,6 +141,30 @@ export function webhookRoutes(services: Services, door: Door) {
           tag: 'Editor',
           access: 'session',
           errors: inBody,
+        }),
+      },
+    )
+    .post(
+      '/:webhookId/test',
+      async ({ request, set, params: { id, webhookId } }) => {
+        await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const subscription = await subscriptions.find(id, webhookId)
+        const { deliveryId, body, attempt } = await services.tryWebhook(subscription, request.signal)
+        const { number: _, ...ended } = attemptAnswer(attempt)
+        return { delivered: attempt.failure === null, deliveryId, ...ended, body }
+      },
+      {
+        parse: 'none',
+        response: answers({ 200: TrialAnswer }),
+        detail: operation({
+          name: 'testWebhook',
+          summary: 'Send a test to a webhook',
+          description:
+            'One attempt with a made-up run that its filters admit, also to a webhook that is switched off. The execution ' +
+            'id begins with `test_`. Nothing is kept of it, and nothing is sent again.',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['NOT_FOUND'],
         }),
       },
     )
