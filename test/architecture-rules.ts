@@ -65,6 +65,15 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@tanstack/react-query': ['ui'],
   wouter: ['ui'],
   'lucide-react': ['ui'],
+  '@codemirror/autocomplete': ['ui'],
+  '@codemirror/commands': ['ui'],
+  '@codemirror/lang-javascript': ['ui'],
+  '@codemirror/lang-json': ['ui'],
+  '@codemirror/language': ['ui'],
+  '@codemirror/lint': ['ui'],
+  '@codemirror/state': ['ui'],
+  '@codemirror/view': ['ui'],
+  '@lezer/highlight': ['ui'],
 }
 
 /** Folders that know no clock, disk, network or framework. */

@@ -21,6 +21,8 @@ const EntryScreen = lazy(async () => ({
   default: (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen,
 }))
 
+const EditorScreen = lazy(async () => ({ default: (await import('./editor/editor-screen.tsx')).EditorScreen }))
+
 /** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
 export function Screens() {
   const [path] = useLocation()
@@ -43,6 +45,7 @@ export function Screens() {
           <Route path="/w/:workspaceId/workflows" component={WorkflowsScreen} />
           <Route path="/w/:workspaceId/logs" component={LogsScreen} />
           <Route path="/logs/:id" component={EntryScreen} />
+          <Route path="/workflows/:id" component={EditorScreen} />
           <Route component={NotFoundScreen} />
         </Switch>
       </Suspense>

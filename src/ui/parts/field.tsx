@@ -5,7 +5,7 @@ import { classes } from './class-names.ts'
 export const controlLook = classes(
   'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-text shadow-sm transition-colors',
   'placeholder:text-muted hover:border-muted focus:border-accent focus:outline-2 focus:-outline-offset-1 focus:outline-accent',
-  'aria-invalid:border-error disabled:opacity-60 read-only:bg-sunken',
+  'aria-invalid:border-error disabled:opacity-60 [&:is(input,textarea):read-only]:bg-sunken',
 )
 
 export function Input({ className, ...props }: ComponentProps<'input'>) {

@@ -1,0 +1,189 @@
+import { useReactFlow } from '@xyflow/react'
+import { useMemo } from 'react'
+import { useToast } from '../parts/toast.tsx'
+import { autoLayout } from './auto-layout.ts'
+import { fitOptions } from './canvas.tsx'
+import { type CanvasNode, measuredSizes } from './canvas-nodes.ts'
+import { absolutePosition, type Document, isTrigger, type Point } from './document.ts'
+import type { BlockType } from './editing.tsx'
+import { useEditing } from './editing.tsx'
+import { type Fragment, fragmentText, freshFragment, readFragment, takeFragment } from './fragment.ts'
+import { freshId } from './fresh-id.ts'
+import { cardWidth, sizesOf } from './geometry.ts'
+import { newBlock, openPort, type Place } from './new-block.ts'
+
+export type Actions = ReturnType<typeof useActions>
+
+/** Everything that can be done on the canvas, for keys, menus and the command palette alike. */
+export function useActions() {
+  const { draft, types, readOnly } = useEditing()
+  const flow = useReactFlow<CanvasNode>()
+  const toast = useToast()
+  return useMemo(() => {
+    const now = () => draft.state()
+    const sizes = (document: Document = now().document) => sizesOf(document, measuredSizes(flow.getNodes()))
+    const middle = (): Point => {
+      const box = document.querySelector('.react-flow')?.getBoundingClientRect()
+      if (!box) return { x: 0, y: 0 }
+      return flow.screenToFlowPosition({ x: box.x + box.width / 2 - cardWidth / 2, y: box.y + box.height / 2 - 40 })
+    }
+    const focusNode = (id: string) => {
+      requestAnimationFrame(() => {
+        document
+          .querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+          ?.focus({ preventScroll: true })
+      })
+    }
+    /** Brings a block into view when it is outside. */
+    const reveal = (id: string) => {
+      requestAnimationFrame(() => {
+        const box = document.querySelector('.react-flow')?.getBoundingClientRect()
+        const node = document.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`)?.getBoundingClientRect()
+        if (!box || !node) return
+        const isInside =
+          node.left > box.left + 20 &&
+          node.right < box.right - 20 &&
+          node.top > box.top + 20 &&
+          node.bottom < box.bottom - 20
+        if (!isInside)
+          void flow.fitView({ nodes: [{ id }], padding: 1.2, maxZoom: Math.min(flow.getZoom(), 1), duration: 200 })
+      })
+    }
+    const insert = (fragment: Fragment, by: Point) => {
+      const { document } = now()
+      const fresh = freshFragment(fragment, document, { newId: freshId, by })
+      const ids = [
+        ...Object.keys(fresh.blocks).filter((id) => !fresh.blocks[id]?.parentId),
+        ...Object.keys(fresh.notes),
+      ]
+      if (ids.length === 0) return toast.show({ text: 'Each trigger can be there once only.', tone: 'error' })
+      draft.perform({ kind: 'insert', fragment: fresh })
+      draft.select(ids)
+      if (ids[0]) reveal(ids[0])
+    }
+    const chosen = () => [...now().selected]
+    const chosenBlocks = () => chosen().filter((id) => now().document.blocks[id])
+    return {
+      focusNode,
+      reveal,
+      add(type: Pick<BlockType, 'type' | 'label'>, place: Place): void {
+        if (readOnly) return
+        const { document } = now()
+        const { edit, id } = newBlock(type, place, document, sizes(document))
+        draft.perform(edit)
+        if (!now().document.blocks[id]) return
+        draft.select([id])
+        focusNode(id)
+        reveal(id)
+      },
+      /** Where a block lands that is chosen without a place: behind the selected one, else in the middle. */
+      nextPlace(isTriggerType: boolean): Place {
+        const { document } = now()
+        const [only, ...others] = chosenBlocks()
+        const block = only === undefined || others.length > 0 ? undefined : document.blocks[only]
+        const from = block && !isTriggerType ? openPort(document, block) : undefined
+        return from ? { from } : { point: middle() }
+      },
+      addByType(type: string, place: Place): void {
+        const found = types.get(type)
+        if (found) this.add(found, place)
+      },
+      addNote(): void {
+        if (readOnly) return
+        const id = freshId()
+        draft.perform({ kind: 'note', note: { id, text: '', position: middle(), width: 220, height: 120 } })
+        draft.select([id])
+      },
+      remove(): void {
+        if (readOnly) return
+        const { document, selectedEdges } = now()
+        const notes = chosen().filter((id) => document.notes?.[id])
+        draft.perform({ kind: 'remove', blocks: chosenBlocks(), edges: [...selectedEdges], notes })
+      },
+      duplicate(): void {
+        if (!readOnly && chosen().length > 0) insert(takeFragment(now().document, chosen()), { x: 40, y: 60 })
+      },
+      copyText(): string | undefined {
+        return chosen().length === 0 ? undefined : fragmentText(takeFragment(now().document, chosen()))
+      },
+      /** False when the text holds no blocks. */
+      paste(text: string): boolean {
+        if (readOnly) return false
+        const fragment = readFragment(text)
+        if (!fragment) return false
+        const points = [
+          ...Object.values(fragment.blocks).filter(({ parentId }) => !parentId || !fragment.blocks[parentId]),
+          ...Object.values(fragment.notes),
+        ].map(({ position }) => position ?? { x: 0, y: 0 })
+        const isHere = Object.keys(fragment.blocks).some((id) => now().document.blocks[id])
+        const corner = { x: Math.min(...points.map(({ x }) => x)), y: Math.min(...points.map(({ y }) => y)) }
+        const at = middle()
+        insert(fragment, isHere ? { x: 40, y: 60 } : { x: at.x - corner.x, y: at.y - corner.y })
+        return true
+      },
+      toggle(): void {
+        const blocks = chosenBlocks().flatMap((id) => now().document.blocks[id] ?? [])
+        if (readOnly || blocks.length === 0) return
+        const enabled = !blocks.some((block) => block.enabled ?? true)
+        draft.perform({ kind: 'enable', ids: blocks.map(({ id }) => id), enabled })
+      },
+      selectAll(): void {
+        const { document } = now()
+        draft.select([
+          ...Object.values(document.blocks)
+            .filter(({ parentId }) => !parentId)
+            .map(({ id }) => id),
+          ...Object.keys(document.notes ?? {}),
+        ])
+      },
+      tidy(): void {
+        if (readOnly) return
+        const { document } = now()
+        draft.perform({ kind: 'move', to: autoLayout(document, measuredSizes(flow.getNodes())) })
+        requestAnimationFrame(() => void flow.fitView(fitOptions))
+      },
+      fit: () => void flow.fitView(fitOptions),
+      zoomIn: () => void flow.zoomIn({ duration: 120 }),
+      zoomOut: () => void flow.zoomOut({ duration: 120 }),
+      undo: () => draft.undo(),
+      redo: () => draft.redo(),
+      /** Goes to the nearest block in a direction: along connections sideways, else by where things stand. */
+      walk(direction: 'left' | 'right' | 'up' | 'down'): void {
+        const { document } = now()
+        const [from] = chosenBlocks()
+        const next = from === undefined ? firstBlock(document) : neighbour(document, from, direction)
+        if (!next) return
+        draft.select([next])
+        focusNode(next)
+        reveal(next)
+      },
+      goTo(id: string): void {
+        draft.select([id])
+        reveal(id)
+      },
+    }
+  }, [draft, types, readOnly, flow, toast])
+}
+
+function firstBlock({ blocks }: Document): string | undefined {
+  const all = Object.values(blocks)
+  return (all.find(isTrigger) ?? all[0])?.id
+}
+
+function neighbour(document: Document, from: string, direction: 'left' | 'right' | 'up' | 'down'): string | undefined {
+  const along = document.edges.flatMap(({ source, target }) => {
+    if (direction === 'right') return source === from ? [target] : []
+    return direction === 'left' && target === from ? [source] : []
+  })
+  if (along[0]) return along[0]
+  const at = absolutePosition(document, from)
+  const far = Object.keys(document.blocks).flatMap((id) => {
+    if (id === from) return []
+    const { x, y } = absolutePosition(document, id)
+    const [dx, dy] = [x - at.x, y - at.y]
+    const ahead = { left: -dx, right: dx, up: -dy, down: dy }[direction]
+    const aside = direction === 'left' || direction === 'right' ? Math.abs(dy) : Math.abs(dx)
+    return ahead > 0 ? [{ id, distance: ahead + 2 * aside }] : []
+  })
+  return far.toSorted((a, b) => a.distance - b.distance)[0]?.id
+}

@@ -1,0 +1,140 @@
+import { ApiError } from '../api/api-error.ts'
+import { call } from '../api/call.ts'
+import type { Document } from './document.ts'
+import type { Draft } from './draft.ts'
+import type { Finding } from './findings.tsx'
+
+/**
+ * - `saved`: the service has the document as it is here.
+ * - `unsaved`: it was changed, and is about to be sent. `saving`: it is on its way.
+ * - `failed`: it could not be sent; it is tried again, by itself too. `refused`: the service does not take it as it is.
+ * - `conflict`: somebody else, or another tab, saved it since; nothing is sent until one of the two is chosen.
+ */
+export type SaveState =
+  | { phase: 'saved' | 'unsaved' | 'saving' }
+  | { phase: 'failed' | 'refused' | 'conflict'; message: string }
+
+export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[] }
+
+/**
+ * Sends a draft to the service as it is changed, one request at a time, each with the time of the version that it is built
+ * on, so that nobody's work is overwritten silently.
+ */
+export class Autosave {
+  readonly #workflowId: string
+  readonly #draft: Draft
+  readonly #watchers = new Set<() => void>()
+  #info: SaveInfo = { save: { phase: 'saved' }, findings: [] }
+  #sent: Document
+  #updatedAt: string
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #sending: Promise<void> | undefined
+
+  constructor(draft: Draft, workflowId: string, updatedAt: string) {
+    this.#draft = draft
+    this.#workflowId = workflowId
+    this.#updatedAt = updatedAt
+    this.#sent = draft.state().document
+    draft.watch(() => this.#changed())
+  }
+
+  readonly info = (): SaveInfo => this.#info
+
+  readonly watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** Resolves when the service has everything; false when it could not be sent. */
+  async flush(): Promise<boolean> {
+    clearTimeout(this.#timer)
+    await this.#sending
+    if (this.#draft.state().document !== this.#sent && this.#info.save.phase !== 'conflict') await this.#send()
+    return this.#draft.state().document === this.#sent
+  }
+
+  /** Sends what is here over what somebody else saved. */
+  async overwrite(): Promise<void> {
+    const { updatedAt } = await call('GET /api/workflows/:id', { params: { id: this.#workflowId } })
+    this.#updatedAt = updatedAt
+    this.#become({ phase: 'unsaved' })
+    await this.flush()
+  }
+
+  /** Goes on with what the service has, which is given. */
+  adopt(document: Document, updatedAt: string): void {
+    clearTimeout(this.#timer)
+    this.#sent = document
+    this.#updatedAt = updatedAt
+    this.#draft.restart(document)
+    this.#become({ phase: 'saved' })
+  }
+
+  get updatedAt(): string {
+    return this.#updatedAt
+  }
+
+  setFindings(findings: readonly Finding[]): void {
+    this.#info = { ...this.#info, findings }
+    this.#tell()
+  }
+
+  #changed(): void {
+    if (this.#draft.state().document === this.#sent || this.#info.save.phase === 'conflict') return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.flush(), quietMs)
+    if (this.#info.save.phase !== 'saving') this.#become({ phase: 'unsaved' })
+  }
+
+  #send(): Promise<void> {
+    this.#sending = this.#put().finally(() => {
+      this.#sending = undefined
+    })
+    return this.#sending
+  }
+
+  async #put(): Promise<void> {
+    const { document } = this.#draft.state()
+    this.#become({ phase: 'saving' })
+    try {
+      const saved = await call('PUT /api/workflows/:id', {
+        params: { id: this.#workflowId },
+        headers: { 'if-match': `"${this.#updatedAt}"` },
+        body: document,
+      })
+      this.#sent = document
+      this.#updatedAt = saved.updatedAt
+      this.#info = { save: { phase: 'saved' }, findings: saved.findings }
+      this.#tell()
+      this.#changed()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    const { status, code } = error instanceof ApiError ? error : { status: 0, code: '' }
+    if ((status === 409 && code === 'CONFLICT' && !/name/i.test(message)) || status === 412) {
+      this.#become({ phase: 'conflict', message })
+    } else if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
+      this.#become({ phase: 'refused', message })
+    } else {
+      this.#become({ phase: 'failed', message })
+      this.#timer = setTimeout(() => void this.flush(), retryMs)
+    }
+  }
+
+  #become(save: SaveState): void {
+    this.#info = { ...this.#info, save }
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const watcher of [...this.#watchers]) watcher()
+  }
+}
+
+/** Time without a change until the document is sent. */
+const quietMs = 500
+const retryMs = 3_000

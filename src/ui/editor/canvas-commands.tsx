@@ -1,0 +1,92 @@
+import { useCommands } from '../shell/commands.tsx'
+import type { Actions } from './actions.ts'
+import type { Runs } from './run/use-runs.ts'
+
+/** What the command palette offers while the editor is on the page. */
+export function useCanvasCommands({
+  actions,
+  readOnly,
+  one,
+  onPalette,
+  onConnect,
+  onMap,
+  onDialog,
+  runs,
+}: {
+  actions: Actions
+  readOnly: boolean
+  /** The block that is selected, when it is one. */
+  one: string | undefined
+  onPalette: () => void
+  onConnect: (id: string) => void
+  onMap: () => void
+  onDialog: (dialog: 'deploy' | 'versions' | 'endpoint') => void
+  runs: Runs
+}): void {
+  const canvas = (id: string, label: string, keys: string | undefined, run: () => void, words = '') => ({
+    ...{ id, label, group: 'Canvas', run, words },
+    ...(keys === undefined ? {} : { keys }),
+  })
+  useCommands(
+    [
+      ...(readOnly
+        ? []
+        : [
+            canvas('add-block', 'Add a block', '/', onPalette, 'new insert'),
+            ...(one ? [canvas('connect', 'Connect this block to…', 'C', () => onConnect(one), 'edge link')] : []),
+            canvas('note', 'Add a note', 'N', actions.addNote, 'comment sticky'),
+            canvas('tidy', 'Tidy up', 'L', actions.tidy, 'auto layout arrange'),
+            canvas('undo', 'Undo', 'Mod+Z', actions.undo),
+            canvas('redo', 'Redo', 'Mod+Shift+Z', actions.redo),
+            canvas('duplicate', 'Duplicate', 'Mod+D', () => actions.duplicate(), 'copy'),
+            canvas('toggle', 'Disable or enable', 'D', () => actions.toggle()),
+            canvas('delete', 'Delete', 'Backspace', () => actions.remove(), 'remove'),
+            {
+              id: 'run',
+              label: 'Run',
+              group: 'Run',
+              keys: 'Mod+Enter',
+              words: 'start test execute',
+              run: () => void runs.runAll(),
+            },
+            ...(one
+              ? [
+                  { id: 'run-only', label: 'Run this block alone', group: 'Run', run: () => void runs.runOnly(one) },
+                  { id: 'run-until', label: 'Run up to this block', group: 'Run', run: () => void runs.runUntil(one) },
+                  {
+                    id: 'run-from',
+                    label: 'Run again from this block',
+                    group: 'Run',
+                    run: () => void runs.runFrom(one),
+                  },
+                ]
+              : []),
+            {
+              id: 'deploy',
+              label: 'Deploy…',
+              group: 'Workflow',
+              words: 'publish version',
+              run: () => onDialog('deploy'),
+            },
+          ]),
+      {
+        id: 'versions',
+        label: 'Versions',
+        group: 'Workflow',
+        words: 'deployments history',
+        run: () => onDialog('versions'),
+      },
+      {
+        id: 'endpoint',
+        label: 'How to call it',
+        group: 'Workflow',
+        words: 'endpoint curl api',
+        run: () => onDialog('endpoint'),
+      },
+      canvas('select-all', 'Select everything', 'Mod+A', () => actions.selectAll()),
+      canvas('fit', 'Show everything', 'F', actions.fit, 'zoom fit'),
+      canvas('map', 'Show or hide the map', undefined, onMap, 'minimap'),
+    ],
+    `${one}${readOnly}`,
+  )
+}

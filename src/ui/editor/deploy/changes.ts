@@ -1,0 +1,76 @@
+import type { Document } from '../document.ts'
+
+/** One block that is new, gone or different; `what` names its parts that differ. */
+export type Change = { kind: 'added' | 'removed' | 'changed'; id: string; name: string; what: string[] }
+
+/** What runs differently in a document than in another one; positions, notes and sample values run nothing. */
+export function changesBetween(
+  before: Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables'>,
+  after: Document,
+): Change[] {
+  const changes: Change[] = []
+  for (const [id, block] of Object.entries(after.blocks)) {
+    const old = before.blocks[id]
+    if (!old) {
+      changes.push({ kind: 'added', id, name: block.name, what: [] })
+      continue
+    }
+    const what: string[] = []
+    if (old.name !== block.name) what.push(`was called ${old.name}`)
+    if ((old.enabled ?? true) !== (block.enabled ?? true)) what.push(block.enabled === false ? 'disabled' : 'enabled')
+    if ((old.parentId ?? null) !== (block.parentId ?? null)) what.push('moved into or out of a container')
+    const names = new Set([...Object.keys(old.params ?? {}), ...Object.keys(block.params ?? {})])
+    for (const name of names)
+      if (!same(withoutSamples(old.params?.[name]), withoutSamples(block.params?.[name]))) what.push(name)
+    const settings = [before.loops?.[id], after.loops?.[id], before.parallels?.[id], after.parallels?.[id]].map(
+      ownSettings,
+    )
+    if (!same(settings[0], settings[1]) || !same(settings[2], settings[3])) what.push('settings')
+    const [led, leads] = [waysOut(before.edges, id), waysOut(after.edges, id)]
+    if (!same(led, leads)) what.push('connections')
+    if (what.length > 0) changes.push({ kind: 'changed', id, name: block.name, what })
+  }
+  for (const [id, block] of Object.entries(before.blocks)) {
+    if (!after.blocks[id]) changes.push({ kind: 'removed', id, name: block.name, what: [] })
+  }
+  if (!same(before.variables ?? {}, after.variables ?? {}))
+    changes.push({ kind: 'changed', id: 'variables', name: 'Variables of the workflow', what: [] })
+  return changes
+}
+
+function waysOut(edges: Document['edges'], id: string): string[] {
+  return edges
+    .filter(({ source }) => source === id)
+    .map(({ target, sourceHandle }) => `${sourceHandle ?? 'source'} ${target}`)
+    .toSorted()
+}
+
+function withoutSamples(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((item: unknown) => (isField(item) ? { ...item, value: undefined } : item))
+}
+
+function isField(item: unknown): item is Record<string, unknown> {
+  return typeof item === 'object' && item !== null && 'name' in item && 'type' in item
+}
+
+function ownSettings(entry: { nodes?: string[]; id?: string } | undefined): unknown {
+  if (!entry) return undefined
+  const { nodes: _nodes, id: _id, ...settings } = entry
+  return settings
+}
+
+/** Equal as JSON, in whatever order members stand. */
+function same(a: unknown, b: unknown): boolean {
+  return text(a) === text(b)
+}
+
+function text(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, each: unknown) =>
+      typeof each === 'object' && each !== null && !Array.isArray(each)
+        ? Object.fromEntries(Object.entries(each).toSorted(([x], [y]) => (x < y ? -1 : 1)))
+        : each,
+    ) ?? ''
+  )
+}

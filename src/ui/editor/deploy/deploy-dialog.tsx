@@ -1,0 +1,45 @@
+import { Dialog } from '../../parts/dialog.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import type { Actions } from '../actions.ts'
+import type { Autosave } from '../autosave.ts'
+import { useDraft } from '../editing.tsx'
+import { DeployView } from './deploy-view.tsx'
+import { EndpointView } from './endpoint-view.tsx'
+import { VersionsView } from './versions-view.tsx'
+
+type View = 'deploy' | 'versions' | 'endpoint'
+
+/** Deploying a workflow, its versions, and how the active one is called. */
+export function DeployDialog({
+  view,
+  autosave,
+  actions,
+  onView,
+  onClose,
+}: {
+  view: View
+  autosave: Autosave
+  actions: Actions
+  onView: (view: View) => void
+  onClose: () => void
+}) {
+  const name = useDraft(({ document }) => document.name)
+  return (
+    <Dialog open onClose={onClose} title={name} width="wide">
+      <Tabs
+        label="Deployment"
+        value={view}
+        onChange={(next) => onView(next as View)}
+        tabs={[
+          {
+            value: 'deploy',
+            label: 'Deploy',
+            content: <DeployView autosave={autosave} actions={actions} onView={onView} onClose={onClose} />,
+          },
+          { value: 'versions', label: 'Versions', content: <VersionsView autosave={autosave} onClose={onClose} /> },
+          { value: 'endpoint', label: 'How to call it', content: <EndpointView /> },
+        ]}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,186 @@
+import type { Document } from '../document.ts'
+
+export const languages = ['curl', 'TypeScript', 'Python'] as const
+export type Language = (typeof languages)[number]
+export type Way = 'plain' | 'streaming' | 'asynchronous'
+
+export const ways: readonly { value: Way; label: string; description: string }[] = [
+  {
+    value: 'plain',
+    label: 'Wait for the answer',
+    description: 'The answer comes when the run has ended, and is recorded.',
+  },
+  {
+    value: 'streaming',
+    label: 'Stream',
+    description: 'Text comes as it is written, in server-sent events; the last one has the whole result.',
+  },
+  {
+    value: 'asynchronous',
+    label: 'In the background',
+    description: 'The run is accepted at once, survives a restart of the service, and is asked for later.',
+  },
+]
+
+/** What a caller may send, by the input format: its sample values, or something of the type. */
+export function exampleInput(document: Document): Record<string, unknown> {
+  const trigger = Object.values(document.blocks).find(({ type }) => type === 'api_trigger')
+  const format = trigger?.params?.['inputFormat']
+  if (!Array.isArray(format)) return {}
+  return Object.fromEntries(
+    (format as { name?: string; type?: string; value?: unknown }[]).flatMap(({ name, type, value }) =>
+      name ? [[name, value ?? examples[type ?? 'string'] ?? 'text']] : [],
+    ),
+  )
+}
+
+const examples: Record<string, unknown> = {
+  string: 'text',
+  number: 1,
+  boolean: true,
+  object: {},
+  array: [],
+  files: [{ type: 'url', data: 'https://example.com/file.pdf', name: 'file.pdf' }],
+}
+
+export type SnippetFacts = {
+  language: Language
+  way: Way
+  url: string
+  origin: string
+  input: Record<string, unknown>
+  /** For streaming: what is sent as it comes. */
+  outputs: readonly string[]
+}
+
+/** A call that works as it stands, once the key is in its place. */
+export function snippet(facts: SnippetFacts): string {
+  const { way, input, outputs } = facts
+  const selected = outputs.length > 0 ? { selectedOutputs: outputs } : {}
+  const body = way === 'streaming' ? { ...input, stream: true, ...selected } : input
+  if (facts.language === 'curl') return curl(facts, body)
+  return facts.language === 'TypeScript' ? typeScript(facts, body) : python(facts, body)
+}
+
+function curl({ way, url }: SnippetFacts, body: object): string {
+  return [
+    `curl -sS${way === 'streaming' ? 'N' : ''} -X POST ${shellText(url)} \\`,
+    "  -H 'X-API-Key: YOUR_API_KEY' \\",
+    "  -H 'Content-Type: application/json' \\",
+    ...(way === 'asynchronous' ? ["  -H 'X-Execution-Mode: async' \\"] : []),
+    `  -d ${shellText(JSON.stringify(body))}`,
+  ].join('\n')
+}
+
+/** In single quotes nothing means anything but the quote itself. */
+function shellText(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function typeScript({ way, url, origin }: SnippetFacts, body: object): string {
+  const mode = way === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
+  const request = [
+    `const response = await fetch(${JSON.stringify(url)}, {`,
+    "  method: 'POST',",
+    '  headers: {',
+    "    'X-API-Key': process.env.MILLRACE_API_KEY!,",
+    `    'Content-Type': 'application/json',${mode}`,
+    '  },',
+    `  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), 2)}),`,
+    '})',
+  ]
+  const rest = {
+    plain: [
+      'if (!response.ok) throw new Error(await response.text())',
+      'const { output } = await response.json()',
+      'console.log(output)',
+    ],
+    streaming: [
+      'if (!response.ok) throw new Error(await response.text())',
+      "let rest = ''",
+      'for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {',
+      "  const messages = (rest + part).split('\\n\\n')",
+      "  rest = messages.pop() ?? ''",
+      '  for (const message of messages) {',
+      "    if (!message.startsWith('data: {')) continue",
+      '    const event = JSON.parse(message.slice(6))',
+      "    if (event.event === 'done') console.log(event.output)",
+      '    else process.stdout.write(event.chunk)',
+      '  }',
+      '}',
+    ],
+    asynchronous: [
+      'if (!response.ok) throw new Error(await response.text())',
+      'const { statusUrl } = await response.json()',
+      'for (;;) {',
+      `  const answer = await fetch(${JSON.stringify(origin)} + statusUrl, {`,
+      "    headers: { 'X-API-Key': process.env.MILLRACE_API_KEY! },",
+      '  })',
+      '  const job = await answer.json()',
+      "  if (job.status === 'completed') console.log(job.output)",
+      "  if (!['queued', 'processing'].includes(job.status)) break",
+      '  await new Promise((resolve) => setTimeout(resolve, 1000))',
+      '}',
+    ],
+  }[way]
+  return [...request, ...rest].join('\n')
+}
+
+function python({ way, url, origin }: SnippetFacts, body: object): string {
+  const head =
+    way === 'plain'
+      ? ['import os', 'import requests']
+      : ['import json', 'import os', ...(way === 'asynchronous' ? ['import time'] : []), 'import requests']
+  const mode = way === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
+  const request = [
+    ...head.filter((line) => way === 'streaming' || line !== 'import json'),
+    '',
+    `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${mode}}`,
+    `response = requests.post(`,
+    `    ${JSON.stringify(url)},`,
+    '    headers=headers,',
+    `    json=${indented(pythonText(body), 4)},`,
+    ...(way === 'streaming' ? ['    stream=True,'] : []),
+    ')',
+    'response.raise_for_status()',
+  ]
+  const rest = {
+    plain: ['print(response.json()["output"])'],
+    streaming: [
+      'for line in response.iter_lines(decode_unicode=True):',
+      '    if line.startswith("data: {"):',
+      '        event = json.loads(line[6:])',
+      '        print(event["output"] if event.get("event") == "done" else event["chunk"], end="", flush=True)',
+    ],
+    asynchronous: [
+      'job = response.json()',
+      'while job["status"] in ("queued", "processing"):',
+      '    time.sleep(1)',
+      `    job = requests.get(${JSON.stringify(origin)} + "/api/jobs/" + job["taskId"], headers=headers).json()`,
+      'print(job.get("output"))',
+    ],
+  }[way]
+  return [...request, ...rest].join('\n')
+}
+
+function indented(text: string, by: number): string {
+  return text.replaceAll('\n', `\n${' '.repeat(by)}`)
+}
+
+/** JSON with Python's names for true, false and null. */
+function pythonText(value: unknown, depth = 0): string {
+  const pad = '    '.repeat(depth + 1)
+  const end = '    '.repeat(depth)
+  if (value === null || value === undefined) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]'
+    return `[\n${value.map((item) => `${pad}${pythonText(item, depth + 1)},`).join('\n')}\n${end}]`
+  }
+  if (typeof value === 'object') {
+    const entries = Object.entries(value)
+    if (entries.length === 0) return '{}'
+    return `{\n${entries.map(([key, item]) => `${pad}${JSON.stringify(key)}: ${pythonText(item, depth + 1)},`).join('\n')}\n${end}}`
+  }
+  return JSON.stringify(value)
+}

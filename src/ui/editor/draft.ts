@@ -1,0 +1,95 @@
+import type { Document } from './document.ts'
+import type { Edit } from './edit.ts'
+import { type History, perform, redo, seal, startHistory, undo } from './history.ts'
+
+/** What a screen shows of the draft at one moment. */
+export type DraftState = {
+  readonly document: Document
+  readonly canUndo: boolean
+  readonly canRedo: boolean
+  /** Blocks, notes. */
+  readonly selected: ReadonlySet<string>
+  readonly selectedEdges: ReadonlySet<string>
+  /** Counts the times that the document was changed from outside: undone, loaded. */
+  readonly jumps: number
+}
+
+/** The document while it is edited, with its history and what is selected in it. Nothing else changes a document. */
+export class Draft {
+  #history: History
+  #state: DraftState
+  readonly #watchers = new Set<() => void>()
+
+  constructor(document: Document) {
+    this.#history = startHistory(document)
+    this.#state = {
+      ...{ document, canUndo: false, canRedo: false, jumps: 0 },
+      ...{ selected: new Set<string>(), selectedEdges: new Set<string>() },
+    }
+  }
+
+  readonly state = (): DraftState => this.#state
+
+  readonly watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** Makes edits as one step. Those with the same `merge` that follow one another are one step, too. */
+  perform(edits: Edit | readonly Edit[], merge?: string): void {
+    this.#become(perform(this.#history, Array.isArray(edits) ? edits : [edits as Edit], merge))
+  }
+
+  /** The next edit begins a step of its own. */
+  seal(): void {
+    this.#history = seal(this.#history)
+  }
+
+  undo(): void {
+    this.#become(undo(this.#history), 1)
+  }
+
+  redo(): void {
+    this.#become(redo(this.#history), 1)
+  }
+
+  /** Begins anew with what somebody else saved; there is nothing to undo then. */
+  restart(document: Document): void {
+    this.#become(startHistory(document), 1)
+  }
+
+  select(ids: Iterable<string>, edges: Iterable<string> = []): void {
+    const selected = new Set(ids)
+    const selectedEdges = new Set(edges)
+    if (sameSet(selected, this.#state.selected) && sameSet(selectedEdges, this.#state.selectedEdges)) return
+    this.#state = { ...this.#state, selected, selectedEdges }
+    this.#tell()
+  }
+
+  #become(history: History, jump = 0): void {
+    if (history === this.#history) return
+    this.#history = history
+    const { present: document, past, future } = history
+    const { selected, selectedEdges, jumps } = this.#state
+    const isThere = (id: string) => document.blocks[id] !== undefined || document.notes?.[id] !== undefined
+    const edgeIds = new Set(document.edges.map(({ id }) => id))
+    this.#state = {
+      ...{ document, canUndo: past.length > 0, canRedo: future.length > 0, jumps: jumps + jump },
+      selected: filtered(selected, isThere),
+      selectedEdges: filtered(selectedEdges, (id) => edgeIds.has(id)),
+    }
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const watcher of [...this.#watchers]) watcher()
+  }
+}
+
+function filtered(set: ReadonlySet<string>, keep: (id: string) => boolean): ReadonlySet<string> {
+  return [...set].every(keep) ? set : new Set([...set].filter(keep))
+}
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item))
+}

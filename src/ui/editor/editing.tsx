@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
+import { type AnswerOf, call } from '../api/call.ts'
+import type { Draft, DraftState } from './draft.ts'
+import type { RunWatch } from './run/run-watch.ts'
+
+export type BlockType = AnswerOf<'GET /api/editor/blocks'>['data'][number]
+
+/** What the parts of the editor share. */
+export type Editing = {
+  workflowId: string
+  workspaceId: string
+  draft: Draft
+  run: RunWatch
+  types: ReadonlyMap<string, BlockType>
+  /** For who may only read, and for deployments of the past: nothing can be changed. */
+  readOnly: boolean
+}
+
+const Context = createContext<Editing | undefined>(undefined)
+
+export function EditingProvider({ value, children }: { value: Editing; children: ReactNode }) {
+  return <Context value={value}>{children}</Context>
+}
+
+export function useEditing(): Editing {
+  const editing = useContext(Context)
+  if (!editing) throw new Error('useEditing stands outside the editor')
+  return editing
+}
+
+/** A part of the draft's state; the caller is drawn anew when it becomes another one. */
+export function useDraft<Part>(pick: (state: DraftState) => Part): Part {
+  const { draft } = useEditing()
+  return useSyncExternalStore(draft.watch, () => pick(draft.state()))
+}
+
+/** The block types, by type. They change with the service only. */
+export function useBlockTypes(): ReadonlyMap<string, BlockType> | undefined {
+  const { data } = useQuery({
+    queryKey: ['block-types'],
+    queryFn: ({ signal }) => call('GET /api/editor/blocks', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return useMemo(() => data && new Map(data.data.map((type) => [type.type, type])), [data])
+}
+
+/** Names of the other workflows of the workspace, by id. */
+export function useWorkflowNames(): ReadonlyMap<string, string> {
+  const { workspaceId } = useEditing()
+  const { data } = useQuery({
+    queryKey: ['workflow-names', workspaceId],
+    queryFn: ({ signal }) => call('GET /api/workflows', { query: { workspaceId }, signal }),
+  })
+  return useMemo(() => new Map(data?.data.map(({ id, name }) => [id, name])), [data])
+}

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { ReactFlowProvider } from '@xyflow/react'
+import { useEffect, useMemo } from 'react'
+import type { WorkflowAnswer } from '../../http/answers.ts'
+import { useMe } from '../api/session.ts'
+import { Failed, Loading } from '../parts/states.tsx'
+import { useTitle } from '../shell/page.tsx'
+import { useChooseWorkspace } from '../shell/workspace.tsx'
+import { Autosave } from './autosave.ts'
+import { Draft } from './draft.ts'
+import { type BlockType, EditingProvider, useBlockTypes } from './editing.tsx'
+import { documentOf, loadWorkflow } from './load.ts'
+import { RunWatch } from './run/run-watch.ts'
+import { Workbench } from './workbench.tsx'
+
+/** The editor of one workflow. */
+export function EditorScreen({ params: { id } }: { params: { id: string } }) {
+  const types = useBlockTypes()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['workflow', id],
+    queryFn: ({ signal }) => loadWorkflow(id, signal),
+    // The draft is ahead of what was loaded; what others save is looked for by the workbench.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  if (error) return <Failed error={error} title="This workflow cannot be opened" retry={() => void refetch()} />
+  if (!data || !types) return <Loading label="Opening the workflow" />
+  return <Opened key={id} workflow={data} types={types} />
+}
+
+function Opened({ workflow, types }: { workflow: WorkflowAnswer; types: ReadonlyMap<string, BlockType> }) {
+  const { id, workspaceId } = workflow
+  const { workspaces } = useMe()
+  const choose = useChooseWorkspace()
+  useEffect(() => choose(workspaceId), [choose, workspaceId])
+  useTitle(workflow.name)
+  const readOnly = workspaces.find((workspace) => workspace.id === workspaceId)?.role === 'viewer'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a draft begins once, with what was loaded then
+  const [editing, autosave] = useMemo(() => {
+    const draft = new Draft(documentOf(workflow))
+    const run = new RunWatch(id)
+    return [
+      { workflowId: id, workspaceId, draft, run, types, readOnly },
+      new Autosave(draft, id, workflow.updatedAt),
+    ] as const
+  }, [id, readOnly, types])
+  useEffect(() => {
+    const onLeave = (event: BeforeUnloadEvent) => {
+      if (autosave.info().save.phase === 'saved') return
+      void autosave.flush()
+      event.preventDefault()
+    }
+    addEventListener('beforeunload', onLeave)
+    return () => {
+      removeEventListener('beforeunload', onLeave)
+      void autosave.flush()
+    }
+  }, [autosave])
+  return (
+    <EditingProvider value={editing}>
+      <ReactFlowProvider>
+        <Workbench autosave={autosave} />
+      </ReactFlowProvider>
+    </EditingProvider>
+  )
+}

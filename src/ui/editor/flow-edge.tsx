@@ -1,0 +1,67 @@
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react'
+import { Plus, Trash2 } from 'lucide-react'
+import { memo, useContext, useSyncExternalStore } from 'react'
+import { classes } from '../parts/class-names.ts'
+import type { CanvasEdge } from './canvas-nodes.ts'
+import { EdgeClick } from './edge-click.ts'
+import { useEditing } from './editing.tsx'
+
+/** A line from one block to the next. In a run it says whether it was taken; pointed at, it takes a block in between. */
+export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
+  const { id, source, target, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, selected, data } =
+    props
+  const { draft, run, readOnly } = useEditing()
+  const onInsert = useContext(EdgeClick)
+  const state = useSyncExternalStore(run.watch, () => {
+    const { blocks, phase } = run.state()
+    if (phase === 'idle') return 'idle'
+    const [from, to] = [blocks.get(source)?.status, blocks.get(target)?.status]
+    if (to === 'running') return 'flowing'
+    const isTaken = from !== undefined && from !== 'skipped' && to !== undefined && to !== 'skipped'
+    return isTaken ? 'taken' : 'quiet'
+  })
+  const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition }
+  const [path, labelX, labelY] = getBezierPath({ ...ends, curvature: 0.3 })
+  return (
+    <>
+      <BaseEdge
+        id={id}
+        path={path}
+        interactionWidth={22}
+        className={classes(
+          'flow-line',
+          data?.handle === 'error' && 'flow-error',
+          selected && 'flow-selected',
+          `flow-${state}`,
+        )}
+      />
+      {!readOnly && (
+        <EdgeLabelRenderer>
+          <div
+            style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}
+            className={classes('edge-tools nodrag nopan', selected && 'edge-tools-shown')}
+          >
+            <button
+              type="button"
+              tabIndex={selected ? 0 : -1}
+              aria-label="Insert a block here"
+              title="Insert a block here"
+              onClick={(event) => onInsert(id, event.currentTarget)}
+            >
+              <Plus size={13} />
+            </button>
+            <button
+              type="button"
+              tabIndex={selected ? 0 : -1}
+              aria-label="Remove the connection"
+              title="Remove the connection"
+              onClick={() => draft.perform({ kind: 'remove', edges: [id] })}
+            >
+              <Trash2 size={12} />
+            </button>
+          </div>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  )
+})

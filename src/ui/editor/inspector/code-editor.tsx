@@ -1,0 +1,223 @@
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { javascriptLanguage } from '@codemirror/lang-javascript'
+import { json } from '@codemirror/lang-json'
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
+import { type Diagnostic, linter } from '@codemirror/lint'
+import { Compartment, EditorState } from '@codemirror/state'
+import { Decoration, EditorView, keymap, lineNumbers, MatchDecorator, placeholder, ViewPlugin } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { useEffect, useRef } from 'react'
+import { openReference, type Suggestion } from './suggestions.ts'
+
+type Props = {
+  language: 'javascript' | 'json'
+  label: string
+  text: string
+  onChange: (text: string) => void
+  readOnly: boolean
+  suggestions: readonly Suggestion[]
+  describedBy: string | undefined
+}
+
+/**
+ * CodeMirror. It stands in a shadow root: there its styles are sheets of the root, while in the page they would be inline
+ * styles, which the page's policy refuses.
+ */
+export function CodeEditor({ language, label, text, onChange, readOnly, suggestions, describedBy }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(undefined)
+  const latest = useRef({ onChange, suggestions })
+  latest.current = { onChange, suggestions }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes comes by the effects below
+  useEffect(() => {
+    const element = host.current
+    if (!element) return
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+    const made = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          lineNumbers(),
+          history(),
+          bracketMatching(),
+          closeBrackets(),
+          indentOnInput(),
+          indentUnit.of('  '),
+          language === 'json' ? json() : javascriptLanguage,
+          syntaxHighlighting(colours),
+          references,
+          autocompletion({ override: [(context) => complete(context, latest.current.suggestions)], icons: false }),
+          linter((editor) => faults(editor.state.doc.toString(), language), { delay: 300 }),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({
+            'aria-label': label,
+            ...(describedBy ? { 'aria-describedby': describedBy } : {}),
+          }),
+          placeholder(language === 'json' ? '{ }' : 'return …'),
+          // Escape first leaves the list of completions, then the editor: Tab is for indenting here.
+          keymap.of([
+            { key: 'Escape', run: leave },
+            ...closeBracketsKeymap,
+            ...completionKeymap,
+            ...defaultKeymap,
+            ...historyKeymap,
+            indentWithTab,
+          ]),
+          look,
+          writable.of(EditorState.readOnly.of(readOnly)),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('load')))
+              latest.current.onChange(update.state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    view.current = made
+    return () => made.destroy()
+  }, [])
+  useEffect(() => {
+    const made = view.current
+    if (!made || made.state.doc.toString() === text) return
+    made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: text }, userEvent: 'load' })
+  }, [text])
+  return (
+    <div
+      ref={host}
+      className="overflow-hidden rounded-md border border-line-strong bg-surface shadow-sm focus-within:border-accent"
+    />
+  )
+}
+
+const writable = new Compartment()
+
+function leave(view: EditorView): boolean {
+  view.contentDOM.blur()
+  return true
+}
+
+const references = ViewPlugin.define(
+  (view) => {
+    const matcher = new MatchDecorator({
+      regexp: /<[A-Za-z][\w $-]*(?:[.[][^<>\n]*)?>|\{\{[A-Za-z_]\w*\}\}/g,
+      decoration: Decoration.mark({ class: 'cm-reference' }),
+    })
+    return {
+      decorations: matcher.createDeco(view),
+      update(update) {
+        this.decorations = matcher.updateDeco(update, this.decorations)
+      },
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+)
+
+function complete(context: CompletionContext, suggestions: readonly Suggestion[]): CompletionResult | null {
+  const line = context.state.doc.lineAt(context.pos)
+  const open = openReference(line.text.slice(0, context.pos - line.from))
+  if (!open) return null
+  const mark = open.kind === 'block' ? '<' : '{{'
+  return {
+    from: line.from + open.start,
+    options: suggestions
+      .filter(({ text }) => text.startsWith(mark))
+      .map(({ text, from, sample }) => ({
+        label: text,
+        detail: from,
+        ...(sample === undefined ? {} : { info: sample }),
+      })),
+    validFor: /^(<[\w.[\]"$-]*|\{\{\w*)$/,
+  }
+}
+
+/** What cannot be read. A reference stands for a value, so it is read as a name of the same length. */
+function faults(text: string, language: 'javascript' | 'json'): Diagnostic[] {
+  if (text.trim() === '') return []
+  const masked = text.replaceAll(/<[A-Za-z][^<>\n]*>|\{\{[A-Za-z_]\w*\}\}/g, (found) => mask(found, language))
+  if (language === 'json') {
+    try {
+      JSON.parse(masked)
+      return []
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const at = Number(/position (\d+)/.exec(message)?.[1] ?? masked.length)
+      const from = Math.max(0, Math.min(at, text.length - 1))
+      return [
+        { from, to: Math.min(from + 1, text.length), severity: 'error', message: message.replace(/ in JSON.*/s, '') },
+      ]
+    }
+  }
+  const found: Diagnostic[] = []
+  const prefix = 'async () => {\n'
+  javascriptLanguage.parser.parse(`${prefix}${masked}\n}`).iterate({
+    enter: ({ type, from, to }) => {
+      if (!type.isError || found.length >= 5) return
+      const start = Math.max(0, Math.min(from - prefix.length, text.length))
+      found.push({
+        from: start,
+        to: Math.max(start, Math.min(to - prefix.length, text.length)),
+        severity: 'error',
+        message: 'This is no JavaScript.',
+      })
+    },
+  })
+  return found
+}
+
+/** Within a JSON string a reference is text; as a value of its own it is one. */
+function mask(found: string, language: 'javascript' | 'json'): string {
+  return language === 'json' ? '0'.padStart(found.length, ' ') : '_'.repeat(found.length)
+}
+
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword], color: 'var(--model)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--logic)' },
+  { tag: [tags.propertyName], color: 'var(--call)' },
+  { tag: [tags.comment], color: 'var(--muted)' },
+])
+
+const look = EditorView.theme({
+  '&': { fontSize: '12px', backgroundColor: 'transparent', color: 'var(--text)', maxHeight: '380px' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px', overflow: 'auto' },
+  '.cm-content': { padding: '6px 0', minHeight: '72px', caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--muted)', border: 'none' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 6px 0 8px', minWidth: '24px' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
+  '.cm-reference': { backgroundColor: 'var(--accent-soft)', borderRadius: '3px' },
+  '.cm-reference, .cm-reference *': { color: 'var(--accent-text) !important' },
+  '.cm-placeholder': { color: 'var(--muted)' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--accent-soft) !important' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    border: '1px solid var(--line)',
+    borderRadius: '8px',
+    boxShadow: 'var(--shadow-popup)',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--font-mono)', fontSize: '12px', maxHeight: '220px' },
+  '.cm-tooltip-autocomplete ul li': { padding: '3px 8px !important' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    backgroundColor: 'var(--accent-soft) !important',
+    color: 'var(--accent-text) !important',
+  },
+  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal', marginLeft: '10px' },
+  '.cm-tooltip.cm-completionInfo': {
+    padding: '4px 8px',
+    fontFamily: 'var(--font-mono)',
+    fontSize: '11px',
+    maxWidth: '260px',
+  },
+  '.cm-diagnostic': { padding: '4px 8px', fontSize: '12px' },
+})

@@ -1,0 +1,70 @@
+import { lazy, Suspense, useState } from 'react'
+import { useSuggestions } from './use-suggestions.ts'
+
+// The code editor is half as large as all the rest: it comes when a block has code.
+const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }))
+
+/**
+ * JavaScript, or JSON: a JSON value is shown as its text, and text that is JSON becomes the value again. Text that is not
+ * (yet) JSON is kept as it is, for it may be a template of JSON.
+ */
+export function CodeField({
+  language,
+  label,
+  value,
+  onChange,
+  readOnly,
+  tied,
+}: {
+  language: 'javascript' | 'json'
+  label: string
+  value: unknown
+  onChange: (value: unknown) => void
+  readOnly: boolean
+  tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+}) {
+  const suggestions = useSuggestions()
+  const [written, setWritten] = useState<{ text: string; value: unknown }>()
+  // What was typed stays as it was typed, as long as it still means the value.
+  const text = written && same(written.value, value) ? written.text : textFor(language, value)
+  const change = (next: string) => {
+    const meant = language === 'json' ? meaningOf(next) : next
+    setWritten({ text: next, value: meant })
+    onChange(meant)
+  }
+  return (
+    <Suspense fallback={<div className="skeleton h-28" />}>
+      <CodeEditor
+        language={language}
+        label={label}
+        text={text}
+        onChange={change}
+        readOnly={readOnly}
+        suggestions={suggestions}
+        describedBy={tied['aria-describedby']}
+      />
+    </Suspense>
+  )
+}
+
+function textFor(language: 'javascript' | 'json', value: unknown): string {
+  if (value === undefined) return ''
+  if (language === 'javascript' || typeof value === 'string')
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  return JSON.stringify(value, null, 2)
+}
+
+function meaningOf(text: string): unknown {
+  if (text.trim() === '') return undefined
+  try {
+    const value = JSON.parse(text) as unknown
+    // A JSON text that is one string: written with its quotes, it would lose them.
+    return typeof value === 'string' ? text : value
+  } catch {
+    return text
+  }
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,53 @@
+import { Copy } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { copyText } from '../../parts/clipboard.ts'
+import { JsonView } from '../../parts/json-view.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { useDraft, useEditing } from '../editing.tsx'
+import { referenceName } from './suggestions.ts'
+
+/** What a block gives to those after it, with what it was in the latest run. */
+export function OutputList({ blockId }: { blockId: string }) {
+  const { types, run, draft } = useEditing()
+  const toast = useToast()
+  const block = useDraft(({ document }) => document.blocks[blockId])
+  const latest = useSyncExternalStore(
+    run.watch,
+    () => run.state().entries.findLast((entry) => entry.blockId === blockId)?.span,
+  )
+  const type = block && types.get(block.type)
+  if (!block || !type) return null
+  const name = referenceName(block, draft.state().document, type.starts)
+  const copy = async (text: string) => {
+    const isCopied = await copyText(text)
+    toast.show(
+      isCopied ? { text: `Copied ${text}` } : { text: 'The browser does not let this page copy.', tone: 'error' },
+    )
+  }
+  return (
+    <section className="flex flex-col gap-2 border-t border-line pt-4">
+      <h3 className="text-xs font-medium">Outputs</h3>
+      <div className="flex flex-wrap gap-1.5">
+        {type.outputs.map((output) => (
+          <button
+            key={output}
+            type="button"
+            title="Copy the reference"
+            onClick={() => void copy(`<${name}.${output}>`)}
+            className="group/out flex h-6 cursor-default items-center gap-1 rounded-md bg-accent-soft px-2 font-mono text-2xs text-accent-text"
+          >
+            {`<${name}.${output}>`}
+            <Copy size={11} aria-hidden="true" className="opacity-50 group-hover/out:opacity-100" />
+          </button>
+        ))}
+      </div>
+      {latest && (
+        <JsonView
+          label={latest.error ? 'Error in the latest run' : 'In the latest run'}
+          value={latest.error ?? latest.output}
+          openDepth={1}
+        />
+      )}
+    </section>
+  )
+}

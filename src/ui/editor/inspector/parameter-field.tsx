@@ -1,0 +1,240 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useId } from 'react'
+import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
+import { call } from '../../api/call.ts'
+import { Field, Input, Select } from '../../parts/field.tsx'
+import { Switch } from '../../parts/switch.tsx'
+import { textOf } from '../block-summary.ts'
+import type { Params } from '../document.ts'
+import { useEditing, useWorkflowNames } from '../editing.tsx'
+import { CodeField } from './code-field.tsx'
+import { InputFormat } from './input-format.tsx'
+import { ListField } from './list-field.tsx'
+import { PairTable } from './pair-table.tsx'
+import { TemplateField } from './template-field.tsx'
+
+export type ParameterProps = {
+  name: string
+  schema: ParameterSchema
+  mode: string
+  isRequired: boolean
+  value: unknown
+  /** All parameters of the block. */
+  params: Params
+  onChange: (value: unknown) => void
+  error: string | undefined
+  readOnly: boolean
+}
+
+/** One parameter, with the control that fits it. */
+export function ParameterField(props: ParameterProps) {
+  const { name, schema, isRequired, value, onChange, error, readOnly } = props
+  const label = schema.title ?? labelOf(name)
+  if (schema.type === 'boolean') {
+    return <Switch label={label} checked={(value ?? schema.default) === true} onChange={onChange} disabled={readOnly} />
+  }
+  return (
+    <Field
+      label={label}
+      note={schema.description}
+      error={error}
+      optional={!isRequired && schema.default === undefined && !isStructured(props)}
+    >
+      {(tied) => controlOf({ ...props, tied, label })}
+    </Field>
+  )
+}
+
+type Tied = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+
+function controlOf({
+  name,
+  schema,
+  mode,
+  value,
+  onChange,
+  readOnly,
+  tied,
+  label,
+  params,
+}: ParameterProps & { tied: Tied; label: string }): ReactNode {
+  if (name === 'inputFormat') return <InputFormat value={value} onChange={onChange} readOnly={readOnly} />
+  if (name === 'workflowId')
+    return <WorkflowSelect value={textOf(value)} onChange={onChange} readOnly={readOnly} tied={tied} />
+  if (name === 'model')
+    return (
+      <ModelField
+        value={textOf(value)}
+        provider={params['provider']}
+        onChange={onChange}
+        readOnly={readOnly}
+        tied={tied}
+      />
+    )
+  if (schema.enum) {
+    const options = schema.enum.map((one) => ({ value: one, label: one }))
+    const text = textOf(value ?? schema.default)
+    const other = text !== '' && !schema.enum.includes(text) ? [{ value: text, label: text }] : []
+    const none = text === '' ? [{ value: '', label: '' }] : []
+    return (
+      <Select
+        {...tied}
+        value={text}
+        disabled={readOnly}
+        options={[...none, ...options, ...other]}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )
+  }
+  if (mode === 'code')
+    return (
+      <CodeField
+        language="javascript"
+        label={label}
+        value={textOf(value)}
+        onChange={onChange}
+        readOnly={readOnly}
+        tied={tied}
+      />
+    )
+  if (isPairs(schema)) return <PairTable label={label} value={value} onChange={onChange} readOnly={readOnly} />
+  if (schema.type === 'array' && schema.items?.enum)
+    return <Choices schema={schema} value={value} onChange={onChange} readOnly={readOnly} label={label} />
+  if (schema.type === 'array' && schema.items?.properties) {
+    return <ListField name={name} schema={schema} mode={mode} value={value} onChange={onChange} readOnly={readOnly} />
+  }
+  if (schema.type === 'integer' || schema.type === 'number') {
+    return (
+      <TemplateField
+        value={textOf(value)}
+        placeholder={schema.default === undefined ? '' : textOf(schema.default)}
+        onChange={(text) => onChange(numberOf(text))}
+        readOnly={readOnly}
+        tied={tied}
+      />
+    )
+  }
+  if (schema.type === 'string' || name === 'prompt' || /prompt$/i.test(name)) {
+    return (
+      <TemplateField
+        value={textOf(value)}
+        onChange={(text) => onChange(text === '' && schema.type !== 'string' ? undefined : text)}
+        placeholder={textOf(schema.default)}
+        readOnly={readOnly}
+        lines={/prompt$/i.test(name) ? 3 : 1}
+        mono={['url', 'baseUrl', 'cron', 'path', 'condition'].includes(name)}
+        tied={tied}
+      />
+    )
+  }
+  return <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
+}
+
+function isStructured({ name, schema }: ParameterProps): boolean {
+  return name === 'inputFormat' || schema.type === 'array'
+}
+
+/** A list of `{ key, value }`: headers, query parameters. */
+function isPairs({ items, title }: ParameterSchema): boolean {
+  const names = Object.keys(items?.properties ?? {})
+  return (names.includes('key') && names.includes('value')) || title === 'Headers'
+}
+
+/** Digits become a number; a reference stays what it is, and nothing is nothing. */
+function numberOf(text: string): unknown {
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  return /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : text
+}
+
+/** `maxTokens` → `Max tokens`. */
+function labelOf(name: string): string {
+  const words = name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+type ControlProps = { value: string; onChange: (value: unknown) => void; readOnly: boolean; tied: Tied }
+
+function WorkflowSelect({ value, onChange, readOnly, tied }: ControlProps) {
+  const names = useWorkflowNames()
+  const { workflowId } = useEditing()
+  const options = [...names].filter(([id]) => id !== workflowId).map(([id, name]) => ({ value: id, label: name }))
+  const isKnown = value === '' || names.has(value)
+  return (
+    <Select
+      {...tied}
+      value={value}
+      disabled={readOnly}
+      onChange={(event) => onChange(event.target.value)}
+      options={[{ value: '', label: 'Choose a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
+    />
+  )
+}
+
+function ModelField({ value, provider, onChange, readOnly, tied }: ControlProps & { provider: unknown }) {
+  const list = useId()
+  const { data } = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => call('GET /api/editor/models', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const models = data?.data ?? []
+  const found = models.find(({ model }) => model === value)
+  const fitting = models.filter(
+    (model) => provider === 'openai-compatible' || model.provider === null || model.provider === provider,
+  )
+  return (
+    <>
+      <Input
+        {...tied}
+        list={list}
+        value={value}
+        readOnly={readOnly}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={list}>
+        {fitting.map(({ model, price }) => (
+          <option key={model} value={model} label={`${price.input} / ${price.output} USD per million tokens`} />
+        ))}
+      </datalist>
+      {found && (
+        <div className="text-xs text-muted">
+          {found.price.input} USD in, {found.price.output} USD out per million tokens
+        </div>
+      )}
+    </>
+  )
+}
+
+function Choices({
+  schema,
+  value,
+  onChange,
+  readOnly,
+  label,
+}: Pick<ParameterProps, 'schema' | 'value' | 'onChange' | 'readOnly'> & { label: string }) {
+  const chosen = new Set(
+    Array.isArray(value) ? value.map(String) : Array.isArray(schema.default) ? schema.default.map(String) : [],
+  )
+  return (
+    <fieldset aria-label={label} className="flex flex-wrap gap-x-4 gap-y-1">
+      {schema.items?.enum?.map((one) => (
+        <label key={one} className="flex items-center gap-1.5 text-sm">
+          <input
+            type="checkbox"
+            checked={chosen.has(one)}
+            disabled={readOnly}
+            onChange={(event) => {
+              const next = new Set(chosen)
+              if (event.target.checked) next.add(one)
+              else next.delete(one)
+              onChange(schema.items?.enum?.filter((each) => next.has(each)))
+            }}
+            className="accent-accent"
+          />
+          {one}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

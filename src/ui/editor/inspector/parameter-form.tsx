@@ -1,0 +1,121 @@
+import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
+import type { Params } from '../document.ts'
+import { ParameterField } from './parameter-field.tsx'
+
+export type Modes = Readonly<Record<string, string>>
+
+/** Parameters that most people leave as they are stand folded below the others. */
+const rare = new Set([
+  'timeoutMs',
+  'retries',
+  'followRedirects',
+  'onError',
+  'maxSteps',
+  'temperature',
+  'maxTokens',
+  'overlap',
+  'missed',
+  'missedMax',
+  'jitterMs',
+  'startAt',
+  'endAt',
+  'concurrency',
+  'idempotency',
+  'history',
+  'tools',
+  'messages',
+  'responseFormat',
+  'pathParams',
+  'historyMax',
+])
+
+/** A form drawn from a block's own schema: each parameter as what it is. */
+export function ParameterForm({
+  schema,
+  modes,
+  params,
+  onSet,
+  errorOf,
+  readOnly,
+}: {
+  schema: ParametersSchema
+  modes: Modes
+  params: Params
+  onSet: (name: string, value: unknown) => void
+  /** What the check says of a parameter. */
+  errorOf: (name: string) => string | undefined
+  readOnly: boolean
+}) {
+  const shown = Object.entries(schema.properties).filter(([name]) => isWanted(name, params))
+  const plain = shown.filter(([name]) => !rare.has(name))
+  const folded = shown.filter(([name]) => rare.has(name))
+  const isChanged = folded.some(([name]) => params[name] !== undefined)
+  const draw = ([name, property]: [string, ParameterSchema]) => (
+    <ParameterField
+      key={name}
+      name={name}
+      schema={property}
+      mode={modes[name] ?? 'template'}
+      isRequired={schema.required?.includes(name) === true && property.default === undefined}
+      value={params[name]}
+      params={params}
+      onChange={(value) => onSet(name, value)}
+      error={errorOf(name)}
+      readOnly={readOnly}
+    />
+  )
+  return (
+    <>
+      {plain.map(draw)}
+      {folded.length > 0 && (
+        <details open={isChanged} className="group -mx-1">
+          <summary className="cursor-default rounded-md px-1 py-1 text-xs font-medium text-muted select-none hover:text-text">
+            More settings
+          </summary>
+          <div className="flex flex-col gap-4 px-1 pt-3">{folded.map(draw)}</div>
+        </details>
+      )}
+    </>
+  )
+}
+
+/** Some parameters mean something only beside another one's value. */
+function isWanted(name: string, params: Params): boolean {
+  const has = params[name] !== undefined && params[name] !== ''
+  const method = params['method'] ?? 'GET'
+  const isBody = method === 'POST' || method === 'PUT' || method === 'PATCH'
+  const whole = typeof method === 'string' && !method.includes('<')
+  switch (name) {
+    case 'body':
+      return has || !('url' in params) || !whole || (isBody && params['bodyType'] !== 'file')
+    case 'bodyType':
+      return has || !whole || isBody
+    case 'file':
+      return has || params['bodyType'] === 'file'
+    case 'pathParams':
+      return (
+        has ||
+        /:\w|\{\w/.test(
+          String(params['url'] ?? '')
+            .replace(/^\w+:\/\//, '')
+            .replace(/^[^/]*/, ''),
+        )
+      )
+    case 'baseUrl':
+      return has || params['provider'] === 'openai-compatible'
+    case 'password':
+      return has || params['access'] === 'password'
+    case 'iterations':
+      return has && params['loopType'] === undefined ? true : params['loopType'] === 'for'
+    case 'forEachItems':
+      return params['loopType'] === 'forEach'
+    case 'condition':
+      return params['loopType'] === 'while' || params['loopType'] === 'doWhile'
+    case 'count':
+      return params['parallelType'] === 'count'
+    case 'distribution':
+      return params['parallelType'] === 'collection'
+    default:
+      return name !== 'id' && name !== 'nodes'
+  }
+}

@@ -1,0 +1,164 @@
+import { type Block, type Document, isTrigger, normaliseName } from '../document.ts'
+
+/** Something that can be put into a text: `<quotes.data>` or `{{API_KEY}}`. */
+export type Suggestion = {
+  text: string
+  /** Whose it is: the block's name, or what kind of thing it is. */
+  from: string
+  /** What it was in the latest run, in short. */
+  sample?: string
+}
+
+/** What is known of block types: the names of their outputs, and the kind of run a trigger starts. */
+export type OutputsOf = (type: string) => { outputs: readonly string[]; starts: string | null } | undefined
+
+/** Outputs of blocks in the latest run, by the block's id. */
+export type Samples = ReadonlyMap<string, unknown>
+
+/**
+ * What a block can refer to: the outputs of everything that runs before it, with the paths that the latest run shows are
+ * there, its loop's items, and the workflow's variables.
+ */
+export function suggestionsFor(
+  document: Document,
+  blockId: string,
+  outputsOf: OutputsOf,
+  samples: Samples,
+): Suggestion[] {
+  const before = upstreamOf(document, blockId)
+  const blocks = before.flatMap((id) => {
+    const block = document.blocks[id]
+    return block ? blockSuggestions(block, document, outputsOf(block.type), samples.get(id)) : []
+  })
+  return [...blocks, ...containerSuggestions(document, blockId), ...variableSuggestions(document)]
+}
+
+/** Blocks that run before a block, the nearest first: along its connections, and those of the containers around it. */
+export function upstreamOf(document: Document, blockId: string): string[] {
+  const found = new Set<string>()
+  const next = [blockId]
+  for (let at = next.shift(); at !== undefined; at = next.shift()) {
+    const parent = document.blocks[at]?.parentId
+    const sources = document.edges.filter(({ target }) => target === at).map(({ source }) => source)
+    // A container leads into its body, and is not done when the body runs: what is before it counts, it does not.
+    for (const source of [...sources.filter((id) => id !== parent), ...(parent ? [parent] : [])]) {
+      if (source === parent) {
+        if (!next.includes(source) && !found.has(`in ${source}`)) {
+          found.add(`in ${source}`)
+          next.push(source)
+        }
+      } else if (!found.has(source) && source !== blockId) {
+        found.add(source)
+        next.push(source)
+      }
+    }
+  }
+  return [...found].filter((id) => document.blocks[id] !== undefined)
+}
+
+function blockSuggestions(
+  block: Block,
+  document: Document,
+  type: ReturnType<OutputsOf>,
+  sample: unknown,
+): Suggestion[] {
+  const name = referenceName(block, document, type?.starts ?? null)
+  const fields = isTrigger(block) ? namesOf(block.params?.['inputFormat']) : []
+  const assigned = block.type === 'variables' ? namesOf(block.params?.['assign']) : []
+  const sampled = isRecord(sample) ? Object.keys(sample) : []
+  const outputs = [...new Set([...fields, ...(type?.outputs ?? []), ...assigned, ...sampled])]
+  return outputs.flatMap((output) => {
+    const value = isRecord(sample) ? sample[output] : undefined
+    const own = { text: `<${name}${step(output)}>`, from: block.name, ...sampleOf(value) }
+    return [own, ...deeper(`${name}${step(output)}`, value, block.name, 0)]
+  })
+}
+
+/** What references call a block: a trigger by its kind, unless a block is really named so. */
+export function referenceName(block: Block, document: Document, starts: string | null): string {
+  const own = normaliseName(block.name)
+  if (starts === null) return own
+  const isHidden = Object.values(document.blocks).some(({ name }) => normaliseName(name) === starts)
+  return isHidden ? own : starts
+}
+
+/** Paths inside a value that a run gave. */
+function deeper(path: string, value: unknown, from: string, depth: number): Suggestion[] {
+  if (depth >= depthMax) return []
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? []
+      : [{ text: `<${path}[0]>`, from, ...sampleOf(value[0]) }, ...deeper(`${path}[0]`, value[0], from, depth + 1)]
+  }
+  if (!isRecord(value)) return []
+  return Object.entries(value)
+    .slice(0, membersMax)
+    .flatMap(([key, member]) => {
+      const inner = `${path}${step(key)}`
+      return [{ text: `<${inner}>`, from, ...sampleOf(member) }, ...deeper(inner, member, from, depth + 1)]
+    })
+}
+
+const depthMax = 4
+const membersMax = 40
+
+function step(key: string): string {
+  return /^[A-Za-z_$][\w$-]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}
+
+function sampleOf(value: unknown): { sample?: string } {
+  if (value === undefined) return {}
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return { sample: text.length > 60 ? `${text.slice(0, 57)}…` : text }
+}
+
+function containerSuggestions(document: Document, blockId: string): Suggestion[] {
+  const found: Suggestion[] = []
+  for (let at = document.blocks[blockId]?.parentId; at; at = document.blocks[at]?.parentId) {
+    const container = document.blocks[at]
+    if (!container) break
+    const isNearest = !found.some(({ text }) => text.startsWith(`<${container.type}.`))
+    const name = isNearest ? container.type : normaliseName(container.name)
+    for (const member of ['currentItem', 'index', 'items'])
+      found.push({ text: `<${name}.${member}>`, from: container.name })
+  }
+  return found
+}
+
+function variableSuggestions({ variables = {} }: Document): Suggestion[] {
+  return Object.keys(variables).map((name) => ({ text: `<variable${step(name)}>`, from: 'Variable' }))
+}
+
+function namesOf(list: unknown): string[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry: { name?: unknown } | null) =>
+    typeof entry?.name === 'string' && entry.name ? [entry.name] : [],
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What stands before the caret that wants completing: `<que` or `{{API`. */
+export function openReference(
+  before: string,
+): { kind: 'block' | 'environment'; start: number; typed: string } | undefined {
+  const block = /<([\w.[\]"$-]*)$/.exec(before)
+  if (block) return { kind: 'block', start: block.index, typed: block[1] ?? '' }
+  const environment = /\{\{(\w*)$/.exec(before)
+  return environment ? { kind: 'environment', start: environment.index, typed: environment[1] ?? '' } : undefined
+}
+
+/** A text in parts: what is a reference, and what is not. */
+export function splitReferences(text: string): { text: string; isReference: boolean }[] {
+  const parts: { text: string; isReference: boolean }[] = []
+  let at = 0
+  for (const match of text.matchAll(/<[A-Za-z][^<>\n]*>|\{\{[A-Za-z_]\w*\}\}/g)) {
+    if (match.index > at) parts.push({ text: text.slice(at, match.index), isReference: false })
+    parts.push({ text: match[0], isReference: true })
+    at = match.index + match[0].length
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), isReference: false })
+  return parts
+}

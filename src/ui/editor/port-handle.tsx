@@ -1,0 +1,29 @@
+import { Handle, Position } from '@xyflow/react'
+import { createContext, useContext } from 'react'
+import { classes } from '../parts/class-names.ts'
+import type { Port } from './document.ts'
+import { useDraft } from './editing.tsx'
+
+/** What a click on a way out does: it offers what could come next. */
+export const PortClick = createContext<(from: { source: string; sourceHandle: string }, element: HTMLElement) => void>(
+  () => undefined,
+)
+
+/** A way out of a block: dragged to another one, or clicked to choose what comes next. */
+export function PortHandle({ blockId, port, className }: { blockId: string; port: Port; className?: string }) {
+  const onPort = useContext(PortClick)
+  const isUsed = useDraft(({ document }) =>
+    document.edges.some((edge) => edge.source === blockId && (edge.sourceHandle ?? 'source') === port.handle),
+  )
+  const isError = port.kind === 'error'
+  return (
+    <Handle
+      type="source"
+      id={port.handle}
+      position={isError ? Position.Bottom : Position.Right}
+      title={isError ? 'When it fails' : port.kind === 'start' ? 'Into the loop' : 'What comes next'}
+      onClick={(event) => onPort({ source: blockId, sourceHandle: port.handle }, event.currentTarget)}
+      className={classes('port', isError && 'port-error', isUsed && 'port-used', className)}
+    />
+  )
+}

@@ -1,0 +1,85 @@
+import { Dialog } from '@base-ui/react/dialog'
+import { Search } from 'lucide-react'
+import { useState } from 'react'
+import { findItems } from '../parts/find.ts'
+import { PickList } from '../parts/pick-list.tsx'
+import { BlockIcon } from './block-look.tsx'
+import { type BlockType, useDraft, useEditing } from './editing.tsx'
+import { mayAdd } from './new-block.ts'
+
+/** Blocks to choose from, at a point of the page. */
+export function QuickPalette({
+  at,
+  steps,
+  onPick,
+  onClose,
+}: {
+  at: { x: number; y: number }
+  /** Without triggers: nothing leads to one. */
+  steps: boolean
+  onPick: (type: BlockType) => void
+  onClose: () => void
+}) {
+  const left = Math.max(8, Math.min(at.x, innerWidth - width - 8))
+  const top = Math.max(8, Math.min(at.y, innerHeight - height - 8))
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40" />
+        <Dialog.Popup
+          aria-label="Add a block"
+          style={{ left, top, width, maxHeight: height }}
+          className="popup fixed z-50 flex flex-col overflow-hidden"
+        >
+          <Choices steps={steps} onPick={onPick} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+const width = 320
+const height = 400
+
+function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) => void }) {
+  const [typed, setTyped] = useState('')
+  const { types } = useEditing()
+  const document = useDraft((state) => state.document)
+  const possible = inGroups([...types.values()]).filter(
+    ({ type }) => mayAdd(document, type.type) && !(steps && type.kind === 'trigger'),
+  )
+  const found = findItems(possible, typed, ({ type }) => `${type.label} ${type.description}`)
+  return (
+    <PickList
+      label="Blocks"
+      placeholder="Add a block…"
+      icon={<Search size={15} aria-hidden="true" />}
+      typed={typed}
+      onType={setTyped}
+      items={found.map(({ type, group }) => ({
+        id: type.type,
+        label: type.label,
+        description: type.description,
+        group: typed.trim() === '' ? group : undefined,
+        icon: <BlockIcon type={type.type} size="small" />,
+        onPick: () => onPick(type),
+      }))}
+      empty="No block is called that."
+    />
+  )
+}
+
+const groups: readonly { name: string; types: readonly string[] }[] = [
+  { name: 'Steps', types: ['api', 'function', 'agent', 'workflow', 'variables', 'wait', 'response'] },
+  { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
+  { name: 'Starts', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
+]
+
+/** Block types in the order of the palette, each with its group; one that no group names comes last. */
+export function inGroups(types: readonly BlockType[]): { type: BlockType; group: string }[] {
+  const named = groups.flatMap(({ name, types: names }) =>
+    names.flatMap((wanted) => types.filter(({ type }) => type === wanted).map((type) => ({ type, group: name }))),
+  )
+  const rest = types.filter((type) => !named.some((one) => one.type === type))
+  return [...named, ...rest.map((type) => ({ type, group: 'More' }))]
+}

@@ -1,0 +1,210 @@
+import { ChevronDown, ChevronUp, X } from 'lucide-react'
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { Badge } from '../../parts/badge.tsx'
+import { IconButton } from '../../parts/button.tsx'
+import { classes } from '../../parts/class-names.ts'
+import { Spinner } from '../../parts/spinner.tsx'
+import { remember, remembered } from '../../shell/browser-memory.ts'
+import type { Actions } from '../actions.ts'
+import { BlockIcon } from '../block-look.tsx'
+import { duration } from '../block-summary.ts'
+import { useEditing } from '../editing.tsx'
+import { EntryDetail, RunOutcome } from './entry-detail.tsx'
+import type { RunEntry, RunState } from './run-watch.ts'
+import type { Runs } from './use-runs.ts'
+
+const storageKey = 'millrace.console-height'
+const heights = { min: 120, normal: 264, max: 700 }
+
+/** What the run by hand did, block by block, while it happens. */
+export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
+  const { run } = useEditing()
+  const state = useSyncExternalStore(run.watch, run.state)
+  const [height, setHeight] = useState(() => Number(remembered(storageKey)) || heights.normal)
+  const [isOpen, setIsOpen] = useState(true)
+  const [chosen, setChosen] = useState<string>()
+  const entry = state.entries.find(({ spanId }) => spanId === chosen)
+  const resize = (next: number) => {
+    const bounded = Math.max(heights.min, Math.min(heights.max, innerHeight - 220, next))
+    setHeight(bounded)
+    remember(storageKey, String(Math.round(bounded)))
+  }
+  return (
+    <section
+      aria-label="Console"
+      className="relative flex shrink-0 flex-col border-t border-line bg-surface"
+      style={{ height: isOpen ? height : 36 }}
+    >
+      {isOpen && <Grip height={height} onResize={resize} />}
+      <header className="flex h-9 shrink-0 items-center gap-2 border-b border-line pr-1.5 pl-3">
+        <h2 className="text-xs font-semibold">Run</h2>
+        <PhaseBadge state={state} />
+        <span className="flex-1" />
+        <IconButton
+          label={isOpen ? 'Fold the console' : 'Unfold the console'}
+          icon={isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
+          size="small"
+          side="top"
+          onClick={() => setIsOpen((open) => !open)}
+        />
+        <IconButton label="Close the console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
+      </header>
+      {isOpen && (
+        <div className="flex min-h-0 flex-1">
+          <EntryList
+            state={state}
+            chosen={chosen}
+            onChoose={(one) => {
+              setChosen(one?.spanId)
+              if (one && one.depth === 0) actions.goTo(one.blockId)
+            }}
+          />
+          <div className="min-w-0 flex-1 overflow-auto">
+            {entry ? <EntryDetail entry={entry} /> : <RunOutcome state={state} onGo={actions.goTo} />}
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Grip({ height, onResize }: { height: number; onResize: (height: number) => void }) {
+  const from = useRef<{ y: number; height: number }>(undefined)
+  const onPointerDown = (event: PointerEvent<HTMLElement>) => {
+    event.currentTarget.setPointerCapture(event.pointerId)
+    from.current = { y: event.clientY, height }
+  }
+  const onPointerMove = (event: PointerEvent) => {
+    if (from.current) onResize(from.current.height + from.current.y - event.clientY)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowUp: 24, ArrowDown: -24 }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    onResize(height + step)
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule that can be moved has no element of its own
+    <div
+      role="separator"
+      aria-orientation="horizontal"
+      aria-label="Height of the console"
+      aria-valuenow={Math.round(height)}
+      aria-valuemin={heights.min}
+      aria-valuemax={heights.max}
+      tabIndex={0}
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={() => {
+        from.current = undefined
+      }}
+      onKeyDown={onKeyDown}
+      className="absolute inset-x-0 -top-1 z-10 h-2 cursor-row-resize touch-none hover:bg-accent/30"
+    />
+  )
+}
+
+function PhaseBadge({ state }: { state: RunState }) {
+  switch (state.phase) {
+    case 'starting':
+    case 'running':
+      return (
+        <Badge tone="accent">
+          <Spinner size={11} /> Running
+        </Badge>
+      )
+    case 'success':
+      return <Badge tone="ok">Succeeded in {duration(state.duration ?? 0)}</Badge>
+    case 'error':
+      return (
+        <Badge tone="error">Failed{state.duration === undefined ? '' : ` after ${duration(state.duration)}`}</Badge>
+      )
+    case 'cancelled':
+      return <Badge tone="warn">Cancelled</Badge>
+    case 'idle':
+      return null
+  }
+}
+
+function EntryList({
+  state,
+  chosen,
+  onChoose,
+}: {
+  state: RunState
+  chosen: string | undefined
+  onChoose: (entry: RunEntry | undefined) => void
+}) {
+  const list = useRef<HTMLUListElement>(null)
+  const isAtEnd = useRef(true)
+  const count = state.entries.length
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the list as it grows
+  useEffect(() => {
+    if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight })
+  }, [count])
+  const shown = state.entries.slice(-shownMax)
+  return (
+    <ul
+      ref={list}
+      aria-label="Blocks that ran"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight > scrollHeight - 30
+      }}
+      className="w-64 shrink-0 overflow-y-auto border-r border-line p-1.5 max-md:w-40"
+    >
+      <li>
+        <button
+          type="button"
+          aria-pressed={chosen === undefined}
+          onClick={() => onChoose(undefined)}
+          className={rowLook}
+        >
+          <span className="font-medium">Result</span>
+        </button>
+      </li>
+      {count > shownMax && <li className="px-2 py-1 text-xs text-muted">{count - shownMax} earlier ones</li>}
+      {shown.map((entry) => (
+        <li key={entry.spanId}>
+          <button
+            type="button"
+            aria-pressed={chosen === entry.spanId}
+            onClick={() => onChoose(entry)}
+            className={rowLook}
+            style={{ paddingLeft: 8 + 12 * (entry.iterations.length + entry.depth) }}
+          >
+            <BlockIcon type={entry.type} size="small" />
+            <span className="min-w-0 flex-1 truncate">{entry.name}</span>
+            {entry.iterations.length > 0 && (
+              <span className="text-2xs text-muted tabular-nums">
+                #{entry.iterations.map((index) => index + 1).join('.')}
+              </span>
+            )}
+            <EntryStatus entry={entry} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Rows drawn at most: a loop of a thousand passes would be more than anybody reads. */
+const shownMax = 400
+
+const rowLook = classes(
+  'flex h-7 w-full cursor-default items-center gap-2 rounded-md px-2 text-left text-xs outline-offset-[-2px] hover:bg-hover',
+  'aria-pressed:bg-accent-soft aria-pressed:text-accent-text',
+)
+
+function EntryStatus({ entry }: { entry: RunEntry }) {
+  if (entry.status === 'running') return <Spinner size={12} className="text-accent" />
+  const look = { success: 'text-muted', error: 'text-error-text', skipped: 'text-muted', cancelled: 'text-warn-text' }[
+    entry.status
+  ]
+  const text = {
+    success: entry.span?.reused ? 'reused' : duration(entry.span?.duration ?? 0),
+    error: 'failed',
+    skipped: 'skipped',
+    cancelled: 'cancelled',
+  }[entry.status]
+  return <span className={classes('text-2xs tabular-nums', look)}>{text}</span>
+}

@@ -1,0 +1,104 @@
+import type { ReactNode } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { JsonView } from '../../parts/json-view.tsx'
+import { duration } from '../block-summary.ts'
+import type { RunEntry, RunState } from './run-watch.ts'
+
+/** What went into a block and what came out. */
+export function EntryDetail({ entry }: { entry: RunEntry }) {
+  const { span, text } = entry
+  return (
+    <div className="flex flex-col gap-4 p-3">
+      {span?.error && <ErrorText message={span.error.message} code={span.error.code} />}
+      {text !== '' && !span && (
+        <Part title="Text so far">
+          <p className="text-sm break-words whitespace-pre-wrap" aria-live="polite">
+            {text}
+          </p>
+        </Part>
+      )}
+      {span && (
+        <>
+          <JsonView label="Output" value={span.output} />
+          {text !== '' && (
+            <Part title="Streamed text">
+              <p className="text-sm break-words whitespace-pre-wrap">{text}</p>
+            </Part>
+          )}
+          <JsonView label="Input" value={span.input} />
+          {(span.attempts?.length ?? 0) > 1 && (
+            <Part title="Attempts">
+              <ol className="flex flex-col gap-1 text-xs">
+                {span.attempts?.map(({ number, status, error, duration: took }) => (
+                  <li key={number} className="flex gap-3 tabular-nums">
+                    <span className="text-muted">{number}.</span>
+                    <span>{status ?? 'no answer'}</span>
+                    <span className="text-muted">{duration(took)}</span>
+                    {error && <span className="min-w-0 break-words text-error-text">{error}</span>}
+                  </li>
+                ))}
+              </ol>
+            </Part>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+/** What the run as a whole gave. */
+export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: string) => void }) {
+  const { phase, error, output, cost, executionId } = state
+  const streamed = state.entries.filter(({ text, status }) => text !== '' && status === 'running')
+  return (
+    <div className="flex flex-col gap-4 p-3">
+      {error && (
+        <ErrorText message={error.message} code={error.code}>
+          {error.blockId && (
+            <Button size="small" onClick={() => onGo(error.blockId!)}>
+              Go to the block
+            </Button>
+          )}
+        </ErrorText>
+      )}
+      {streamed.map(({ spanId, name, text }) => (
+        <Part key={spanId} title={name}>
+          <p className="text-sm break-words whitespace-pre-wrap" aria-live="polite">
+            {text}
+          </p>
+        </Part>
+      ))}
+      {(phase === 'success' || phase === 'error') && !error && <JsonView label="Output" value={output} />}
+      {(phase === 'running' || phase === 'starting') && streamed.length === 0 && (
+        <p className="late text-sm text-muted">Waiting for the result…</p>
+      )}
+      {executionId && phase !== 'running' && phase !== 'starting' && (
+        <p className="text-xs text-muted">
+          Execution <code className="font-mono">{executionId}</code>
+          {cost > 0 && `, ${cost.toFixed(6)} USD`}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function ErrorText({ message, code, children }: { message: string; code: string; children?: ReactNode }) {
+  return (
+    <div className="flex items-start gap-3 rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+      <div className="min-w-0 flex-1">
+        <p className="break-words whitespace-pre-wrap">{message}</p>
+        <p className="mt-0.5 font-mono text-2xs">{code}</p>
+      </div>
+      {children}
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-1 text-2xs font-medium text-muted">{title}</h3>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,37 @@
+import { ApiError } from '../../api/api-error.ts'
+
+/** The messages of a stream of server-sent events, as they come, up to `[DONE]`. */
+export async function* readEvents(address: string, signal: AbortSignal): AsyncGenerator<unknown> {
+  const response = await fetch(address, { signal, credentials: 'same-origin' })
+  if (!response.ok || !response.body) {
+    const { error, code } = (await response.json().catch(() => ({}))) as { error?: string; code?: string }
+    throw new ApiError(
+      response.status,
+      code ?? 'UNKNOWN',
+      error ?? `The service answered with status ${response.status}.`,
+    )
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      const parts = (rest + value).split('\n\n')
+      rest = parts.pop() ?? ''
+      for (const part of parts) {
+        const data = dataOf(part)
+        if (data === '[DONE]') return
+        if (data !== undefined) yield JSON.parse(data)
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Comments keep the connection open and say nothing. */
+function dataOf(message: string): string | undefined {
+  const lines = message.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
+  return lines.length === 0 ? undefined : lines.join('\n')
+}

@@ -1,0 +1,155 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useToast } from '../parts/toast.tsx'
+import { useActions } from './actions.ts'
+import type { Autosave } from './autosave.ts'
+import { Canvas } from './canvas.tsx'
+import { useCanvasCommands } from './canvas-commands.tsx'
+import { CanvasControls } from './canvas-controls.tsx'
+import { useCanvasKeys } from './canvas-keys.ts'
+import { ConflictNotice } from './conflict-notice.tsx'
+import { ConnectPalette } from './connect-palette.tsx'
+import { useDraft, useEditing } from './editing.tsx'
+import { EditorHeader } from './editor-header.tsx'
+import { Findings } from './findings.tsx'
+import { Inspector } from './inspector/inspector.tsx'
+import { documentOf, loadWorkflow } from './load.ts'
+import type { Place } from './new-block.ts'
+import { Palette } from './palette.tsx'
+import { QuickPalette } from './quick-palette.tsx'
+import { Console } from './run/console.tsx'
+import { useRuns } from './run/use-runs.ts'
+
+const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
+
+type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
+
+/** Everything of the editor around one draft: header, palette, canvas, inspector, console. */
+export function Workbench({ autosave }: { autosave: Autosave }) {
+  const { draft, run, workflowId, readOnly } = useEditing()
+  const { save, findings } = useSyncExternalStore(autosave.watch, autosave.info)
+  const actions = useActions()
+  const runs = useRuns(autosave)
+  const [offer, setOffer] = useState<Offer>()
+  const [connecting, setConnecting] = useState<string>()
+  const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)
+  const [showMap, setShowMap] = useState(false)
+  const [dialog, setDialog] = useState<'deploy' | 'versions' | 'endpoint'>()
+  const inspector = useRef<HTMLElement>(null)
+  const one = useDraft(({ selected, document }) => {
+    const [only] = selected
+    return selected.size === 1 && only !== undefined && document.blocks[only] ? only : undefined
+  })
+  const phase = useSyncExternalStore(run.watch, () => run.state().phase)
+  useOthersWork(autosave, workflowId)
+
+  const openPalette = () => {
+    const place = actions.nextPlace(false)
+    const box = document.querySelector('.react-flow')?.getBoundingClientRect()
+    const at = box ? { x: box.x + box.width / 2 - 160, y: box.y + Math.min(120, box.height / 5) } : { x: 200, y: 120 }
+    if (!readOnly) setOffer({ place, at, steps: place.from !== undefined })
+  }
+  const isCovered = () => offer !== undefined || connecting !== undefined || dialog !== undefined || hasOverlay()
+  useCanvasKeys({
+    actions,
+    onPalette: openPalette,
+    onRun: () => void runs.runAll(),
+    onConnect: () => one && !readOnly && setConnecting(one),
+    onInspect: () =>
+      inspector.current?.querySelector<HTMLElement>('[data-first] :is(input, textarea, select, button)')?.focus(),
+    onEscape: () => draft.select([]),
+    isCovered,
+  })
+  useCanvasCommands({
+    actions,
+    readOnly,
+    one,
+    onPalette: openPalette,
+    onConnect: setConnecting,
+    onMap: () => setShowMap((shown) => !shown),
+    onDialog: setDialog,
+    runs,
+  })
+  return (
+    <Findings value={findings}>
+      <EditorHeader save={save} findings={findings} actions={actions} runs={runs} onDialog={setDialog} />
+      {save.phase === 'conflict' && <ConflictNotice autosave={autosave} message={save.message} />}
+      <div className="flex min-h-0 flex-1">
+        {isPaletteOpen && (
+          <Palette
+            onPick={(type) => actions.add(type, actions.nextPlace(type.kind === 'trigger'))}
+            onClose={() => setIsPaletteOpen(false)}
+          />
+        )}
+        <div className="flex min-w-0 flex-1 flex-col">
+          <div className="relative min-h-0 flex-1">
+            <Canvas
+              onOffer={(place, at) => setOffer({ place, at, steps: true })}
+              onAdd={(type, place) => actions.addByType(type, place)}
+              showMap={showMap}
+            />
+            <CanvasControls
+              actions={actions}
+              onPalette={isPaletteOpen ? undefined : () => (innerWidth >= 768 ? setIsPaletteOpen(true) : openPalette())}
+              onQuick={openPalette}
+              showMap={showMap}
+              onMap={() => setShowMap((shown) => !shown)}
+            />
+          </div>
+          {phase !== 'idle' && <Console actions={actions} runs={runs} />}
+        </div>
+        {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
+      </div>
+      {offer && (
+        <QuickPalette
+          at={offer.at}
+          steps={offer.steps}
+          onClose={() => setOffer(undefined)}
+          onPick={(type) => {
+            setOffer(undefined)
+            actions.add(type, offer.place)
+          }}
+        />
+      )}
+      {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
+      {dialog && (
+        <Suspense>
+          <DeployDialog
+            view={dialog}
+            autosave={autosave}
+            actions={actions}
+            onView={setDialog}
+            onClose={() => setDialog(undefined)}
+          />
+        </Suspense>
+      )}
+    </Findings>
+  )
+}
+
+/** Menus, dialogs and lists lie outside the screen, and have the keys while they are open. */
+function hasOverlay(): boolean {
+  return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
+}
+
+/** When the window is looked at again, what others (or another tab) saved meanwhile is shown, unless it was edited here. */
+function useOthersWork(autosave: Autosave, workflowId: string): void {
+  const queries = useQueryClient()
+  const toast = useToast()
+  useEffect(() => {
+    const onFocus = async () => {
+      if (autosave.info().save.phase !== 'saved') return
+      try {
+        const found = await loadWorkflow(workflowId)
+        if (found.updatedAt === autosave.updatedAt || autosave.info().save.phase !== 'saved') return
+        autosave.adopt(documentOf(found), found.updatedAt)
+        toast.show({ text: 'Changes that were made elsewhere have been loaded.' })
+        void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
+      } catch {
+        // The next change tells whether the service is there.
+      }
+    }
+    addEventListener('focus', onFocus)
+    return () => removeEventListener('focus', onFocus)
+  }, [autosave, workflowId, queries, toast])
+}
