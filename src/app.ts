@@ -285,6 +285,12 @@ export async function startApp(options: AppOptions): Promise<App> {
       return sealed && textOf(box.open(sealed, jobContext(executionId)))
     },
     sessions,
+    installation: {
+      build,
+      startedAt: clock.now(),
+      retention: { days: config.logRetentionDays, bytesMax: config.logRetentionBytes },
+      files: config.s3Bucket === undefined ? ('disk' as const) : ('s3' as const),
+    },
     priceOf,
     subscriptions,
     deliveries: dispatcher.decisions,

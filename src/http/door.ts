@@ -17,7 +17,7 @@ export type AnswerSet = { status?: number | string; headers: Record<string, unkn
 export type ServerPort = { requestIP(request: Request): { address: string } | null }
 
 /** What the line about a request says beyond what the request itself tells. */
-export type RequestNotes = { keyId?: string; workflowId?: string; executionId?: string }
+export type RequestNotes = { keyId?: string; userId?: string; workflowId?: string; executionId?: string }
 
 /**
  * What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock; `code`: of a
@@ -42,6 +42,7 @@ export class Door {
   /** For everyone. Refuses a body that no route would take, whoever sends it. */
   greet(request: Request, set: AnswerSet): void {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
+    set.headers['x-content-type-options'] = 'nosniff'
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
     refuseBrokenEscapes(request)
   }
@@ -107,6 +108,7 @@ export class Door {
       const maxAgeS = Math.ceil((endsAt - clock.now()) / 1000)
       set.headers['set-cookie'] = cookieFor(token, maxAgeS, isHttps(request, settings.baseUrl()))
     }
+    this.note(request, { userId: signedIn.userId })
     return callerOf(signedIn)
   }
 
@@ -211,6 +213,7 @@ export class Door {
       durationMs: visit.startedAt === undefined ? null : roundToMicros(clock.monotonic() - visit.startedAt),
       bytes: answer.bytes,
       keyId: visit.keyId ?? null,
+      userId: visit.userId ?? null,
       workflowId: visit.workflowId ?? null,
       executionId: visit.executionId ?? null,
       code: answer.code,

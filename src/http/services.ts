@@ -46,6 +46,7 @@ export type Services = {
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
+  installation: InstallationFacts
   priceOf: PriceTable
   /** Webhooks of workflows. */
   subscriptions: Pick<
@@ -84,6 +85,15 @@ export type WorkflowCheck = { findings: Finding[]; registrations: Registrations 
  */
 export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
 export type KeyLookUp = KeyRow | 'malformed' | undefined
+
+export type InstallationFacts = {
+  build: { version: string; commit: string; bun: string }
+  startedAt: number
+  /** How long log entries stay. */
+  retention: { days: number; bytesMax: number }
+  /** Where files of runs lie. */
+  files: 'disk' | 's3'
+}
 
 /** Who is signed in to the dashboard. Tokens are what cookies and sign-in links hold. */
 export type SessionServices = {

@@ -20,6 +20,8 @@ export type AccessLine = {
   /** Bytes of the answer's body. */
   bytes: number | null
   keyId: string | null
+  /** The account of a request that came with a session. */
+  userId: string | null
   workflowId: string | null
   executionId: string | null
   code: string | null

@@ -152,6 +152,8 @@ export const accessTable: readonly AccessRow[] = [
     '{"workspaceId":"<workspace>","path":"a","to":null}',
   ),
   row('POST /api/editor/workflows/:id/webhooks/:webhookId/test', `${webhooks}/<webhook>/test`, 'write', 200),
+  row('GET /api/editor/usage', '/api/editor/usage', 'key', 200),
+  row('GET /api/editor/service', '/api/editor/service', 'key', 200),
   row('GET /api/editor/keys', '/api/editor/keys', 'key', 200),
   row('POST /api/editor/keys', '/api/editor/keys', 'read', 201, '{"name":"ci","workspaceId":"<workspace>"}'),
   row('DELETE /api/editor/keys/:id', '/api/editor/keys/<key>', 'own', 204),

@@ -228,7 +228,7 @@ describe('the access log', () => {
       await own.get('/own/200')
       await own.get('/own/504')
       await own.get('/own/500')
-      const facts = { requestId: 'r-9', keyId: 'k-1', workflowId: 'w-1', executionId: 'e-1', bytes: null }
+      const facts = { requestId: 'r-9', keyId: 'k-1', userId: null, workflowId: 'w-1', executionId: 'e-1', bytes: null }
       expect(own.lines).toMatchObject([
         { message: 'request', status: 504, code: 'EXECUTION_FAILED', ...facts },
         { message: 'request failed', requestId: 'r-9', cause: { message: 'inner' } },

@@ -139,6 +139,12 @@ export class HttpWorld {
       },
       outputOf: async () => undefined,
       priceOf: pricesWith(new Map()),
+      installation: {
+        build: { version: 'x', commit: 'x', bun: Bun.version },
+        startedAt: 0,
+        retention: { days: 30, bytesMax: 10 * 1024 ** 3 },
+        files: 'disk',
+      },
       sessions: new Sessions({ store, clock, idleDays: 30, open: false }),
       subscriptions: new Subscriptions({
         store,

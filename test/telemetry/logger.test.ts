@@ -17,6 +17,7 @@ const access = (status: number): AccessLine => ({
   durationMs: 1,
   bytes: 2,
   keyId: null,
+  userId: null,
   workflowId: null,
   executionId: null,
   code: null,

@@ -8,6 +8,8 @@ import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { runRoutes } from './editor/runs.ts'
+import { serviceRoutes } from './editor/service.ts'
+import { usageRoutes } from './editor/usage.ts'
 import { webhookRoutes } from './editor/webhooks.ts'
 import { editorWorkflowRoutes } from './editor/workflows.ts'
 import { workspaceRoutes } from './editor/workspaces.ts'
@@ -26,6 +28,8 @@ export function editorRoutes(services: Services, door: Door) {
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(modelRoutes(services, door))
+    .use(usageRoutes(services, door))
+    .use(serviceRoutes(services, door))
     .use(webhookRoutes(services, door))
     .use(runRoutes(services, door))
 }

@@ -18,7 +18,7 @@ const selectRoles = (user: string) => `
 
 export function findOwner(sql: Sql): SignedIn | undefined {
   const row = sql.get<{ user_id: string; roles: string }>(
-    `SELECT u.id AS user_id, ${selectRoles('u.id')} FROM users u ORDER BY u.created_at, u.rowid LIMIT 1`,
+    `SELECT u.id AS user_id, ${selectRoles('u.id')} FROM users u ORDER BY u.rowid LIMIT 1`,
   )
   return row && { userId: row.user_id, roles: rolesOf(row.roles) }
 }

@@ -1,0 +1,65 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { answers, isoTime, maybe, oneOf, Time } from '../../answers.ts'
+import type { Door } from '../../door.ts'
+import { operation } from '../../operation.ts'
+import type { Services } from '../../services.ts'
+
+const Bytes = t.Number({ description: 'Bytes.' })
+const Service = t.Object({
+  version: t.String(),
+  commit: t.String(),
+  bun: t.String(),
+  startedAt: Time,
+  health: t.Object({
+    isWell: t.Boolean({ description: 'Runs can be recorded.' }),
+    waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }),
+  }),
+  retention: t.Object({ days: t.Integer(), bytesMax: Bytes }),
+  storage: maybe(
+    t.Object(
+      {
+        databaseBytes: Bytes,
+        freeBytes: t.Number({ description: 'Bytes inside the database that nothing uses.' }),
+        walBytes: Bytes,
+        diskFreeBytes: Bytes,
+        files: oneOf(['disk', 's3']),
+      },
+      { description: "For the installation's owner; null for everyone else." },
+    ),
+  ),
+})
+
+/** The service itself: what it is, whether it is well, and what its disk holds. */
+export function serviceRoutes({ store, writerHealth, installation }: Services, door: Door) {
+  return new Elysia({ prefix: '/service' }).get(
+    '',
+    async ({ request, set }) => {
+      const { userId } = await door.enterSession(request, set)
+      const owner = await store.findOwner()
+      const { healthy, waiting } = writerHealth()
+      const { build, startedAt, retention } = installation
+      return {
+        ...build,
+        startedAt: isoTime(startedAt),
+        health: { isWell: healthy, waiting },
+        retention,
+        storage: owner?.userId === userId ? await storageFacts() : null,
+      }
+    },
+    {
+      response: answers({ 200: Service }),
+      detail: operation({
+        name: 'getService',
+        summary: 'Version, health, retention, and what the disk holds',
+        tag: 'Editor',
+        access: 'session',
+      }),
+    },
+  )
+
+  async function storageFacts() {
+    const { databaseBytes, freeBytes, walBytes, diskFreeBytes } = await store.measure()
+    return { databaseBytes, freeBytes, walBytes, diskFreeBytes, files: installation.files }
+  }
+}

@@ -1,0 +1,87 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
+import { answers, isoTime, LimitsAnswer, Time } from '../../answers.ts'
+import { accountOf } from '../../auth.ts'
+import type { Door } from '../../door.ts'
+import { limitsAnswer } from '../../limits-answer.ts'
+import { documented, operation } from '../../operation.ts'
+import { Parameters } from '../../parameters.ts'
+import type { Services } from '../../services.ts'
+
+const Spent = {
+  runs: t.Integer({ description: 'Runs that used it.' }),
+  cost: t.Number({ description: 'USD.' }),
+  promptTokens: t.Integer(),
+  completionTokens: t.Integer(),
+}
+const Usage = t.Object({
+  limits: LimitsAnswer,
+  days: t.Array(t.Object({ day: Time, cost: t.Number(), models: t.Array(t.Object({ model: t.String(), ...Spent })) }), {
+    description: 'UTC, oldest first, those without usage too; the last one is today.',
+  }),
+  models: t.Array(t.Object({ model: t.String(), ...Spent }), { description: 'Of all days, the dearest first.' }),
+})
+
+const daysDefault = 30
+const daysMax = 366
+const dayMs = 86_400_000
+
+/** What the account that is signed in may use, and has. */
+export function usageRoutes(services: Services, door: Door) {
+  const { store, clock } = services
+  return new Elysia({ prefix: '/usage' }).get(
+    '',
+    async ({ request, set }) => {
+      const caller = await door.enterSession(request, set)
+      const parameters = new Parameters(request.url)
+      const count = parameters.whole('days', 1, daysMax) ?? daysDefault
+      parameters.assertValid()
+      const today = Math.floor(clock.now() / dayMs) * dayMs
+      const from = today - (count - 1) * dayMs
+      const [limits, rows] = await Promise.all([
+        services.limitsOf(accountOf(caller)),
+        store.listModelUsage(caller.userId, from),
+      ])
+      const byDay = Map.groupBy(rows, ({ day }) => day)
+      return {
+        limits: limitsAnswer(limits),
+        days: Array.from({ length: count }, (_, index) => dayOf(from + index * dayMs, byDay)),
+        models: totalsOf(rows),
+      }
+    },
+    {
+      query: documented(
+        t.Object({ days: t.Optional(t.Integer({ minimum: 1, maximum: daysMax, default: daysDefault })) }),
+      ),
+      response: answers({ 200: Usage }),
+      detail: operation({
+        name: 'getUsage',
+        summary: 'What the account may use, and what its runs spent by day and model',
+        description: 'Of the workspaces that it owns, whoever started the runs.',
+        tag: 'Editor',
+        access: 'session',
+        errors: ['INVALID_PARAMETERS'],
+      }),
+    },
+  )
+}
+
+function dayOf(day: number, rows: ReadonlyMap<number, readonly ModelUsageRow[]>) {
+  const models = (rows.get(day) ?? []).map(({ day: _, ...spent }) => spent)
+  return { day: isoTime(day), cost: models.reduce((sum, { cost }) => sum + cost, 0), models }
+}
+
+function totalsOf(rows: readonly ModelUsageRow[]) {
+  const models = Map.groupBy(rows, ({ model }) => model)
+  const sum = (some: readonly ModelUsageRow[], of: (row: ModelUsageRow) => number) =>
+    some.reduce((total, row) => total + of(row), 0)
+  const totals = Array.from(models, ([model, some]) => ({
+    model,
+    runs: sum(some, ({ runs }) => runs),
+    cost: sum(some, ({ cost }) => cost),
+    promptTokens: sum(some, ({ promptTokens }) => promptTokens),
+    completionTokens: sum(some, ({ completionTokens }) => completionTokens),
+  }))
+  return totals.toSorted((a, b) => b.cost - a.cost)
+}
