@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { generateKey } from '../accounts/keys.ts'
+import { hashToken, newToken } from '../accounts/sessions.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/ids.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
@@ -20,14 +21,14 @@ export async function createInstallation(
   const userId = newId()
   const workspaceId = newId()
   const key = firstKey(userId, now)
-  const signInToken = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+  const signInToken = newToken()
   const made = await store.createInstallation({
     userId,
     email: 'owner@localhost',
     workspaceId,
     workspaceName: 'Default',
     key: key.row,
-    signInTokenHash: new Bun.CryptoHasher('sha256').update(signInToken).digest(),
+    signInTokenHash: hashToken(signInToken),
     at: now,
     ...(sample && { sample }),
   })

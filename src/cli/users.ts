@@ -1,5 +1,7 @@
 import { hashPassword, passwordCharsMax, passwordCharsMin } from '../accounts/passwords.ts'
+import { hashToken, linkAgeMaxMs, newToken } from '../accounts/sessions.ts'
 import { newId } from '../domain/ids.ts'
+import { localAddress } from '../domain/local-address.ts'
 import { beyondReach, type PlanName, type PlanNumbers, planNames } from '../domain/plan.ts'
 import type { OwnPlan, UserRow } from '../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from './command.ts'
@@ -90,6 +92,32 @@ const password: Command = {
   },
 }
 
+const link: Command = {
+  summary: 'prints a link that signs an account in to the dashboard, once',
+  details: [
+    'For somebody who has no password yet, or has lost it. The link works for seven days; the one before stops working. Give it',
+    'to nobody else: who opens it first is that account.',
+  ].join('\n'),
+  arguments: [{ name: 'USER', description: 'the account, by id or e-mail' }],
+  settings: ['data', 'baseUrl', 'host', 'port'],
+  json: true,
+  examples: ['users link ada@example.com', 'users link ada@example.com --base-url https://flows.example.com --json'],
+  async run({ config, terminal, json, arguments: [named = ''] }) {
+    const token = newToken()
+    const createdAt = Date.now()
+    const { id } = await withInstallation(config, async (store) => {
+      const account = await accountOf(store, named)
+      await store.createSignInToken({ hash: hashToken(token), userId: account.id, createdAt })
+      return account
+    })
+    const base = config.baseUrl?.replace(/\/$/, '') ?? localAddress(config.host, config.port)
+    const url = `${base}/sign-in?token=${token}`
+    const expiresAt = new Date(createdAt + linkAgeMaxMs).toISOString()
+    terminal.print(json ? JSON.stringify({ userId: id, url, expiresAt }) : url)
+    return 0
+  },
+}
+
 const plan: Command = {
   summary: 'gives an account a plan, or on enterprise numbers of its own; a running service notices within 5 seconds',
   details: [
@@ -159,5 +187,5 @@ function numberOf(flags: Readonly<Record<string, string>>, name: string, form: R
 
 export const users: CommandGroup = {
   summary: 'accounts of an installation',
-  commands: { create, list, password, plan },
+  commands: { create, list, password, link, plan },
 }

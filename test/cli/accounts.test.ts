@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyPassword } from '../../src/accounts/passwords.ts'
+import { hashToken, linkAgeMaxMs } from '../../src/accounts/sessions.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { executable, temporaryFolder } from '../executable.ts'
 import { call, findKey, json, type Made, withStore } from './folder.ts'
@@ -83,6 +84,25 @@ describe('users', () => {
     expect(refused.words).toContain(message)
     expect(await listUsers()).toMatchObject([{ plan: null }])
   })
+})
+
+test('a sign-in link is made for an account, and the one before stops working', async () => {
+  const made = () => json<{ userId: string; url: string; expiresAt: string }>(path, 'users', 'link', 'owner@localhost')
+  const first = await made()
+  const second = await made()
+  expect(first.userId).toBe(owner.userId)
+  expect(first.url).toStartWith('http://127.0.0.1:3000/sign-in?token=')
+  const redeem = ({ url }: { url: string }) =>
+    withStore(path, (store) => {
+      const token = hashToken(new URL(url).searchParams.get('token') ?? '')
+      const at = Date.now()
+      return store.redeemSignInToken(token, at - linkAgeMaxMs, { hash: token, createdAt: at, expiresAt: at + 1000 })
+    })
+  expect(await redeem(first)).toBeUndefined()
+  expect(await redeem(second)).toBe(owner.userId)
+  const named = await call(path, 'users', 'link', 'owner@localhost', '--base-url', 'https://flows.example.com/')
+  expect(named.out).toStartWith('https://flows.example.com/sign-in?token=')
+  expect((await call(path, 'users', 'link', 'nobody')).code).toBe(1)
 })
 
 describe('a password', () => {

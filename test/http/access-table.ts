@@ -180,6 +180,7 @@ export const accessTable: readonly AccessRow[] = [
     'owner',
     204,
   ),
+  row('PUT /api/editor/me/email', '/api/editor/me/email', 'key', 204, '{"email":"<name>@example.com"}'),
   row('PUT /api/editor/me/password', '/api/editor/me/password', 'key', 204, '{"password":"hunter22222"}'),
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),

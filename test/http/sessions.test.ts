@@ -11,10 +11,10 @@ afterAll(() => world.close())
 const password = 'correct horse'
 const own = { 'sec-fetch-site': 'same-origin' }
 
-/** A new link of the owner's, as `/sign-in` takes it. */
-async function link(createdAt = Date.now()): Promise<string> {
+/** A new link of the owner's, or another account's, as `/sign-in` takes it. */
+async function link(createdAt = Date.now(), userId = world.userId): Promise<string> {
   const token = newToken()
-  await world.store.createSignInToken({ hash: hashToken(token), userId: world.userId, createdAt })
+  await world.store.createSignInToken({ hash: hashToken(token), userId, createdAt })
   return token
 }
 
@@ -198,6 +198,20 @@ describe('signing in with a password', () => {
     expect((await set({ password: `${password}!`, currentPassword: password })).status).toBe(204)
     expect((await signIn({ email, password })).status).toBe(401)
     expect((await signIn({ email, password: `${password}!` })).status).toBe(200)
+  })
+
+  test('goes by the e-mail that the account has now', async () => {
+    const userId = world.accounts.addUser()
+    const cookie = cookieIn((await open(await link(Date.now(), userId))).headers)
+    const change = (body: unknown) => world.call('PUT', '/api/editor/me/email', asPage(cookie, { body }))
+    expect((await change({ email: 'no address' })).json.details).toMatchObject([{ path: 'email' }])
+    expect((await change({ email })).json.code).toBe('CONFLICT')
+    expect((await change({ email: 'grace@example.com' })).status).toBe(204)
+    await world.call('PUT', '/api/editor/me/password', asPage(cookie, { body: { password } }))
+    expect((await signIn({ email: 'grace@example.com', password })).json.userId).toBe(userId)
+    expect((await signIn({ email: `${userId}@example.com`, password })).status).toBe(401)
+    expect((await change({ email: 'g@example.com' })).json.details).toMatchObject([{ path: 'currentPassword' }])
+    expect((await change({ email: 'g@example.com', currentPassword: password })).status).toBe(204)
   })
 
   test('says the same of an account that is not there, of one without a password, and of a wrong one', async () => {

@@ -50,6 +50,16 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       }
     })
 
+    test('takes another e-mail that no other has', async () => {
+      const { store, home } = world()
+      await store.createUser(newAccount({ email: 'a@example.org' }))
+      expect(await rejectionOf(store.setEmail(home.userId, 'A@example.org'))).toMatchObject({ code: 'CONFLICT' })
+      expect(await store.setEmail(home.userId, 'ada@example.org')).toBe(true)
+      expect(await store.setEmail(home.userId, 'Ada@example.org')).toBe(true)
+      expect(await store.findUser('ada@example.org')).toMatchObject({ id: home.userId, email: 'Ada@example.org' })
+      expect(await store.setEmail('nobody', 'b@example.org')).toBe(false)
+    })
+
     test('takes a password, of which nothing is shown', async () => {
       const { store, home } = world()
       expect(await store.setPassword(home.userId, 'a hash')).toBe(true)

@@ -51,6 +51,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   createUser: { writes: true, run: users.createUser },
   listUsers: { writes: false, run: users.listUsers },
   findUser: { writes: false, run: users.findUser },
+  setEmail: { writes: true, run: users.setEmail },
   setPassword: { writes: true, run: users.setPassword },
   setPlan: { writes: true, run: users.setPlan },
 

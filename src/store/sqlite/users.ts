@@ -7,9 +7,7 @@ import { endSessions } from './sessions.ts'
 import { createWorkspace } from './workspaces.ts'
 
 export function createUser(sql: Sql, account: NewAccount): void {
-  if (sql.get('SELECT 1 FROM users WHERE email = ?', account.email)) {
-    throw new AppError('CONFLICT', `There is an account ${account.email} already`)
-  }
+  assertFree(sql, account.email, account.userId)
   const { userId, email, plan, workspaceId, workspaceName, key, at } = account
   sql.run('INSERT INTO users (id, email, plan, created_at) VALUES (?, ?, ?, ?)', userId, email, plan, at)
   createWorkspace(sql, { id: workspaceId, name: workspaceName, ownerId: userId, at })
@@ -28,6 +26,17 @@ export function listUsers(sql: Sql): UserRow[] {
 export function findUser(sql: Sql, idOrEmail: string): UserRow | undefined {
   const row = sql.get<SqlUser>(`${selectUsers} WHERE id = ?1 OR email = ?1`, idOrEmail)
   return row && userOf(row)
+}
+
+export function setEmail(sql: Sql, userId: string, email: string): boolean {
+  assertFree(sql, email, userId)
+  return sql.run('UPDATE users SET email = ? WHERE id = ?', email, userId) > 0
+}
+
+function assertFree(sql: Sql, email: string, userId: string): void {
+  if (sql.get('SELECT 1 FROM users WHERE email = ? AND id <> ?', email, userId)) {
+    throw new AppError('CONFLICT', `There is an account ${email} already`)
+  }
 }
 
 export function setPassword(sql: Sql, userId: string, passwordHash: string, keptSession?: Uint8Array): boolean {

@@ -31,6 +31,11 @@ const Me = t.Object({
   }),
 })
 
+const NewEmail = t.Object({
+  email: t.String({ maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', expected: 'an e-mail address' }),
+  currentPassword: t.Optional(t.String({ description: 'Must be given by an account that has a password.' })),
+})
+
 const NewPassword = t.Object({
   password: t.String({ description: '8 to 1,000 characters.' }),
   currentPassword: t.Optional(t.String({ description: 'Must be given by an account that has one.' })),
@@ -67,14 +72,33 @@ export function meRoutes(services: Services, door: Door) {
       },
     )
     .put(
+      '/email',
+      async ({ request, set, server }) => {
+        const { userId } = await door.enterSession(request, set)
+        const { email, currentPassword } = await readShape(request, NewEmail, passwordBytesMax)
+        await assertPassword(userId, currentPassword, addressOf(request, server))
+        await store.setEmail(userId, email)
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        body: documented(NewEmail),
+        response: answers({ 204: t.Void() }),
+        detail: operation({
+          name: 'setEmail',
+          summary: 'Change the e-mail that the account signs in with',
+          tag: 'Editor',
+          access: 'session',
+          errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED', 'CONFLICT'],
+        }),
+      },
+    )
+    .put(
       '/password',
       async ({ request, set, server }) => {
         const { userId } = await door.enterSession(request, set)
         const { password, currentPassword } = await readShape(request, NewPassword, passwordBytesMax)
-        if ((await userOf(userId)).hasPassword) {
-          if (currentPassword === undefined) throw currentPasswordNeeded()
-          await sessions.assertPassword({ userId, password: currentPassword, address: addressOf(request, server) })
-        }
+        await assertPassword(userId, currentPassword, addressOf(request, server))
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
         set.status = 204
       },
@@ -92,6 +116,13 @@ export function meRoutes(services: Services, door: Door) {
         }),
       },
     )
+
+  /** What a session alone must not be enough for: whoever finds one open would take the account with it. */
+  async function assertPassword(userId: string, password: string | undefined, address: string): Promise<void> {
+    if (!(await userOf(userId)).hasPassword) return
+    if (password === undefined) throw currentPasswordNeeded()
+    await sessions.assertPassword({ userId, password, address })
+  }
 
   async function userOf(userId: string): Promise<UserRow> {
     const user = await store.findUser(userId)
