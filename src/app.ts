@@ -13,12 +13,13 @@ import { type Config, limitsOf } from './config.ts'
 import type { RequestClaim } from './domain/claim.ts'
 import type { Clock } from './domain/clock.ts'
 import { AppError, messageOf } from './domain/errors.ts'
-import { LogSequence, newId } from './domain/ids.ts'
+import { LogSequence, newId, timeOfSequence } from './domain/ids.ts'
 import { answerBytesMax } from './domain/limits.ts'
 import { localHost } from './domain/local-address.ts'
 import { countsAsUsage, type RunRecord } from './domain/log.ts'
 import type { PriceTable } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
+import type { ScheduleStep } from './domain/schedule.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Addresses } from './engine/addresses.ts'
 import { Deployments } from './engine/deployments.ts'
@@ -50,6 +51,7 @@ import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
 import { Conversations } from './triggers/conversations.ts'
+import { type ScheduledRun, Scheduler, type StartOutcome } from './triggers/scheduler.ts'
 import { Dispatcher } from './webhooks/dispatcher.ts'
 import { createOutbox } from './webhooks/outbox.ts'
 import { Subscriptions } from './webhooks/subscriptions.ts'
@@ -213,8 +215,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       webhooks instanceof Promise
         ? webhooks.then((decided) => writer.append(ended, claim, decided))
         : writer.append(ended, claim, webhooks)
-    const counts = countsAsUsage({ costTotal: ended.cost.total, trigger: ended.trigger })
-    return counts ? written.then(() => usage.add(ended)) : written
+    const { trigger, workflowId, executionId } = ended
+    const counts = countsAsUsage({ costTotal: ended.cost.total, trigger })
+    const counted = counts ? written.then(() => usage.add(ended)) : written
+    return trigger === 'schedule' ? counted.then(() => scheduler.ended(workflowId, executionId)) : counted
   }
   const fetch = metrics.outbound.counting(outbound.fetch, monotonic)
   const runner = new Runner({
@@ -233,6 +237,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     observe: (run) => bus.open(run),
     bytesMax: config.manualRunsBytes,
     onLost: (executionId, cause) => logger.error('run by hand was lost', { executionId, cause }),
+  })
+  const scheduler = new Scheduler({
+    store,
+    clock,
+    random: Math.random,
+    start: (run, step) => startScheduled({ accounts, jobs, clock }, run, step),
+    take: async (step) => (await writer.write({ kind: 'schedule', step })) === undefined,
+    onDecided(row, dueAt, fate) {
+      metrics.schedules.decided(fate, clock.now() - dueAt)
+      const facts = { workflowId: row.workflowId, dueAt: new Date(dueAt).toISOString() }
+      if (fate === 'overlap') logger.debug('a due time was left out: a run is still going', facts)
+      if (fate === 'missed') logger.info('due times were left out: they passed while nobody could run them', facts)
+      if (fate === 'rate') logger.warn('a due time was left out: the owner has used up the minute of the plan', facts)
+      if (fate === 'usage') logger.warn('a due time was left out: the owner has used up the month of the plan', facts)
+    },
+    onTrouble: (cause) => logger.error('schedules stand still', { reason: messageOf(cause) }),
+    lastSeenAt: timeOfSequence(lastSequence),
   })
   const jobs = new Jobs({
     store,
@@ -262,10 +283,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   const services = {
     store,
     lookUpKey: keys.lookUp,
-    deployments,
+    deployments: {
+      forget(workflowId: string) {
+        deployments.forget(workflowId)
+        scheduler.changed(workflowId)
+      },
+    },
     completeDocument: (document: WorkflowDocument, before: WorkflowDocument | undefined) =>
       giveParameters(document, before, registry, newId),
-    checkWorkflow: (document: WorkflowDocument) => checkOf(deployments.check(document)),
+    checkWorkflow: (document: WorkflowDocument) => checkOf(deployments.check(document), clock.now()),
     runner,
     jobs,
     manual: {
@@ -391,6 +417,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   jobs.open().catch((cause: unknown) => logger.error('jobs of an earlier start cannot be read', { cause }))
   dispatcher.open().catch((cause: unknown) => logger.error('webhooks of an earlier start cannot be read', { cause }))
+  scheduler.open().catch((cause: unknown) => logger.error('schedules cannot be read', { cause }))
   logger.info('listening', { host: config.host, port: listener.port })
 
   return {
@@ -399,6 +426,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     routes: server.app.routes,
     async stop(graceMs) {
       const stopped = listener.stop(false)
+      await scheduler.stop()
       jobs.close()
       await runner.stop(graceMs)
       await jobs.stop()
@@ -416,6 +444,25 @@ export async function startApp(options: AppOptions): Promise<App> {
       await store.close()
     },
   }
+}
+
+type Starting = { accounts: AccountLimits; jobs: Jobs; clock: Clock }
+
+/** A run that is due is an asynchronous one of the owner; the due time is claimed with it. */
+async function startScheduled(
+  { accounts, jobs, clock }: Starting,
+  { row, dueAt, executionId }: ScheduledRun,
+  step: ScheduleStep,
+): Promise<StartOutcome> {
+  const { workflowId, workspaceId, version, ownerId } = row
+  const owner = await accounts.account(ownerId)
+  if (!accounts.isWithinUsage(owner)) return 'usage'
+  if (!accounts.take('async', owner).allowed) return 'rate'
+  const firedAt = new Date(clock.now()).toISOString()
+  const input = { input: {}, fields: { dueAt: new Date(dueAt).toISOString(), firedAt } }
+  const request = { workflowId, workspaceId, version, trigger: 'schedule' as const, input, executionId }
+  const { job } = await jobs.acceptOnce(request, { kind: 'schedule', step })
+  return job ? 'started' : 'refused'
 }
 
 /** What is sealed of a job opens for this job only. */

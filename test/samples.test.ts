@@ -160,6 +160,18 @@ test('receive-webhook tells of a push', async () => {
   await world.stop()
 })
 
+test('weekday-mornings says which day it is', async () => {
+  const world = new World()
+  const fields = { dueAt: '2025-06-02T08:00:00.000Z', firedAt: '2025-06-02T08:00:00.003Z' }
+  const { record } = await world.run(
+    sample('weekday-mornings.json'),
+    {},
+    { trigger: 'schedule', input: { input: {}, fields } },
+  )
+  expect(record.output).toMatchObject({ result: { day: 'Monday', lateMs: 3 } })
+  await world.stop()
+})
+
 test('a value that is missing stops a run before anything happens, and says which', async () => {
   await expect(run(sample('customer-overview.json'), {})).rejects.toThrow('The field "customerId" is required.')
 })

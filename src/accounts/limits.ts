@@ -88,10 +88,14 @@ export class AccountLimits {
     return this.#refused.peek(address, refusedPerMinute)
   }
 
+  isWithinUsage({ userId, plan }: LimitedAccount): boolean {
+    return (this.#usage.known(userId) ?? 0) < plan.usdPerMonth
+  }
+
   /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
-  assertWithinUsage({ userId, plan }: LimitedAccount): void {
-    const { usdPerMonth, name } = plan
-    if ((this.#usage.known(userId) ?? 0) < usdPerMonth) return
+  assertWithinUsage(account: LimitedAccount): void {
+    if (this.isWithinUsage(account)) return
+    const { usdPerMonth, name } = account.plan
     throw new AppError(
       'USAGE_LIMIT_EXCEEDED',
       `The account has used up the ${usdPerMonth} USD a month of its plan (${name}). Raise the plan, or wait for the next month.`,

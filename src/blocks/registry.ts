@@ -10,6 +10,7 @@ import { manualTrigger } from './manual-trigger.ts'
 import { parallel } from './parallel.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
+import { schedule } from './schedule.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
 import { webhookTrigger } from './webhook-trigger.ts'
@@ -18,7 +19,7 @@ import { workflow } from './workflow.ts'
 /** Every block type there is: to add one, write its file and name it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, webhookTrigger, chatTrigger, manualTrigger],
+    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, manualTrigger],
     ...[api, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
   ].map((definition) => [definition.type, definition]),
 )

@@ -30,6 +30,8 @@ const answerMembers = new Set([
   'version',
   'deployedAt',
   'findings',
+  'schedule',
+  'webhookUrl',
 ])
 
 function fill(value: Record<string, unknown>): Record<string, unknown> {

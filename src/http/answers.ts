@@ -54,8 +54,18 @@ const webhooks = t.Optional(t.Array(Webhook, { description: 'Without their secre
 export const WorkflowAnswer = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
 export type WorkflowAnswer = Static<typeof WorkflowAnswer>
 
+/** Of a workflow with a schedule. */
+export const ScheduleAnswer = t.Object(
+  { next: t.Array(Time, { description: 'The next times at which it is due, a few of them.' }) },
+  { $id: 'Schedule' },
+)
+const started = {
+  schedule: t.Optional(ScheduleAnswer),
+  webhookUrl: t.Optional(t.String({ description: 'Where other services send requests that start it.' })),
+}
+
 export const SavedWorkflow = t.Object(
-  { ...WorkflowAnswer.properties, findings: t.Array(FindingAnswer) },
+  { ...WorkflowAnswer.properties, findings: t.Array(FindingAnswer), ...started },
   { $id: 'SavedWorkflow' },
 )
 export type SavedWorkflow = Static<typeof SavedWorkflow>
@@ -76,7 +86,7 @@ export const WorkflowList = listOf(
 )
 
 export const DeployAnswer = t.Object(
-  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer) },
+  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer), ...started },
   { $id: 'Deployed' },
 )
 
@@ -98,6 +108,7 @@ export const StatusAnswer = t.Object(
     deployedAt: maybe(Time),
     needsRedeployment: t.Boolean(),
     version: maybe(t.Integer()),
+    ...started,
   },
   { $id: 'DeploymentStatus' },
 )

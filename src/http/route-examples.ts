@@ -72,6 +72,7 @@ const accepted = {
   statusUrl: `/api/jobs/${executionId}`,
   links: { status: `/api/jobs/${executionId}` },
 }
+const schedule = { next: ['2025-06-02T07:00:00.000Z', '2025-06-03T07:00:00.000Z'] }
 const webhookAnswers = { 200: { success: true, executionId, duplicate: true }, 202: { success: true, executionId } }
 const job = {
   success: true,
@@ -241,7 +242,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getChat: { answers: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?' } } },
 
-  deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding] } } },
+  deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
   getWorkflowStatus: { answers: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
   listVersions: { answers: { 200: { data: [version] } } },
   getVersion: { answers: { 200: { ...version, document } } },

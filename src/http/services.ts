@@ -77,7 +77,12 @@ export type Services = {
 }
 
 /** Every finding, and what the document registers when it becomes active (nothing when a finding prevents that). */
-export type WorkflowCheck = { findings: Finding[]; registrations: Registrations }
+export type WorkflowCheck = {
+  findings: Finding[]
+  registrations: Registrations
+  /** When it is due next; undefined when it has no schedule. */
+  nextTimes: readonly number[] | undefined
+}
 
 /**
  * The key that a text is: at once when it is known already. `malformed` when the text cannot be a key, undefined when

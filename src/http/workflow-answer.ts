@@ -3,6 +3,7 @@ import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { WorkflowRow } from '../store/store.ts'
 import { isoTime, type SavedWorkflow, type WorkflowAnswer } from './answers.ts'
 import type { Services } from './services.ts'
+import { startedBy } from './started-by.ts'
 
 /** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
 export async function workflowAnswer(
@@ -20,10 +21,11 @@ function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscripti
 
 /** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
 export async function savedAnswer(
-  services: Pick<Services, 'checkWorkflow' | 'subscriptions'>,
+  services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'settings'>,
   row: WorkflowRow,
   warnings: readonly Finding[] = [],
 ): Promise<SavedWorkflow> {
-  const { findings } = await services.checkWorkflow(row.document, row.workspaceId)
-  return { ...(await workflowAnswer(services, row)), findings: [...findings, ...warnings] }
+  const check = await services.checkWorkflow(row.document, row.workspaceId)
+  const answer = await workflowAnswer(services, row)
+  return { ...answer, findings: [...check.findings, ...warnings], ...startedBy(check, services.settings) }
 }

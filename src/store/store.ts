@@ -160,12 +160,14 @@ export interface Store extends SessionStore, DashboardStore {
   // registrations of active versions
   /** The workflow that is reached by an address. */
   findAddress(address: Address): Promise<string | undefined>
-  /** The schedules that are due first, at most `limit`. */
-  listDueSchedules(limit: number): Promise<ScheduleRow[]>
+  /** The schedules that are due first, at most `limit`; behind `after`, one that was listed before. */
+  listDueSchedules(limit: number, after?: Pick<ScheduleRow, 'dueAt' | 'workflowId'>): Promise<ScheduleRow[]>
   /** Those that have a run waiting for the one before it. */
   listWaitingSchedules(): Promise<ScheduleRow[]>
   /** Undefined when the workflow is not deployed, or has no schedule. */
   getSchedule(workflowId: string): Promise<ScheduleRow | undefined>
+  /** How many schedules are registered, and when the first is due; null when none ever is. */
+  countSchedules(): Promise<{ count: number; dueAt: number | null }>
 
   // runs
   /**
@@ -192,6 +194,8 @@ export interface Store extends SessionStore, DashboardStore {
   listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
   /** Jobs to go on with, the oldest first. */
   listCutJobs(): Promise<JobFacts[]>
+  /** Jobs that were started by a schedule. */
+  listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
   /** Makes running jobs cut ones; `crashed`: their process died, which counts. Answers how many are left. */
   parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */

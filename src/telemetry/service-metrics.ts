@@ -6,6 +6,7 @@ import { OutboundMetrics } from './outbound-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { RunMetrics } from './run-metrics.ts'
+import { ScheduleMetrics } from './schedule-metrics.ts'
 import {
   addRetentionCounts,
   addServiceGauges,
@@ -24,6 +25,7 @@ export class ServiceMetrics {
   readonly runs: RunMetrics
   readonly commits: CommitMetrics
   readonly outbound: OutboundMetrics
+  readonly schedules: ScheduleMetrics
   readonly #refusals: Labelled<Counter>
   readonly #loopLag: LoopLag
 
@@ -40,6 +42,7 @@ export class ServiceMetrics {
     this.runs = new RunMetrics(metrics)
     this.commits = new CommitMetrics(metrics)
     this.outbound = new OutboundMetrics(metrics)
+    this.schedules = new ScheduleMetrics(metrics)
     this.#loopLag = new LoopLag(metrics, clock)
     const { version, commit, bun } = build
     metrics.reading(

@@ -11,7 +11,7 @@ afterAll(() => world.stop())
 
 const hook = (params: Record<string, unknown> = {}) => block('hook', 'webhook_trigger', params)
 const checked = (params: Record<string, unknown>) =>
-  checkOf(compilePlan(document({ blocks: [hook(params)] }), registry, defaultLimits))
+  checkOf(compilePlan(document({ blocks: [hook(params)] }), registry, defaultLimits), 0)
 
 describe('a workflow with several triggers', () => {
   const code = 'return { hook: <webhook.body>, call: <api.n>, mine: <hook.method> }'
@@ -41,12 +41,57 @@ describe('a workflow with several triggers', () => {
   })
 })
 
+describe('a schedule', () => {
+  const wrong: [Record<string, unknown>, string][] = [
+    [{}, 'cron'],
+    [{ cron: '* * * * *', intervalMs: 5_000 }, 'cron'],
+    [{ cron: 'every day' }, 'cron'],
+    [{ cron: '0 0 30 2 *' }, 'cron'],
+    [{ intervalMs: 10 }, 'intervalMs'],
+    [{ cron: '* * * * *', timezone: 'Mars/Olympus' }, 'timezone'],
+    [{ cron: '* * * * *', startAt: 'tomorrow' }, 'startAt'],
+    [{ cron: '* * * * *', startAt: '2025-01-02', endAt: '2025-01-01' }, 'endAt'],
+    [{ cron: '* * * * *', overlap: 'maybe' }, 'overlap'],
+    [{ cron: '* * * * *', missedMax: 0 }, 'missedMax'],
+    [{ cron: '* * * * *', jitterMs: -1 }, 'jitterMs'],
+  ]
+  test.each(wrong)('with %j is a finding at %s', (params, path) => {
+    const draft = document({ blocks: [block('it', 'schedule', params)] })
+    const { findings } = compilePlan(draft, registry, defaultLimits)
+    expect(findings.map((finding) => finding.path)).toEqual([`blocks.it.params.${path}`])
+  })
+
+  test('is registered with its defaults, and says when it is due', () => {
+    const draft = document({
+      blocks: [block('it', 'schedule', { intervalMs: '60000', endAt: '1970-01-01T00:03:00Z' })],
+    })
+    const { registrations, nextTimes } = checkOf(compilePlan(draft, registry, defaultLimits), 5)
+    const rule = {
+      ...{ cron: null, intervalMs: 60_000, timezone: 'UTC', startAt: null, endAt: 180_000 },
+      ...{ overlap: 'skip', missed: 'once', missedMax: 10, jitterMs: 0 },
+    }
+    expect(registrations).toEqual({ addresses: [], schedule: { rule, dueAt: 60_000 } } as typeof registrations)
+    expect(nextTimes).toEqual([60_000, 120_000, 180_000])
+  })
+
+  test('tells its run when it was due, and when it began', async () => {
+    const draft = document({
+      blocks: [block('it', 'schedule', { cron: '* * * * *' }), block('f', 'function', { code })],
+      edges: ['it > f'],
+    })
+    const fields = { dueAt: '2025-01-01T00:00:00.000Z', firedAt: '2025-01-01T00:00:00.004Z' }
+    const { record } = await world.run(draft, {}, { trigger: 'schedule', input: { input: {}, fields } })
+    expect(record.output).toMatchObject({ result: fields })
+  })
+  const code = 'return { dueAt: <schedule.dueAt>, firedAt: <it.firedAt> }'
+})
+
 describe('a webhook trigger', () => {
   test('registers its path, unless it is disabled or cannot be deployed', () => {
     const address = { kind: 'webhook' as const, name: 'orders' }
     expect(checked({ path: 'orders' }).registrations.addresses).toEqual([address])
     const disabled = document({ blocks: [block('x', 'api_trigger'), { ...hook({ path: 'orders' }), enabled: false }] })
-    expect(checkOf(compilePlan(disabled, registry, defaultLimits)).registrations.addresses).toEqual([])
+    expect(checkOf(compilePlan(disabled, registry, defaultLimits), 0).registrations.addresses).toEqual([])
     expect(checked({ path: 'or ders' }).registrations.addresses).toEqual([])
   })
 

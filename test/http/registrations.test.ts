@@ -17,6 +17,35 @@ const deploy = (id: string) => world.post(`/api/workflows/${id}/deploy`)
 const pathOf = async (id: string): Promise<string> =>
   (await world.get(`/api/workflows/${id}`)).json.blocks.hook.params.path
 
+describe('a workflow that others start', () => {
+  test('says when it is due, when it is saved, deployed and asked for', async () => {
+    const scheduled = document({
+      name: 'Due',
+      blocks: [block('it', 'schedule', { cron: '0 9 * * *', timezone: 'Asia/Tokyo' })],
+    })
+    const saved = await world.post('/api/workflows', scheduled)
+    const { next } = saved.json.schedule
+    expect(next).toHaveLength(5)
+    for (const time of next) expect(time).toEndWith('T00:00:00.000Z')
+    const { id } = saved.json
+    expect((await world.get(`/api/workflows/${id}/status`)).json.schedule).toBeUndefined()
+    expect((await deploy(id)).json.schedule).toEqual({ next })
+    expect((await world.get(`/api/workflows/${id}/status`)).json.schedule).toEqual({ next })
+    expect((await world.store.getSchedule(id))?.dueAt).toBe(Date.parse(next[0]))
+    await world.call('DELETE', `/api/workflows/${id}/deploy`)
+    expect(await world.store.getSchedule(id)).toBeUndefined()
+    // What was answered can be sent back.
+    expect((await world.put(`/api/workflows/${id}`, saved.json)).json.findings).toEqual([])
+  })
+
+  test('says where its webhook is', async () => {
+    const { json } = await world.post('/api/workflows', withHook({ path: 'told' }))
+    const webhookUrl = `${world.url}/api/webhooks/trigger/told`
+    expect(json.webhookUrl).toBe(webhookUrl)
+    expect((await deploy(json.id)).json.webhookUrl).toBe(webhookUrl)
+  })
+})
+
 describe('the path of a webhook', () => {
   test('is given when the document is saved, and stays when it is saved again without one', async () => {
     const draft = withHook()

@@ -122,7 +122,7 @@ export class HttpWorld {
       lookUpKey: keys.lookUp,
       deployments: this.deployments,
       completeDocument: (document, before) => giveParameters(document, before, registry, newId),
-      checkWorkflow: (document) => checkOf(this.deployments.check(document)),
+      checkWorkflow: (document) => checkOf(this.deployments.check(document), clock.now()),
       runner: {
         find: (executionId) => this.running.get(executionId),
         cancel: (executionId) => this.#cancel(executionId),

@@ -19,6 +19,7 @@ import { findingsError } from '../findings-error.ts'
 import { documented, operation } from '../operation.ts'
 import { assertRevision } from '../revision.ts'
 import type { Services } from '../services.ts'
+import { startedBy } from '../started-by.ts'
 import { savedAnswer } from '../workflow-answer.ts'
 
 const Texts = t.Object({
@@ -37,11 +38,17 @@ export function deploymentRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const { document, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
         assertRevision(request.headers, revision)
-        const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
+        const check = await services.checkWorkflow(document, workspaceId)
+        const { findings, registrations } = check
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const row = await store.deploy(id, document, clock.now(), key.userId, registrations)
         services.deployments.forget(id)
-        return { version: row.version, deployedAt: isoTime(row.createdAt), warnings: findings }
+        return {
+          version: row.version,
+          deployedAt: isoTime(row.createdAt),
+          warnings: findings,
+          ...startedBy(check, settings),
+        }
       },
       {
         parse: 'none',
@@ -83,13 +90,15 @@ export function deploymentRoutes(services: Services, door: Door) {
       '/status',
       async ({ request, set, params: { id } }) => {
         const key = await door.enter(request, set)
-        const { document, activeVersion, deployedAt } = await findWorkflow(services, key, id, 'read')
+        const { document, activeVersion, deployedAt, workspaceId } = await findWorkflow(services, key, id, 'read')
         const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
+        const check = active && (await services.checkWorkflow(active.document, workspaceId))
         return {
           isDeployed: active !== undefined,
           deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
           needsRedeployment: active !== undefined && !runAlike(document, active.document),
           version: active?.version ?? null,
+          ...(check && startedBy(check, settings)),
         }
       },
       {
@@ -171,12 +180,13 @@ export function deploymentRoutes(services: Services, door: Door) {
         const { workspaceId } = await findWorkflow(services, key, id, 'write')
         const { version, document } = await findVersion(id, text)
         // What could run once may not any more: a block type that is gone, a limit that was lowered.
-        const { findings, registrations } = await services.checkWorkflow(document, workspaceId)
+        const check = await services.checkWorkflow(document, workspaceId)
+        const { findings, registrations } = check
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const at = clock.now()
         await store.activate(id, version, at, registrations)
         services.deployments.forget(id)
-        return { version, deployedAt: isoTime(at), warnings: findings }
+        return { version, deployedAt: isoTime(at), warnings: findings, ...startedBy(check, settings) }
       },
       {
         parse: 'none',

@@ -102,6 +102,16 @@ export function listCutJobs(sql: Sql): JobFacts[] {
   return sql.all<SqlJobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
 }
 
+export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {
+  // Written out, as below, so that SQLite sees that the partial index holds the answer.
+  return sql
+    .all<Pick<SqlJobFacts, 'execution_id' | 'workflow_id'>>(
+      `SELECT j.execution_id, f.id AS workflow_id
+       FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow WHERE j.trigger = 2`,
+    )
+    .map((row) => ({ executionId: executionIdOf(row.execution_id), workflowId: row.workflow_id }))
+}
+
 /** Makes running jobs cut ones; `crashed`: their process died under them, which counts. Answers how many are left. */
 export function parkJobs(sql: Sql, crashed: boolean): { queued: number; cut: number } {
   sql.run('UPDATE jobs SET state = 2, cuts = cuts + ? WHERE state = 1', crashed ? 1 : 0)

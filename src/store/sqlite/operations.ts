@@ -120,6 +120,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },
   listWaitingSchedules: { writes: false, run: registrations.listWaitingSchedules },
+  countSchedules: { writes: false, run: registrations.countSchedules },
   getSchedule: { writes: false, run: registrations.getSchedule },
 
   append: { writes: true, run: append },
@@ -134,6 +135,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJobSteps: { writes: false, run: jobs.getJobSteps },
   listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
   listCutJobs: { writes: false, run: jobs.listCutJobs },
+  listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 

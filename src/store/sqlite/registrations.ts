@@ -39,10 +39,28 @@ export function findAddress(sql: Sql, { kind, name }: Address): string | undefin
   )?.id
 }
 
-export function listDueSchedules(sql: Sql, limit: number): ScheduleRow[] {
+export function listDueSchedules(
+  sql: Sql,
+  limit: number,
+  after?: Pick<ScheduleRow, 'dueAt' | 'workflowId'>,
+): ScheduleRow[] {
+  if (!after) return sql.all<SqlSchedule>(`${selectDue} ORDER BY s.due_at, s.workflow LIMIT ?`, limit).map(scheduleOf)
   return sql
-    .all<SqlSchedule>(`${selectSchedules} WHERE s.due_at IS NOT NULL ORDER BY s.due_at LIMIT ?`, limit)
+    .all<SqlSchedule>(
+      `${selectDue} AND (s.due_at, s.workflow) > (?, (SELECT number FROM workflows WHERE id = ?))
+       ORDER BY s.due_at, s.workflow LIMIT ?`,
+      after.dueAt,
+      after.workflowId,
+      limit,
+    )
     .map(scheduleOf)
+}
+
+export function countSchedules(sql: Sql): { count: number; dueAt: number | null } {
+  const row = sql.get<{ count: number; due_at: number | null }>(
+    'SELECT count(*) AS count, min(due_at) AS due_at FROM schedules',
+  )
+  return { count: row?.count ?? 0, dueAt: row?.due_at ?? null }
 }
 
 export function listWaitingSchedules(sql: Sql): ScheduleRow[] {
@@ -76,6 +94,8 @@ type SqlSchedule = {
 const selectSchedules = `
   SELECT f.id AS workflow_id, w.id AS workspace_id, w.owner_id, s.version, s.rule, s.due_at, s.waiting_at
   FROM schedules s CROSS JOIN workflows f ON f.number = s.workflow CROSS JOIN workspaces w ON w.number = f.workspace`
+
+const selectDue = `${selectSchedules} WHERE s.due_at IS NOT NULL`
 
 const scheduleOf = (row: SqlSchedule): ScheduleRow => ({
   workflowId: row.workflow_id,

@@ -116,6 +116,9 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     sealHeads: (length) => writer.call('sealHeads', [length]),
     pendingSubscriptions: () => writer.call('pendingSubscriptions', []),
     listRateWindows: (at) => writer.call('listRateWindows', [at]),
+    listDueSchedules: (limit, after) => writer.call('listDueSchedules', [limit, after]),
+    listWaitingSchedules: () => writer.call('listWaitingSchedules', []),
+    listScheduledJobs: () => writer.call('listScheduledJobs', []),
     // Behind every group that was handed over before: the sum, and what is counted along since, leave out no run and
     // count none twice.
     getUsage: (userId, periodStart) => writer.call('getUsage', [userId, periodStart]),

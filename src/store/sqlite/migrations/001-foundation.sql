@@ -298,6 +298,7 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_queued ON jobs (workflow) WHERE state = 0;
 CREATE INDEX jobs_started ON jobs (state) WHERE state > 0;
+CREATE INDEX jobs_scheduled ON jobs (workflow) WHERE trigger = 2;
 
 -- Requests of others that were taken and name themselves, so that a second one starts nothing. Kept for a day; each one
 -- that comes takes some away that are older.

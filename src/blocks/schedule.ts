@@ -1,0 +1,114 @@
+import { Type as t } from '@sinclair/typebox'
+import { readTime } from '../domain/iso-time.ts'
+import { missedPolicies, overlaps, type ScheduleRule } from '../domain/schedule.ts'
+import { defineBlock, type ParameterFinding } from '../engine/block.ts'
+import { cronProblem, timezoneProblem } from '../language/timetable.ts'
+
+const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  names.map((name) => t.Literal(name as Names[number]))
+
+const Parameters = t.Object({
+  cron: t.Optional(
+    t.String({ title: 'Cron', description: 'Minute, hour, day, month, weekday; seconds may stand in front.' }),
+  ),
+  intervalMs: t.Optional(
+    t.Integer({
+      title: 'Interval (ms)',
+      description: 'Instead of cron: counted from the start, or else from 1970.',
+      minimum: 1_000,
+      maximum: 31_622_400_000,
+    }),
+  ),
+  timezone: t.String({ title: 'Time zone', description: 'As in Europe/Lisbon.', default: 'UTC' }),
+  startAt: t.Optional(t.String({ title: 'Start', description: 'The first time that counts. Without a zone: UTC.' })),
+  endAt: t.Optional(t.String({ title: 'End', description: 'The last time that counts. Without a zone: UTC.' })),
+  overlap: t.Union(oneOf(overlaps), {
+    title: 'Overlap',
+    description:
+      'A time that comes while a run is still going is left out, or waits for it (one does), or runs beside it.',
+    default: 'skip',
+  }),
+  missed: t.Union(oneOf(missedPolicies), {
+    title: 'Missed',
+    description: 'Of the times that passed while the service was down the last one runs, or none, or all.',
+    default: 'once',
+  }),
+  missedMax: t.Integer({
+    title: 'Missed at most',
+    description: 'With all: so many, the last ones.',
+    minimum: 1,
+    maximum: 1_000,
+    default: 10,
+  }),
+  jitterMs: t.Integer({
+    title: 'Jitter (ms)',
+    description: 'Each run starts up to so much later, at random.',
+    minimum: 0,
+    maximum: 3_600_000,
+    default: 0,
+  }),
+})
+
+export const schedule = defineBlock({
+  type: 'schedule',
+  label: 'Schedule',
+  description: 'Starts the workflow at the times of a cron expression, or at an interval.',
+  kind: 'trigger',
+  starts: 'schedule',
+  isRepeatable: true,
+  parameters: Parameters,
+  modes: Object.fromEntries(Object.keys(Parameters.properties).map((name) => [name, 'literal' as const])),
+  outputs: ['dueAt', 'firedAt'],
+  mayFail: false,
+  registers: (params) => ({ schedule: ruleOf(params) }),
+  check: ({ cron, intervalMs, timezone, startAt, endAt }) => [
+    ...checkTimes(cron as string | undefined, intervalMs as number | undefined),
+    ...checkZone((timezone ?? 'UTC') as string),
+    ...checkBounds({ startAt, endAt } as { startAt?: string; endAt?: string }),
+  ],
+  run: (_params, { input }) => ({ outputs: { ...input.fields } }),
+})
+
+type Params = typeof Parameters.static
+
+function ruleOf({ cron, intervalMs, startAt, endAt, ...rest }: Params): ScheduleRule {
+  return {
+    ...rest,
+    cron: cron ?? null,
+    intervalMs: intervalMs ?? null,
+    startAt: readTime(startAt ?? '') ?? null,
+    endAt: readTime(endAt ?? '') ?? null,
+  }
+}
+
+function checkTimes(cron: string | undefined, intervalMs: number | undefined): ParameterFinding[] {
+  if ((cron === undefined) === (intervalMs === undefined)) {
+    return [error('INVALID_SCHEDULE', 'cron', 'A schedule takes one of the two: "cron", or "intervalMs".')]
+  }
+  const problem = cron === undefined ? undefined : cronProblem(cron)
+  return problem === undefined ? [] : [error('INVALID_SCHEDULE', 'cron', problem)]
+}
+
+function checkZone(timezone: string): ParameterFinding[] {
+  const problem = timezoneProblem(timezone)
+  return problem === undefined ? [] : [error('INVALID_SCHEDULE', 'timezone', problem)]
+}
+
+function checkBounds(bounds: { startAt?: string; endAt?: string }): ParameterFinding[] {
+  const unreadable = (['startAt', 'endAt'] as const).filter((name) => {
+    return bounds[name] !== undefined && readTime(bounds[name]) === undefined
+  })
+  if (unreadable.length > 0) {
+    return unreadable.map((name) => {
+      const message = `"${name}" must be a time such as 2025-01-31T08:00:00Z, or a date.`
+      return error('INVALID_SCHEDULE', name, message)
+    })
+  }
+  const [start, end] = [readTime(bounds.startAt ?? ''), readTime(bounds.endAt ?? '')]
+  if (start === undefined || end === undefined || start <= end) return []
+  return [error('INVALID_SCHEDULE', 'endAt', 'The schedule ends before it starts.')]
+}
+
+function error(code: string, path: string, message: string): ParameterFinding {
+  return { level: 'error', code, path, message }
+}

@@ -1,0 +1,14 @@
+import { isoTime } from './answers.ts'
+import type { HttpSettings, WorkflowCheck } from './services.ts'
+
+/** What an answer says of how a workflow is started by others than its callers; nothing when nobody else does. */
+export function startedBy(
+  { nextTimes, registrations }: Pick<WorkflowCheck, 'nextTimes' | 'registrations'>,
+  { baseUrl }: Pick<HttpSettings, 'baseUrl'>,
+): { schedule?: { next: string[] }; webhookUrl?: string } {
+  const hook = registrations.addresses.find(({ kind }) => kind === 'webhook')
+  return {
+    ...(nextTimes ? { schedule: { next: nextTimes.map(isoTime) } } : {}),
+    ...(hook ? { webhookUrl: `${baseUrl()}/api/webhooks/trigger/${hook.name}` } : {}),
+  }
+}
