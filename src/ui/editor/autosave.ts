@@ -17,7 +17,7 @@ export type SaveState =
 export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[] }
 
 /**
- * Sends a draft to the service as it is changed, one request at a time, each with the time of the version that it is built
+ * Sends a draft to the service as it is changed, one request at a time, each with the revision that it is built
  * on, so that nobody's work is overwritten silently.
  */
 export class Autosave {
@@ -26,14 +26,14 @@ export class Autosave {
   readonly #watchers = new Set<() => void>()
   #info: SaveInfo = { save: { phase: 'saved' }, findings: [] }
   #sent: Document
-  #updatedAt: string
+  #revision: number
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | undefined
 
-  constructor(draft: Draft, workflowId: string, updatedAt: string) {
+  constructor(draft: Draft, workflowId: string, revision: number) {
     this.#draft = draft
     this.#workflowId = workflowId
-    this.#updatedAt = updatedAt
+    this.#revision = revision
     this.#sent = draft.state().document
     draft.watch(() => this.#changed())
   }
@@ -55,23 +55,23 @@ export class Autosave {
 
   /** Sends what is here over what somebody else saved. */
   async overwrite(): Promise<void> {
-    const { updatedAt } = await call('GET /api/workflows/:id', { params: { id: this.#workflowId } })
-    this.#updatedAt = updatedAt
+    const { revision } = await call('GET /api/workflows/:id', { params: { id: this.#workflowId } })
+    this.#revision = revision
     this.#become({ phase: 'unsaved' })
     await this.flush()
   }
 
   /** Goes on with what the service has, which is given. */
-  adopt(document: Document, updatedAt: string): void {
+  adopt(document: Document, revision: number): void {
     clearTimeout(this.#timer)
     this.#sent = document
-    this.#updatedAt = updatedAt
+    this.#revision = revision
     this.#draft.restart(document)
     this.#become({ phase: 'saved' })
   }
 
-  get updatedAt(): string {
-    return this.#updatedAt
+  get revision(): number {
+    return this.#revision
   }
 
   setFindings(findings: readonly Finding[]): void {
@@ -99,11 +99,11 @@ export class Autosave {
     try {
       const saved = await call('PUT /api/workflows/:id', {
         params: { id: this.#workflowId },
-        headers: { 'if-match': `"${this.#updatedAt}"` },
+        headers: { 'if-match': `"${this.#revision}"` },
         body: document,
       })
       this.#sent = document
-      this.#updatedAt = saved.updatedAt
+      this.#revision = saved.revision
       this.#info = { save: { phase: 'saved' }, findings: saved.findings }
       this.#tell()
       this.#changed()
@@ -114,8 +114,8 @@ export class Autosave {
 
   #failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
-    const { status, code } = error instanceof ApiError ? error : { status: 0, code: '' }
-    if ((status === 409 && code === 'CONFLICT' && !/name/i.test(message)) || status === 412) {
+    const status = error instanceof ApiError ? error.status : 0
+    if (status === 409 && error instanceof ApiError && error.details.some(({ path }) => path === 'revision')) {
       this.#become({ phase: 'conflict', message })
     } else if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
       this.#become({ phase: 'refused', message })

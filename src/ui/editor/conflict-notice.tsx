@@ -23,7 +23,7 @@ export function ConflictNotice({ autosave, message }: { autosave: Autosave; mess
   }
   const takeTheirs = async () => {
     const found = await loadWorkflow(workflowId)
-    autosave.adopt(documentOf(found), found.updatedAt)
+    autosave.adopt(documentOf(found), found.revision)
   }
   return (
     <div

@@ -1,7 +1,7 @@
 import type { WorkflowAnswer } from '../../http/answers.ts'
 
-/** The document that is edited: the server's own shape, without what the service adds to its answers. */
-export type Document = Omit<WorkflowAnswer, 'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision'>
+/** The document that is edited: the server's own shape, without what the service adds to its answers. Webhooks have a screen of their own. */
+export type Document = Omit<WorkflowAnswer, 'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'>
 export type Block = Document['blocks'][string]
 export type Edge = Document['edges'][number]
 export type Loop = NonNullable<Document['loops']>[string]

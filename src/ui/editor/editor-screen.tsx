@@ -41,7 +41,7 @@ function Opened({ workflow, types }: { workflow: WorkflowAnswer; types: Readonly
     const run = new RunWatch(id)
     return [
       { workflowId: id, workspaceId, draft, run, types, readOnly },
-      new Autosave(draft, id, workflow.updatedAt),
+      new Autosave(draft, id, workflow.revision),
     ] as const
   }, [id, readOnly, types])
   useEffect(() => {

@@ -14,6 +14,14 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
 
 /** The document of an answer, without what the service adds to it. */
 export function documentOf(answer: WorkflowAnswer): Document {
-  const { id: _id, workspaceId: _workspace, createdAt: _created, updatedAt: _updated, ...document } = answer
+  const {
+    id: _id,
+    workspaceId: _workspace,
+    createdAt: _created,
+    updatedAt: _updated,
+    revision: _revision,
+    webhooks: _,
+    ...document
+  } = answer
   return openDocument(document)
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { call } from '../api/call.ts'
 import { useToast } from '../parts/toast.tsx'
 import { useActions } from './actions.ts'
 import type { Autosave } from './autosave.ts'
@@ -42,6 +43,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   })
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
   useOthersWork(autosave, workflowId)
+  useFirstCheck(autosave, workflowId)
 
   const openPalette = () => {
     const place = actions.nextPlace(false)
@@ -132,6 +134,18 @@ function hasOverlay(): boolean {
   return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
 }
 
+/** What the check says of the draft as it was opened; from then on every saving tells. */
+function useFirstCheck(autosave: Autosave, workflowId: string): void {
+  const { draft } = useEditing()
+  useEffect(() => {
+    const document = draft.state().document
+    call('POST /api/editor/workflows/:id/check', { params: { id: workflowId }, body: document }).then(
+      ({ findings }) => draft.state().document === document && autosave.setFindings(findings),
+      () => undefined,
+    )
+  }, [autosave, draft, workflowId])
+}
+
 /** When the window is looked at again, what others (or another tab) saved meanwhile is shown, unless it was edited here. */
 function useOthersWork(autosave: Autosave, workflowId: string): void {
   const queries = useQueryClient()
@@ -141,8 +155,8 @@ function useOthersWork(autosave: Autosave, workflowId: string): void {
       if (autosave.info().save.phase !== 'saved') return
       try {
         const found = await loadWorkflow(workflowId)
-        if (found.updatedAt === autosave.updatedAt || autosave.info().save.phase !== 'saved') return
-        autosave.adopt(documentOf(found), found.updatedAt)
+        if (found.revision === autosave.revision || autosave.info().save.phase !== 'saved') return
+        autosave.adopt(documentOf(found), found.revision)
         toast.show({ text: 'Changes that were made elsewhere have been loaded.' })
         void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
       } catch {

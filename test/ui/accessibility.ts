@@ -1,0 +1,21 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** What `axe-core` finds on a page that is serious or critical: a line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // By the debugger, which the page's policy does not hold.
+  await page.evaluate(axe.source)
+  const violations = await page.evaluate(async () => {
+    const { run } = (globalThis as unknown as { axe: { run(context: unknown, options: unknown): Promise<unknown> } })
+      .axe
+    const found = (await run(document, { resultTypes: ['violations'] })) as {
+      violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
+    }
+    return found.violations
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    )
+}
