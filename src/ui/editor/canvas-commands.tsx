@@ -1,5 +1,6 @@
 import { useCommands } from '../shell/commands.tsx'
 import type { Actions } from './actions.ts'
+import type { EditorDialog } from './editor-dialog.ts'
 import type { Runs } from './run/use-runs.ts'
 
 /** What the command palette offers while the editor is on the page. */
@@ -20,7 +21,7 @@ export function useCanvasCommands({
   onPalette: () => void
   onConnect: (id: string) => void
   onMap: () => void
-  onDialog: (dialog: 'deploy' | 'versions' | 'endpoint') => void
+  onDialog: (dialog: EditorDialog) => void
   runs: Runs
 }): void {
   const canvas = (id: string, label: string, keys: string | undefined, run: () => void, words = '') => ({
@@ -69,6 +70,13 @@ export function useCanvasCommands({
               run: () => onDialog('deploy'),
             },
           ]),
+      {
+        id: 'about',
+        label: 'Variables and description',
+        group: 'Workflow',
+        words: 'settings about',
+        run: () => onDialog('about'),
+      },
       {
         id: 'versions',
         label: 'Versions',

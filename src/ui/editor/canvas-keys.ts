@@ -76,9 +76,6 @@ function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undef
   const onControl =
     event.target instanceof HTMLElement && event.target.closest('button, a, [role=tab], [role=menuitem]')
   if (key === 'Enter') return onControl ? undefined : onInspect
-  if (key === '?' || onControl) {
-    return key === '/' ? onPalette : key === 'Escape' ? onEscape : key === 'Delete' ? actions.remove : undefined
-  }
   const plain: Record<string, () => void> = {
     '/': onPalette,
     escape: onEscape,

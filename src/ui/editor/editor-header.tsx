@@ -13,6 +13,7 @@ import { useWorkspace } from '../shell/workspace.tsx'
 import type { Actions } from './actions.ts'
 import type { SaveState } from './autosave.ts'
 import { useDraft, useEditing } from './editing.tsx'
+import type { EditorDialog } from './editor-dialog.ts'
 import type { Finding } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
@@ -29,7 +30,7 @@ export function EditorHeader({
   findings: readonly Finding[]
   actions: Actions
   runs: Runs
-  onDialog: (dialog: 'deploy' | 'versions' | 'endpoint') => void
+  onDialog: (dialog: EditorDialog) => void
 }) {
   const { workflowId, run, draft, readOnly } = useEditing()
   const workspace = useWorkspace()
@@ -81,6 +82,7 @@ export function EditorHeader({
         trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
         entries={[
           { label: 'How to call it', onSelect: () => onDialog('endpoint') },
+          { label: 'Variables and description', onSelect: () => onDialog('about') },
           { label: 'Versions', onSelect: () => onDialog('versions') },
           { label: 'Webhooks', onSelect: () => navigate(`/workflows/${workflowId}/webhooks`) },
           { label: 'Logs', onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${workflowId}`) },

@@ -11,6 +11,7 @@ import { useCanvasKeys } from './canvas-keys.ts'
 import { ConflictNotice } from './conflict-notice.tsx'
 import { ConnectPalette } from './connect-palette.tsx'
 import { useDraft, useEditing } from './editing.tsx'
+import type { EditorDialog } from './editor-dialog.ts'
 import { EditorHeader } from './editor-header.tsx'
 import { Findings } from './findings.tsx'
 import { Inspector } from './inspector/inspector.tsx'
@@ -20,6 +21,8 @@ import { Palette } from './palette.tsx'
 import { QuickPalette } from './quick-palette.tsx'
 import { Console } from './run/console.tsx'
 import { useRuns } from './run/use-runs.ts'
+import { Tour } from './tour.tsx'
+import { WorkflowDialog } from './workflow-dialog.tsx'
 
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
 
@@ -35,7 +38,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   const [connecting, setConnecting] = useState<string>()
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)
   const [showMap, setShowMap] = useState(false)
-  const [dialog, setDialog] = useState<'deploy' | 'versions' | 'endpoint'>()
+  const [dialog, setDialog] = useState<EditorDialog>()
   const inspector = useRef<HTMLElement>(null)
   const one = useDraft(({ selected, document }) => {
     const [only] = selected
@@ -97,6 +100,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
               showMap={showMap}
               onMap={() => setShowMap((shown) => !shown)}
             />
+            {!readOnly && <Tour onRun={() => void runs.runAll()} onCall={() => setDialog('endpoint')} />}
           </div>
           {phase !== 'idle' && <Console actions={actions} runs={runs} />}
         </div>
@@ -114,7 +118,8 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
         />
       )}
       {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
-      {dialog && (
+      {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
+      {dialog && dialog !== 'about' && (
         <Suspense>
           <DeployDialog
             view={dialog}

@@ -36,7 +36,7 @@ export function Inspector({
     <aside
       ref={ref}
       aria-label={`Block ${block.name}`}
-      className="flex w-90 shrink-0 flex-col border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-30 max-lg:max-w-full max-lg:shadow-popup"
+      className="flex w-90 shrink-0 flex-col border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-30 max-lg:max-w-full max-lg:shadow-popup max-md:w-full"
     >
       <header className="flex items-center gap-2.5 border-b border-line py-2.5 pr-2 pl-4">
         <BlockIcon type={block.type} />

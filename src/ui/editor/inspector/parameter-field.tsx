@@ -72,7 +72,7 @@ function controlOf({
       />
     )
   if (schema.enum) {
-    const options = schema.enum.map((one) => ({ value: one, label: one }))
+    const options = schema.enum.map((one) => ({ value: one, label: words[one] ?? one }))
     const text = textOf(value ?? schema.default)
     const other = text !== '' && !schema.enum.includes(text) ? [{ value: text, label: text }] : []
     const none = text === '' ? [{ value: '', label: '' }] : []
@@ -114,6 +114,18 @@ function controlOf({
       />
     )
   }
+  if (shortNames.has(name)) {
+    return (
+      <TemplateField
+        value={textOf(value)}
+        onChange={(text) => onChange(literalOf(text))}
+        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference, or a list as JSON' : ''}
+        readOnly={readOnly}
+        mono
+        tied={tied}
+      />
+    )
+  }
   if (schema.type === 'string' || name === 'prompt' || /prompt$/i.test(name)) {
     return (
       <TemplateField
@@ -130,6 +142,21 @@ function controlOf({
   return <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
 }
 
+/** Choices whose name in the document is no word for people. */
+const words: Readonly<Record<string, string>> = {
+  for: 'A number of times',
+  forEach: 'For each item of a list',
+  while: 'While something is true',
+  doWhile: 'Once, then while something is true',
+  count: 'A number of times',
+  collection: 'For each item of a list',
+  stop: 'Stop the run',
+  continue: 'Go on',
+}
+
+/** Parameters of any type that are most often one reference or one number. */
+const shortNames = new Set(['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'])
+
 function isStructured({ name, schema }: ParameterProps): boolean {
   return name === 'inputFormat' || schema.type === 'array'
 }
@@ -138,6 +165,16 @@ function isStructured({ name, schema }: ParameterProps): boolean {
 function isPairs({ items, title }: ParameterSchema): boolean {
   const names = Object.keys(items?.properties ?? {})
   return (names.includes('key') && names.includes('value')) || title === 'Headers'
+}
+
+/** Text that is a number or a JSON list becomes one; anything else is a template. */
+function literalOf(text: string): unknown {
+  if (!text.trim().startsWith('[')) return numberOf(text)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
 }
 
 /** Digits become a number; a reference stays what it is, and nothing is nothing. */

@@ -1,0 +1,2 @@
+/** What can be shown over the editor. */
+export type EditorDialog = 'deploy' | 'versions' | 'endpoint' | 'about'

@@ -1,0 +1,76 @@
+import { ArrowRight, X } from 'lucide-react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { Button, IconButton } from '../parts/button.tsx'
+import { remember, remembered } from '../shell/browser-memory.ts'
+import { useDraft, useEditing } from './editing.tsx'
+
+const storageKey = 'millrace.tour'
+
+/** Three steps through the first workflow. Each is done by doing it; whoever knows better closes it for good. */
+export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void }) {
+  const { run } = useEditing()
+  const [at, setAt] = useState(() => (remembered(storageKey) === 'done' ? steps.length : 0))
+  const isSelected = useDraft(({ selected }) => selected.size === 1)
+  const phase = useSyncExternalStore(run.watch, () => run.state().phase)
+  useEffect(() => {
+    if (at === 0 && phase === 'success') setAt(1)
+    if (at === 1 && isSelected) setAt(2)
+  }, [at, phase, isSelected])
+  const end = () => {
+    remember(storageKey, 'done')
+    setAt(steps.length)
+  }
+  const step = steps[at]
+  if (!step) return null
+  const act = [onRun, undefined, onCall][at]
+  return (
+    <section aria-label="First steps" className="popup absolute right-3 bottom-3 z-20 w-84 max-w-[calc(100%-24px)] p-4">
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1" aria-live="polite">
+          <p className="text-2xs font-medium text-muted">
+            {at + 1} of {steps.length}
+          </p>
+          <h2 className="mt-0.5 text-sm font-semibold">{step.title}</h2>
+        </div>
+        <IconButton label="Close the first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
+      </div>
+      <p className="mt-1 text-sm text-muted">{step.text}</p>
+      <div className="mt-3 flex items-center justify-between">
+        <div className="flex gap-1" aria-hidden="true">
+          {steps.map(({ title }, index) => (
+            <span key={title} className={`h-1.5 w-5 rounded-full ${index <= at ? 'bg-accent' : 'bg-pressed'}`} />
+          ))}
+        </div>
+        <Button
+          size="small"
+          icon={<ArrowRight size={13} />}
+          onClick={() => {
+            act?.()
+            if (at === steps.length - 1) end()
+            else if (!act) setAt(at + 1)
+          }}
+        >
+          {step.action}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+const steps = [
+  {
+    title: 'Run it',
+    text: 'This workflow fetches a quote and answers with it. It is deployed already; run it here and see it light up.',
+    action: 'Run',
+  },
+  {
+    title: 'Look inside',
+    text: 'Click a block: what it was given and gave is beside it. Type < in a field to use what an earlier block gave.',
+    action: 'Next',
+  },
+  {
+    title: 'Call it',
+    text: 'It is an endpoint: call it with curl, TypeScript or Python. What you change here is live when you deploy.',
+    action: 'Show me how',
+  },
+]
