@@ -11,8 +11,13 @@ import { Scanner } from '@tailwindcss/oxide'
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
-  const [scripts, theme, css] = await Promise.all([bundle('main.tsx'), bundle('theme-start.ts'), styles()])
-  const assets: Asset[] = [...scripts, ...theme]
+  const [scripts, chat, theme, css] = await Promise.all([
+    bundle('main.tsx'),
+    bundle('chat/chat.ts'),
+    bundle('theme-start.ts'),
+    styles(),
+  ])
+  const assets: Asset[] = [...scripts, ...chat, ...theme]
   const add = (name: string, type: string, body: Uint8Array) => {
     const dot = name.lastIndexOf('.')
     const asset = { path: `/assets/${name.slice(0, dot)}-${hashOf(body)}${name.slice(dot)}`, type, body }
@@ -22,13 +27,20 @@ export async function buildInterface(folder: string): Promise<string> {
   const icon = add('icon.svg', 'image/svg+xml', await read(join(source, 'icon.svg')))
   const font = add('inter.woff2', 'font/woff2', await read(resolve(root, 'node_modules', fontFile)))
   const style = add('main.css', typeOf('.css'), bytesOf(css.replaceAll('/inter.woff2', font)))
-  const shell = (await Bun.file(join(source, 'shell.html')).text())
-    .replace('/icon.svg', icon)
-    .replace('/inter.woff2', font)
-    .replace('/main.css', style)
-    .replace('/theme-start.js', entryOf(theme).path)
-    .replace('/main.js', entryOf(scripts).path)
-  const files = [...assets, { path: '/', type: 'text/html; charset=utf-8', body: bytesOf(shell) }]
+  const chatStyle = add('chat.css', typeOf('.css'), bytesOf(minified(await text('chat/chat.css'))))
+  const page = (path: string, html: string) => {
+    const body = html
+      .replace('/icon.svg', icon)
+      .replace('/inter.woff2', font)
+      .replace('/main.css', style)
+      .replace('/chat.css', chatStyle)
+      .replace('/theme-start.js', entryOf(theme).path)
+      .replace('/main.js', entryOf(scripts).path)
+      .replace('/chat.js', entryOf(chat).path)
+    return { path, type: 'text/html; charset=utf-8', body: bytesOf(body) }
+  }
+  const pages = [page('/', await text('shell.html')), page('/chat', await text('chat/chat.html'))]
+  const files = [...assets, ...pages]
   const path = join(folder, 'interface.js')
   writeFileSync(path, moduleOf(files, folder))
   return path
@@ -77,7 +89,7 @@ function moduleOf(files: readonly Asset[], folder: string): string {
   const rows = files.map(({ path, type, body }, index) => {
     const etag = JSON.stringify(`"${hashOf(body)}"`)
     const facts = `type: ${JSON.stringify(type)}, etag: ${etag}`
-    const name = `${path === '/' ? 'shell.html' : path.slice('/assets/'.length)}`
+    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : `${path.slice(1) || 'shell'}.html`
     const write = (ending: string, bytes: Uint8Array) => {
       writeFileSync(join(folder, name + ending), bytes)
       imports.push(`import ${ending.slice(1)}${index} from './${name}${ending}' with { type: 'file' }`)
@@ -115,6 +127,14 @@ function hashOf(bytes: Uint8Array): string {
 
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
+}
+
+function minified(css: string): string {
+  return optimize(css, { minify: true }).code
+}
+
+function text(name: string): Promise<string> {
+  return Bun.file(join(source, name)).text()
 }
 
 async function read(path: string): Promise<Uint8Array> {

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
 import { accountRoutes } from './routes/account.ts'
+import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { editorRoutes } from './routes/editor.ts'
@@ -49,6 +50,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
+    .use(chatPageRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
   return { app: server, lost: (thrown) => door.lost(thrown) }

@@ -27,6 +27,7 @@ export const accessTable: readonly AccessRow[] = [
   ),
 
   row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
+  row('GET /chat/:identifier', '/chat/nothing', 'nothing', 404),
   row('GET /api/chat/:identifier', '/api/chat/nothing', 'nothing', 404),
 
   row('GET /api/workflows', '/api/workflows?workspaceId=<workspace>', 'read', 200),

@@ -144,12 +144,26 @@ describe('a chat', () => {
   })
 
   test('whose run fails says so, and forgets what was said', async () => {
-    const identifier = await chat({}, { baseUrl: 'http://127.0.0.1:1/v1' })
-    const failed = await say(identifier, { input: 'Hello' })
+    const identifier = await chat({ access: 'key' }, { baseUrl: 'http://127.0.0.1:1/v1' })
+    const failed = await say(identifier, { input: 'Hello' }, {}, world.apiKey)
     expect([failed.status, failed.json.code, failed.json.blockId]).toEqual([500, 'EXECUTION_FAILED', 'ask'])
     const conversationId = failed.headers.get('x-conversation-id')
     expect(conversationId).toBeString()
     expect(world.rows('SELECT 1 FROM chat_turns WHERE conversation = ?', conversationId ?? '')).toEqual([])
+  })
+
+  test('tells strangers nothing of what went wrong inside', async () => {
+    const identifier = await chat({}, { baseUrl: 'http://127.0.0.1:1/v1' })
+    const failed = await say(identifier, { input: 'Hello' })
+    expect([failed.status, failed.json.code, failed.json.blockId]).toEqual([500, 'EXECUTION_FAILED', null])
+    const streamed = await fetch(`${world.url}/api/chat/${identifier}`, {
+      method: 'POST',
+      body: JSON.stringify({ input: 'Hello', stream: true }),
+    })
+    for (const text of [JSON.stringify(failed.json), await streamed.text()]) {
+      expect(text).toContain('could not answer')
+      expect(text).not.toMatch(/127.0.0.1|ask/)
+    }
   })
 
   test('refuses what is no message, with all that is wrong', async () => {

@@ -36,7 +36,13 @@ function* walk(value: unknown, path = '#'): Generator<[string, Parsed]> {
 
 /** What browsers load to show something to people. */
 function isPage(path: string): boolean {
-  return path === '/' || path === '/sign-in' || path.startsWith('/assets/') || path.startsWith('/swagger')
+  return (
+    path === '/' ||
+    path === '/sign-in' ||
+    path.startsWith('/assets/') ||
+    path.startsWith('/chat/') ||
+    path.startsWith('/swagger')
+  )
 }
 
 describe('the OpenAPI document', () => {

@@ -153,7 +153,7 @@ async function answer(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  limits.assertWithinUsage(owner)
+  assertWithinUsage(call, () => limits.assertWithinUsage(owner))
   const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), ['files'])
   try {
     if (upload.text.length > settings.bodyBytesMax) {
@@ -227,8 +227,9 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const started: RunRequest = { ...facts, observer: listening, callerSignal }
   const remember = async (end: RunEnd) => {
     const reply = listening.replyOf(end)
-    call.code = end.record.failure?.code
-    if (end.record.failure) return { reply: '', conversationId }
+    const { failure } = end.record
+    call.code = failure?.code
+    if (failure) return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
     const turn: ChatMessage[] = [
       { role: 'user', content: body.text },
       { role: 'assistant', content: reply },
@@ -239,7 +240,8 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   }
   if (!body.stream) {
     const end = await services.execute(started)
-    return chatAnswer(end, await remember(end), headers)
+    const facts = await remember(end)
+    return chatAnswer(isStranger(chat) ? withoutDetails(end) : end, facts, headers)
   }
   return await streamRun({
     request: started,
@@ -254,6 +256,30 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     lost: (error) => lost('stream broke off', error, executionId),
     more: remember,
   })
+}
+
+/** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */
+function isStranger({ access }: ChatParameters): boolean {
+  return access !== 'key'
+}
+
+const sorry = 'The chat could not answer. Try again in a moment.'
+
+/** What went wrong may name services, blocks and values; the log tells those who may know. */
+function withoutDetails(end: RunEnd): RunEnd {
+  const { failure } = end.record
+  if (!failure) return end
+  const told = { ...failure, message: sorry, blockId: null, blockName: null }
+  return { ...end, record: { ...end.record, failure: told, output: null } }
+}
+
+function assertWithinUsage({ chat }: Call, assert: () => void): void {
+  try {
+    assert()
+  } catch (cause) {
+    if (!isStranger(chat) || !(cause instanceof AppError)) throw cause
+    throw new AppError(cause.code, 'This chat takes no more messages for now.', { cause })
+  }
 }
 
 function noChat(): AppError {

@@ -41,9 +41,14 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
 /** Where the page answers; what it shows there is its own business (`ui/screens.tsx`). */
 const pagePaths = ['/', '/w/*', '/workflows/*', '/logs/*']
 
-/** The page itself. */
-export async function answerPage({ interfaceFiles }: Loads, request: Request, set: AnswerSet): Promise<unknown> {
-  const file = (await interfaceFiles())['/']
+/** A page: the editor's own, or another one of the interface. */
+export async function answerPage(
+  { interfaceFiles }: Loads,
+  request: Request,
+  set: AnswerSet,
+  path = '/',
+): Promise<unknown> {
+  const file = (await interfaceFiles())[path]
   if (!file) throw new AppError('NOT_FOUND', 'The editor has not been built: bun scripts/build-interface.ts')
   Object.assign(set.headers, pageHeaders)
   return await answerFile(request, set, file)
@@ -67,7 +72,7 @@ async function answerFile(request: Request, set: AnswerSet, file: InterfaceFile)
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
   })
-  if (request.headers.get('if-none-match')?.includes(etag)) {
+  if (set.status !== 404 && request.headers.get('if-none-match')?.includes(etag)) {
     set.status = 304
     return undefined
   }

@@ -1,0 +1,265 @@
+import { type Remembered, recall, remember } from './conversation.ts'
+import { type Answer, type ChatFacts, factsOf, fileItemOf, say } from './exchange.ts'
+
+/** The chat page: no framework, and everything that is said is text, whatever it looks like. */
+
+const identifier = decodeURIComponent(location.pathname.split('/')[2] ?? '')
+
+class ChatPage {
+  readonly #facts: ChatFacts
+  readonly #said = element('said', HTMLElement)
+  readonly #messages = element('messages', HTMLOListElement)
+  readonly #notice = element('notice', HTMLElement)
+  readonly #door = element('door', HTMLFormElement)
+  readonly #secret = element('secret', HTMLInputElement)
+  readonly #talk = element('talk', HTMLFormElement)
+  readonly #input = element('message', HTMLTextAreaElement)
+  readonly #send = element('send', HTMLButtonElement)
+  readonly #anew = element('anew', HTMLButtonElement)
+  readonly #attach = element('attach', HTMLInputElement)
+  readonly #fileList = element('files', HTMLUListElement)
+  #remembered: Remembered = recall(identifier)
+  #files: File[] = []
+  /** Of the answer that is being written. */
+  #running: AbortController | undefined
+
+  constructor(facts: ChatFacts) {
+    this.#facts = facts
+    const title = facts.title ?? 'Chat'
+    document.title = title
+    element('title', HTMLElement).textContent = title
+    this.#listen()
+    this.#show()
+    if (facts.access !== 'public' && this.#remembered.secret === null) this.#ask('')
+    else this.#open()
+  }
+
+  #listen(): void {
+    this.#door.addEventListener('submit', (event) => {
+      event.preventDefault()
+      this.#keep({ secret: this.#secret.value })
+      this.#secret.value = ''
+      this.#open()
+    })
+    this.#talk.addEventListener('submit', (event) => {
+      event.preventDefault()
+      if (this.#running) this.#running.abort()
+      else void this.#submit()
+    })
+    this.#input.addEventListener('keydown', (event) => {
+      // While letters are composed, Enter ends the composition.
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+      event.preventDefault()
+      if (!this.#running) void this.#submit()
+    })
+    document.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.#running?.abort()
+    })
+    this.#anew.addEventListener('click', () => {
+      this.#running?.abort()
+      this.#keep({ conversationId: null, messages: [] })
+      this.#show()
+      this.#input.focus()
+    })
+    this.#attach.addEventListener('change', () => {
+      this.#files.push(...(this.#attach.files ?? []))
+      this.#attach.value = ''
+      this.#showFiles()
+      this.#input.focus()
+    })
+  }
+
+  /** Asks for what lets people in. */
+  #ask(notice: string): void {
+    const isKey = this.#facts.access === 'key'
+    element('door-label', HTMLElement).textContent = isKey ? 'API key' : 'Password'
+    this.#secret.autocomplete = isKey ? 'off' : 'current-password'
+    this.#talk.hidden = true
+    this.#door.hidden = false
+    this.#say(notice)
+    this.#secret.focus()
+  }
+
+  #open(): void {
+    this.#door.hidden = true
+    this.#talk.hidden = false
+    this.#say('')
+    this.#input.focus()
+  }
+
+  async #submit(): Promise<void> {
+    const text = this.#input.value.trim()
+    const files = this.#files
+    if (text === '' && files.length === 0) return
+    this.#input.value = ''
+    this.#files = []
+    this.#showFiles()
+    this.#say('')
+    const shown = [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== '').join('\n')
+    const question = this.#add('user', shown)
+    const answer = this.#add('assistant', '')
+    answer.dataset['state'] = 'waiting'
+    this.#anew.hidden = false
+    const running = new AbortController()
+    this.#running = running
+    this.#send.textContent = 'Stop'
+    const items = await Promise.all(files.map(fileItemOf))
+    const { conversationId, secret } = this.#remembered
+    const outcome = await say({
+      ...{ identifier, access: this.#facts.access, secret, text, files: items, conversationId },
+      signal: running.signal,
+      onText: (said) => this.#write(answer, said),
+    })
+    this.#running = undefined
+    this.#send.textContent = 'Send'
+    // A new chat was begun in the meantime.
+    if (!answer.isConnected) return
+    this.#settle(outcome, { text, files, shown, question, answer })
+  }
+
+  #settle(outcome: Answer, { text, files, shown, question, answer }: Exchange): void {
+    switch (outcome.kind) {
+      case 'said': {
+        this.#write(answer, outcome.reply)
+        const turn = [
+          { role: 'user' as const, text: shown },
+          { role: 'assistant' as const, text: outcome.reply },
+        ]
+        const messages = [...this.#remembered.messages, ...turn].slice(-messagesMax)
+        this.#keep({ conversationId: outcome.conversationId, messages })
+        break
+      }
+      case 'refused':
+        question.remove()
+        answer.remove()
+        this.#restore(text, files)
+        this.#keep({ secret: null })
+        this.#ask(outcome.message)
+        return
+      case 'failed':
+        this.#fail(answer, outcome.message, () => {
+          question.remove()
+          answer.remove()
+          this.#restore(text, files)
+          void this.#submit()
+        })
+        break
+      case 'stopped':
+        delete answer.dataset['state']
+        if (answer.textContent === '') answer.remove()
+        break
+    }
+    this.#input.focus()
+  }
+
+  #restore(text: string, files: File[]): void {
+    this.#input.value = text
+    this.#files = files
+    this.#showFiles()
+  }
+
+  #fail(answer: HTMLElement, message: string, again: () => void): void {
+    answer.dataset['state'] = 'failed'
+    answer.textContent = message
+    answer.setAttribute('role', 'alert')
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'chat-again'
+    button.textContent = 'Try again'
+    button.addEventListener('click', again)
+    answer.append(button)
+    this.#follow(true)
+  }
+
+  #show(): void {
+    const { greeting } = this.#facts
+    const { messages } = this.#remembered
+    this.#messages.replaceChildren()
+    if (greeting !== null) this.#add('assistant', greeting)
+    for (const { role, text } of messages) this.#add(role, text)
+    this.#anew.hidden = messages.length === 0
+    this.#follow(true)
+  }
+
+  #showFiles(): void {
+    this.#fileList.hidden = this.#files.length === 0
+    this.#fileList.replaceChildren(
+      ...this.#files.map((file) => {
+        const row = document.createElement('li')
+        const button = document.createElement('button')
+        button.type = 'button'
+        button.textContent = `${file.name} ✕`
+        button.setAttribute('aria-label', `Remove ${file.name}`)
+        button.addEventListener('click', () => {
+          this.#files = this.#files.filter((each) => each !== file)
+          this.#showFiles()
+          this.#input.focus()
+        })
+        row.append(button)
+        return row
+      }),
+    )
+  }
+
+  #add(role: 'user' | 'assistant', text: string): HTMLElement {
+    const row = document.createElement('li')
+    row.className = 'chat-message'
+    row.dataset['role'] = role
+    row.setAttribute('aria-label', role === 'user' ? 'You' : (this.#facts.title ?? 'Answer'))
+    row.textContent = text
+    this.#messages.append(row)
+    this.#follow(true)
+    return row
+  }
+
+  #write(answer: HTMLElement, text: string): void {
+    const isFollowing = this.#said.scrollHeight - this.#said.scrollTop - this.#said.clientHeight < followPx
+    delete answer.dataset['state']
+    answer.textContent = text
+    this.#follow(isFollowing)
+  }
+
+  /** Keeps the end in sight, for those who have not scrolled away from it. */
+  #follow(isFollowing: boolean): void {
+    if (isFollowing) this.#said.scrollTop = this.#said.scrollHeight
+  }
+
+  #say(notice: string): void {
+    this.#notice.textContent = notice
+    this.#notice.hidden = notice === ''
+  }
+
+  #keep(changed: Partial<Remembered>): void {
+    this.#remembered = { ...this.#remembered, ...changed }
+    remember(identifier, this.#remembered)
+  }
+}
+
+type Exchange = { text: string; files: File[]; shown: string; question: HTMLElement; answer: HTMLElement }
+
+/** So near to the end counts as being there. */
+const followPx = 80
+const messagesMax = 400
+
+function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const found = document.getElementById(id)
+  if (found instanceof kind) return found
+  throw new Error(`The page has no ${id}`)
+}
+
+async function start(): Promise<void> {
+  const notice = element('notice', HTMLElement)
+  try {
+    const facts = await factsOf(identifier)
+    if (facts) {
+      new ChatPage(facts)
+      return
+    }
+    notice.textContent = 'There is no chat at this address.'
+  } catch {
+    notice.textContent = 'The chat cannot be reached. Reload the page to try again.'
+  }
+  notice.hidden = false
+}
+
+void start()

@@ -1,0 +1,113 @@
+/** One message and its answer, over the wire. */
+
+export type ChatFacts = { access: 'key' | 'password' | 'public'; title: string | null; greeting: string | null }
+
+/** `undefined`: there is no such chat. Throws when the service cannot be reached. */
+export async function factsOf(identifier: string): Promise<ChatFacts | undefined> {
+  const response = await fetch(addressOf(identifier))
+  if (response.status === 404) return undefined
+  if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+  return (await response.json()) as ChatFacts
+}
+
+export type Saying = {
+  identifier: string
+  access: ChatFacts['access']
+  secret: string | null
+  text: string
+  files: readonly FileItem[]
+  conversationId: string | null
+  signal: AbortSignal
+  /** The answer so far, as text. */
+  onText(text: string): void
+}
+export type FileItem = { type: 'file'; name: string; data: string; mime: string }
+
+/** `refused`: the secret is wrong, or there is none. */
+export type Answer =
+  | { kind: 'said'; reply: string; conversationId: string }
+  | { kind: 'failed'; message: string }
+  | { kind: 'refused'; message: string }
+  | { kind: 'stopped' }
+
+export async function say(saying: Saying): Promise<Answer> {
+  const { identifier, text, files, conversationId, signal } = saying
+  const body = {
+    input: text,
+    stream: true,
+    ...(conversationId && { conversationId }),
+    ...(files.length > 0 && { files }),
+  }
+  try {
+    const response = await fetch(addressOf(identifier), {
+      method: 'POST',
+      headers: headersOf(saying),
+      body: JSON.stringify(body),
+      signal,
+    })
+    if (!response.ok || !response.body) {
+      const { error } = (await response.json().catch(() => ({}))) as { error?: string }
+      const message = error ?? `The service answered ${response.status}.`
+      return { kind: response.status === 401 ? 'refused' : 'failed', message }
+    }
+    return await read(response.body, saying)
+  } catch {
+    if (signal.aborted) return { kind: 'stopped' }
+    return { kind: 'failed', message: 'The connection broke off.' }
+  }
+}
+
+async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Saying): Promise<Answer> {
+  const texts = new Map<string, string>()
+  let done: Done | undefined
+  for await (const data of messagesOf(body)) {
+    if (data === '[DONE]') continue
+    const message = JSON.parse(data) as { blockId: string; chunk: string } | Done
+    if ('event' in message) done = message
+    else {
+      texts.set(message.blockId, (texts.get(message.blockId) ?? '') + message.chunk)
+      onText([...texts.values()].join('\n\n'))
+    }
+  }
+  if (signal.aborted) return { kind: 'stopped' }
+  if (!done) return { kind: 'failed', message: 'The connection broke off.' }
+  if (!done.success) return { kind: 'failed', message: done.error ?? 'The answer failed.' }
+  return { kind: 'said', reply: done.reply ?? '', conversationId: done.conversationId ?? '' }
+}
+
+type Done = { event: 'done'; success: boolean; error?: string; reply?: string; conversationId?: string }
+
+/** The data of server-sent events. */
+async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let waiting = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const events = (waiting + value).split('\n\n')
+    waiting = events.pop() ?? ''
+    for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length)
+  }
+}
+
+function headersOf({ access, secret }: Saying): Record<string, string> {
+  if (access === 'public' || secret === null) return {}
+  // A header takes Latin-1 only.
+  return access === 'key'
+    ? { 'x-api-key': encodeURIComponent(secret) }
+    : { 'x-chat-password': encodeURIComponent(secret) }
+}
+
+function addressOf(identifier: string): string {
+  return `/api/chat/${encodeURIComponent(identifier)}`
+}
+
+export async function fileItemOf(file: File): Promise<FileItem> {
+  const data = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+  return { type: 'file', name: file.name, data, mime: file.type || 'application/octet-stream' }
+}

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { openBrowser } from './browser.ts'
+import { executable, temporaryFolder } from './executable.ts'
+import { block, document } from './make.ts'
+import { ModelServer, type ScriptedAnswer } from './models/model-server.ts'
+import { deploy, type Installation, init, type Serving, serve } from './running-service.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let installation: Installation
+let service: Serving
+let model: ModelServer
+let browser: Browser
+let answer: (question: string) => ScriptedAnswer = (question) => ({ text: [`You said: ${question}`] })
+
+beforeAll(async () => {
+  executable()
+  folder = temporaryFolder()
+  installation = await init(folder.path)
+  service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+  model = await ModelServer.start(({ body }) => {
+    const messages = body['messages'] as { content: string }[]
+    return answer(messages.at(-1)?.content ?? '')
+  })
+  browser = await openBrowser()
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await service?.kill('SIGTERM')
+  await model?.[Symbol.asyncDispose]()
+  folder?.[Symbol.dispose]()
+})
+
+let names = 0
+async function chat(params: Record<string, unknown> = {}): Promise<string> {
+  names += 1
+  const identifier = `chat-${names}`
+  const asked = { provider: 'openai-compatible', model: 'm', baseUrl: model.url, retries: 0 }
+  const blocks = [
+    block('talk', 'chat_trigger', { identifier, access: 'public', ...params }),
+    block('ask', 'agent', { ...asked, userPrompt: '<chat.input>' }),
+  ]
+  await deploy(service.url, installation.apiKey, document({ name: identifier, blocks, edges: ['talk > ask'] }))
+  return `${service.url}/chat/${identifier}`
+}
+
+type Visit = { page: Page; context: BrowserContext; problems: string[] } & AsyncDisposable
+
+async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (line) => {
+    if (line.type() === 'error') problems.push(line.text())
+  })
+  await page.goto(url)
+  return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
+}
+
+const messages = (page: Page) => page.locator('#messages > li')
+const lastMessage = (page: Page) => messages(page).last()
+
+test('somebody talks by keyboard alone, and reads the answer while it is written', async () => {
+  await using visited = await visit(await chat({ title: 'Ask us', greeting: 'How can we help?' }))
+  const { page, problems } = visited
+  expect(await page.title()).toBe('Ask us')
+  await page.getByText('How can we help?').waitFor()
+  const gate = Promise.withResolvers<void>()
+  const gates = [Promise.resolve(), gate.promise]
+  answer = () => ({ text: ['Once upon', ' a time.'], gate: () => gates.shift() ?? Promise.resolve() })
+  await page.keyboard.type('Tell me')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('a story')
+  await page.keyboard.press('Enter')
+  await page.getByText('Once upon').waitFor()
+  expect(await lastMessage(page).textContent()).toBe('Once upon')
+  expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
+  gate.resolve()
+  await page.getByText('Once upon a time.').waitFor()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  expect(await messages(page).nth(1).textContent()).toBe('Tell me\na story')
+  expect(await page.locator(':focus').getAttribute('id')).toBe('message')
+  expect(problems).toEqual([])
+})
+
+test('the conversation goes on after a reload, and a new one begins when somebody wants it', async () => {
+  const counting = ({ length }: { length: number }) => ({ text: [`${length} messages`] })
+  await using visited = await visit(await chat())
+  const { page } = visited
+  const send = async (text: string) => {
+    answer = () => counting(model.requests.at(-1)?.body['messages'] as { length: number })
+    await page.fill('#message', text)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+  }
+  await send('One')
+  await page.getByText('1 messages').waitFor()
+  await page.reload()
+  await page.getByText('1 messages').waitFor()
+  await send('Two')
+  await page.getByText('3 messages').waitFor()
+  await page.getByRole('button', { name: 'New chat' }).click()
+  expect(await messages(page).count()).toBe(0)
+  await send('Three')
+  await page.getByText('1 messages').waitFor()
+})
+
+test('markup in what is said, in answers, titles and greetings is text', async () => {
+  const markup = '<img src=x onerror="document.title=1"><b>bold</b><script>document.title=2</script>'
+  await using visited = await visit(await chat({ title: markup, greeting: markup }))
+  const { page, problems } = visited
+  answer = (question) => ({ text: [question.slice(0, 10), question.slice(10)] })
+  await page.fill('#message', markup)
+  await page.keyboard.press('Enter')
+  await messages(page).nth(2).filter({ hasText: 'bold' }).waitFor()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  expect(await messages(page).allTextContents()).toEqual([markup, markup, markup])
+  expect(await page.locator('main img, main b, main script, h1 *').count()).toBe(0)
+  expect(await page.title()).toBe(markup)
+  expect(problems).toEqual([])
+})
+
+test('a password is asked for, asked for again when it is wrong, and remembered in the tab', async () => {
+  await using visited = await visit(await chat({ access: 'password', password: 'Schlüssel' }))
+  const { page } = visited
+  answer = () => ({ text: ['Welcome'] })
+  expect(await page.locator('#talk').isVisible()).toBe(false)
+  await page.getByLabel('Password').fill('guess')
+  await page.keyboard.press('Enter')
+  await page.fill('#message', 'Hello')
+  await page.keyboard.press('Enter')
+  await page.getByText('The password is wrong.').waitFor()
+  await page.getByLabel('Password').fill('Schlüssel')
+  await page.keyboard.press('Enter')
+  // What was written is still there.
+  expect(await page.inputValue('#message')).toBe('Hello')
+  await page.keyboard.press('Enter')
+  await page.getByText('Welcome').waitFor()
+  await page.reload()
+  await page.getByText('Welcome').waitFor()
+  expect(await page.locator('#talk').isVisible()).toBe(true)
+})
+
+test('a failure is told, and the message can be sent again', async () => {
+  await using visited = await visit(await chat({ access: 'key' }))
+  const { page } = visited
+  await page.getByLabel('API key').fill(installation.apiKey)
+  await page.keyboard.press('Enter')
+  answer = () => ({ status: 400, said: 'out of tea' })
+  await page.fill('#message', 'Hello')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').textContent()).toContain('out of tea')
+  answer = () => ({ text: ['Here you are'] })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Here you are').waitFor()
+  expect(await messages(page).count()).toBe(2)
+})
+
+test('an answer can be stopped, which cancels its run', async () => {
+  await using visited = await visit(await chat())
+  const { page } = visited
+  answer = () => ({ text: ['A long'], trouble: 'hang' })
+  const before = model.requests.length
+  await page.fill('#message', 'Hello')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  while (model.requests.length === before) await Bun.sleep(1)
+  const { left } = model.requests.at(-1) as { left: Promise<void> }
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  await left
+})
+
+test('files go along', async () => {
+  await using visited = await visit(await chat())
+  const { page } = visited
+  answer = () => ({ text: ['Thank you'] })
+  await page.setInputFiles('#attach', { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') })
+  await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor()
+  await page.fill('#message', 'Read this')
+  await page.keyboard.press('Enter')
+  await page.getByText('Thank you').waitFor()
+  const path = `${service.url}/api/v1/logs?workspaceId=${installation.workspaceId}&limit=1`
+  const { data } = await (await fetch(path, { headers: { 'x-api-key': installation.apiKey } })).json()
+  expect(data[0].files).toMatchObject([{ name: 'notes.txt', size: 5 }])
+})
+
+test('on a phone nothing is wider than the screen, and fields are large enough to touch', async () => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+  await using visited = await visit(await chat({ title: 'A rather long title for such a small screen' }), phone)
+  const { page } = visited
+  answer = () => ({ text: [`https://example.com/${'x'.repeat(300)}`] })
+  await page.fill('#message', 'Where?')
+  await page.getByRole('button', { name: 'Send' }).tap()
+  await page.getByText('https://example.com').waitFor()
+  expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(390)
+  for (const name of ['Send', 'New chat']) {
+    const box = await page.getByRole('button', { name }).boundingBox()
+    expect(box?.height).toBeGreaterThanOrEqual(36)
+  }
+})
+
+test('an address without a chat says so', async () => {
+  await using visited = await visit(`${service.url}/chat/nowhere`)
+  await visited.page.getByText('There is no chat at this address.').waitFor()
+  expect((await fetch(`${service.url}/chat/nowhere`)).status).toBe(404)
+})
+
+test('the page lets nothing in but its own files', async () => {
+  const { headers } = await fetch(await chat())
+  const policy = headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("script-src 'self'")
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(policy).not.toContain('unsafe')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+})
