@@ -8,10 +8,11 @@ import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
 import { examineDatabase, examineDisk, examineKey } from './doctor-storage.ts'
+import { examineWebhooks } from './doctor-webhooks.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, disk, database, key file and clock, and says what to do; exit 1 when something is broken',
+    'checks settings, data folder, disk, database, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
   details: 'It changes nothing, and may be called while the service runs.',
   settings: ['data'],
   json: true,
@@ -32,7 +33,7 @@ export const doctor: Command = {
 
 /** What one check found; `advice` says what to do. */
 export type Diagnosis = {
-  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'storage' | 'clock'
+  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'webhooks' | 'storage' | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string
@@ -50,6 +51,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     examineLock(folder),
     examineDatabase(folder),
     examineKey(folder, config),
+    ...examineWebhooks(folder, now),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]

@@ -9,6 +9,6 @@ export function roundSize(bytes: number): string {
 }
 
 /** `1 file`, `2 files`. */
-export function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
+export function count(number: number, thing: string, things = `${thing}s`): string {
+  return `${number} ${number === 1 ? thing : things}`
 }

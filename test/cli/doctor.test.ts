@@ -3,10 +3,16 @@ import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecretBox, sealHeadBytes } from '../../src/accounts/secret-box.ts'
+import { sequenceAt } from '../../src/domain/ids.ts'
+import { logWrite } from '../../src/domain/write.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { millrace, temporaryFolder } from '../executable.ts'
+import { document } from '../make.ts'
 import { serve } from '../running-service.ts'
+import { attemptWrite } from '../store/delivery-contract.ts'
+import { logRow } from '../store/installed.ts'
+import { newSubscription } from '../store/subscription-contract.ts'
 import { call, json, type Made } from './folder.ts'
 
 type Diagnosis = { check: string; state: string; message: string; advice?: string }
@@ -145,6 +151,58 @@ describe('a damaged database', () => {
     expect(words).toContain('millrace doctor')
     expect(words.split('\n').filter((line) => line !== '')).toHaveLength(1)
     expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})
+
+describe('webhooks', () => {
+  const now = Date.now()
+  const day = 86_400_000
+
+  /** An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of failed ones ended. */
+  const withWebhook = async (folder: string, { due = [] as number[], failedAt = [] as number[], secret = [1] }) => {
+    await json<Made>(folder, 'init')
+    const store = await openSqliteStore({ directory: folder, sync: 'normal', mode: 'direct' })
+    const { id: workspaceId } = (await store.listWorkspaces(null))[0]!
+    const { id: workflowId } = await store.createWorkflow({
+      id: null,
+      workspaceId,
+      document: document({ name: 'Tells', blocks: [] }),
+      at: 1,
+    })
+    const hook = newSubscription('hook', { secret: Uint8Array.from(secret) })
+    const { number: subscription } = await store.createSubscription(workflowId, hook, 1)
+    const owed = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
+    const runs = [
+      ...failedAt.map((at) => ({ at, outcome: { state: 'failed', dueAt: null } as const })),
+      ...due.map((dueAt) => ({ at: now, outcome: { state: 'pending', dueAt } as const })),
+    ]
+    for (const [index, { at, outcome }] of runs.entries()) {
+      const sequence = sequenceAt(at) + index
+      await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
+      await store.append([attemptWrite({ sequence, subscription }, outcome)])
+    }
+    await store.close()
+  }
+  const told = async (folder: string) =>
+    (await diagnose(folder)).found
+      .filter(({ check }) => check === 'webhooks')
+      .map(({ state, message }) => [state, message])
+
+  test('that get through are in order', async () => {
+    using folder = temporaryFolder()
+    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
+    expect(await told(folder.path)).toEqual([['ok', '1 webhook; 2 deliveries pending, none failed in a day.']])
+  })
+
+  test('that do not are told, each thing that is wrong by itself', async () => {
+    using folder = temporaryFolder()
+    const late = now - 600_000
+    await withWebhook(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
+    expect(await told(folder.path)).toEqual([
+      ['warning', '1 webhook of 1 had a secret that is lost; nothing is delivered there.'],
+      ['warning', `2 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`],
+      ['warning', '1 delivery of the last day failed for good.'],
+    ])
   })
 })
 
