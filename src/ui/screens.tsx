@@ -20,6 +20,9 @@ const LogsScreen = lazy(async () => ({
 const EntryScreen = lazy(async () => ({
   default: (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen,
 }))
+const SettingsScreen = lazy(async () => ({
+  default: (await import('./screens/settings/settings-screen.tsx')).SettingsScreen,
+}))
 
 const EditorScreen = lazy(async () => ({ default: (await import('./editor/editor-screen.tsx')).EditorScreen }))
 
@@ -44,6 +47,7 @@ export function Screens() {
           <Route path="/" component={HomeScreen} />
           <Route path="/w/:workspaceId/workflows" component={WorkflowsScreen} />
           <Route path="/w/:workspaceId/logs" component={LogsScreen} />
+          <Route path="/w/:workspaceId/settings/:section?" component={SettingsScreen} />
           <Route path="/logs/:id" component={EntryScreen} />
           <Route path="/workflows/:id" component={EditorScreen} />
           <Route component={NotFoundScreen} />

@@ -1,0 +1,95 @@
+import { useState } from 'react'
+import { classes } from './class-names.ts'
+
+export type BarTone = 'accent' | 'error' | 'model'
+export type BarSeries = { name: string; tone: BarTone; values: readonly number[] }
+
+const tones: Record<BarTone, string> = { accent: 'bg-accent', error: 'bg-error', model: 'bg-model' }
+
+/** Values over time as bars, several of one time on each other. Its numbers are a table for those who do not see bars. */
+export function BarChart({
+  label,
+  labels,
+  series,
+  say,
+}: {
+  label: string
+  labels: readonly string[]
+  series: readonly BarSeries[]
+  say: (value: number) => string
+}) {
+  const [at, setAt] = useState<number>()
+  const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  const most = Math.max(...sums, 0)
+  const pointed = at ?? labels.length - 1
+  return (
+    <figure className="rounded-lg border border-line bg-surface p-4">
+      <figcaption className="flex h-5 items-center gap-4 text-xs text-muted tabular-nums" aria-hidden="true">
+        <span className="text-text">{labels[pointed]}</span>
+        {series.map(({ name, tone, values }) => (
+          <span key={name} className="flex items-center gap-1.5">
+            <span className={classes('size-2 rounded-sm', tones[tone])} />
+            {name} {say(values[pointed] ?? 0)}
+          </span>
+        ))}
+        <span className="flex-1" />
+        {most > 0 && <span>most {say(most)}</span>}
+      </figcaption>
+      <div
+        className="mt-2 flex h-28 items-end border-b border-line"
+        aria-hidden="true"
+        onPointerLeave={() => setAt(undefined)}
+      >
+        {labels.map((day, index) => (
+          <div
+            // biome-ignore lint/suspicious/noArrayIndexKey: a bar is nothing but its place
+            key={index}
+            title={day}
+            onPointerEnter={() => setAt(index)}
+            className={classes('flex h-full min-w-0 flex-1 flex-col-reverse px-px', at === index && 'bg-hover')}
+          >
+            {series.map(({ name, tone, values }) => {
+              const value = values[index] ?? 0
+              return (
+                <div
+                  key={name}
+                  className={classes('last:rounded-t-[2px]', tones[tone])}
+                  style={{ height: value === 0 ? '0' : `max(2px, ${(value / most) * 100}%)` }}
+                />
+              )
+            })}
+          </div>
+        ))}
+      </div>
+      <div className="flex justify-between pt-1 text-2xs text-muted" aria-hidden="true">
+        <span>{labels[0]}</span>
+        <span>{labels[Math.floor(labels.length / 2)]}</span>
+        <span>{labels.at(-1)}</span>
+      </div>
+      <table className="sr-only">
+        <caption>{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {labels.map((day, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row is nothing but its place
+            <tr key={index}>
+              <th scope="row">{day}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{say(values[index] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}

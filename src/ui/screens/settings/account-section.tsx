@@ -1,0 +1,113 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { sessionKey, useMe } from '../../api/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field, Input } from '../../parts/field.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { dateText } from '../../parts/time-text.ts'
+import { useToast } from '../../parts/toast.tsx'
+import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
+import { Facts, Section } from './section.tsx'
+
+/** The account that is signed in, its password, and what the dashboard looks like in this browser. */
+export function AccountSection() {
+  const { user } = useMe()
+  const [theme, setTheme] = useState(chosenTheme)
+  return (
+    <>
+      <Section title="Account">
+        <Facts
+          facts={[
+            { name: 'E-mail', value: user.email },
+            { name: 'Since', value: dateText(Date.parse(user.createdAt)) },
+            { name: 'Plan', value: user.plan ?? "the installation's" },
+          ]}
+        />
+      </Section>
+      <Section
+        title={user.hasPassword ? 'Change password' : 'Set a password'}
+        note={
+          user.hasPassword
+            ? 'Every other session of yours ends with it.'
+            : 'Without one, only a new sign-in link leads back in when you are signed out.'
+        }
+      >
+        <PasswordForm hasPassword={user.hasPassword} />
+      </Section>
+      <Section title="Appearance" note="Kept in this browser.">
+        <div>
+          <Segments
+            label="Theme"
+            value={theme}
+            onChange={(next) => {
+              chooseTheme(next)
+              setTheme(next)
+            }}
+            options={[
+              { value: 'system', label: 'As the system' },
+              { value: 'light', label: 'Light' },
+              { value: 'dark', label: 'Dark' },
+            ]}
+          />
+        </div>
+      </Section>
+    </>
+  )
+}
+
+function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
+  const form = useRef<HTMLFormElement>(null)
+  const queries = useQueryClient()
+  const toast = useToast()
+  const set = useMutation({
+    mutationFn: (body: { password: string; currentPassword?: string }) => call('PUT /api/editor/me/password', { body }),
+    onSuccess: async () => {
+      form.current?.reset()
+      toast.show({ text: hasPassword ? 'The password was changed.' : 'The password was set.' })
+      await queries.invalidateQueries({ queryKey: sessionKey })
+    },
+  })
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget)
+    const currentPassword = fields.get('current')
+    set.mutate({
+      password: String(fields.get('password')),
+      ...(typeof currentPassword === 'string' ? { currentPassword } : {}),
+    })
+  }
+  return (
+    <form ref={form} onSubmit={send} className="flex max-w-88 flex-col gap-3">
+      {hasPassword && (
+        <Field label="Current password">
+          {(tied) => <Input {...tied} name="current" type="password" autoComplete="current-password" required />}
+        </Field>
+      )}
+      <Field label="New password" note="8 characters or more.">
+        {(tied) => (
+          <Input
+            {...tied}
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            required
+            minLength={8}
+            maxLength={1000}
+          />
+        )}
+      </Field>
+      {set.isError && (
+        <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+          {messageOf(set.error)}
+        </p>
+      )}
+      <div>
+        <Button type="submit" busy={set.isPending}>
+          {hasPassword ? 'Change password' : 'Set password'}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,174 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Braces, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { type AnswerOf, call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input, TextArea } from '../../parts/field.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Switch } from '../../parts/switch.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
+import { Section } from './section.tsx'
+
+type Variable = AnswerOf<'GET /api/workspaces/:id/environment'>['data'][number]
+
+/** Values that workflows read as `{{NAME}}`. They go in, and never come out again. */
+export function EnvironmentSection() {
+  const { id } = useWorkspace()
+  const mayWrite = useMayWrite()
+  const queryKey = ['environment', id]
+  const queries = useQueryClient()
+  const toast = useToast()
+  const [edited, setEdited] = useState<Variable | 'new'>()
+  const [removed, setRemoved] = useState<Variable>()
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call('GET /api/workspaces/:id/environment', { params: { id }, signal }),
+  })
+  const add = mayWrite && (
+    <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setEdited('new')}>
+      New variable
+    </Button>
+  )
+  return (
+    <Section
+      title="Environment variables"
+      note={
+        <>
+          Workflows read them as <code className="font-mono text-text">{'{{NAME}}'}</code>. They are encrypted where
+          they are stored, and logs show their names in place of their values.
+        </>
+      }
+      action={data && data.data.length > 0 && add}
+    >
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Loading lines={3} />
+      ) : data.data.length === 0 ? (
+        <Empty icon={<Braces size={22} />} title="No variables" action={add}>
+          Keys and tokens of other services belong here, not into workflows.
+        </Empty>
+      ) : (
+        <Table label="Environment variables" head={['Name', 'Value', 'Changed', '']}>
+          {data.data.map((variable) => (
+            <Row key={variable.name}>
+              <Cell className="font-mono text-xs font-medium">{variable.name}</Cell>
+              <Cell className="text-muted">{variable.plain ? <Badge>shown in logs</Badge> : '••••••••'}</Cell>
+              <Cell className="text-muted">
+                <TimeAgo at={variable.updatedAt} />
+              </Cell>
+              <Cell className="text-right whitespace-nowrap">
+                {mayWrite && (
+                  <span className="inline-flex gap-2">
+                    <Button size="small" onClick={() => setEdited(variable)}>
+                      Set value
+                    </Button>
+                    <Button size="small" look="danger" onClick={() => setRemoved(variable)}>
+                      Remove
+                    </Button>
+                  </span>
+                )}
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {edited && (
+        <VariableForm
+          variable={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => queries.invalidateQueries({ queryKey })}
+        />
+      )}
+      <Confirm
+        open={removed !== undefined}
+        onClose={() => setRemoved(undefined)}
+        title={`Remove ${removed?.name ?? 'the variable'}?`}
+        action="Remove"
+        onConfirm={async () => {
+          const name = removed?.name ?? ''
+          await call('DELETE /api/workspaces/:id/environment/:name', { params: { id, name } })
+          await queries.invalidateQueries({ queryKey })
+          toast.show({ text: `${name} was removed.` })
+        }}
+      >
+        Blocks that read it fail from then on, and its value cannot be got back.
+      </Confirm>
+    </Section>
+  )
+}
+
+function VariableForm({
+  variable,
+  onClose,
+  onSaved,
+}: {
+  variable: Variable | undefined
+  onClose: () => void
+  onSaved: () => Promise<unknown>
+}) {
+  const { id } = useWorkspace()
+  const [name, setName] = useState(variable?.name ?? '')
+  const [value, setValue] = useState('')
+  const [plain, setPlain] = useState(variable?.plain ?? false)
+  const save = useMutation({
+    mutationFn: () =>
+      call('PUT /api/workspaces/:id/environment/:name', { params: { id, name: name.trim() }, body: { value, plain } }),
+    onSuccess: async () => {
+      await onSaved()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={variable ? `Set ${variable.name}` : 'New variable'}
+      submit="Save"
+      busy={save.isPending}
+      error={save.isError ? messageOf(save.error) : null}
+      onSubmit={() => save.mutate()}
+    >
+      {!variable && (
+        <Field label="Name" note="Letters, digits and _, such as WEATHER_TOKEN.">
+          {(tied) => (
+            <Input
+              {...tied}
+              autoFocus
+              required
+              pattern="[A-Za-z_][A-Za-z0-9_]*"
+              maxLength={100}
+              className="font-mono"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Value" note={variable && 'The value it has now cannot be shown; this one takes its place.'}>
+        {(tied) => (
+          <TextArea
+            {...tied}
+            autoFocus={variable !== undefined}
+            required
+            rows={3}
+            autoComplete="off"
+            className="font-mono"
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        )}
+      </Field>
+      <div>
+        <Switch label="No secret: logs may show it" checked={plain} onChange={setPlain} />
+      </div>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,209 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { KeyRound, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { type AnswerOf, call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { useMe } from '../../api/session.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog, DialogActions, DialogBody, FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input, Select } from '../../parts/field.tsx'
+import { ShownOnce } from '../../parts/shown-once.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { dateText } from '../../parts/time-text.ts'
+import { useToast } from '../../parts/toast.tsx'
+import { Section } from './section.tsx'
+
+type Key = AnswerOf<'GET /api/editor/keys'>['data'][number]
+
+const queryKey = ['keys']
+
+/** Keys by which programs call the service. */
+export function KeysSection() {
+  const { user, workspaces } = useMe()
+  const [isAdding, setIsAdding] = useState(false)
+  const [revoked, setRevoked] = useState<Key>()
+  const [isAll, setIsAll] = useState(false)
+  const queries = useQueryClient()
+  const toast = useToast()
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call('GET /api/editor/keys', { signal }),
+  })
+  const workspaceOf = ({ workspaceId }: Key) => workspaces.find(({ id }) => id === workspaceId)?.name
+  const active = data?.data.filter(({ isActive }) => isActive) ?? []
+  const gone = (data?.data.length ?? 0) - active.length
+  const shown = isAll ? data?.data : active
+  return (
+    <Section
+      title="API keys"
+      note="A program that runs workflows or reads the log shows one of these in the header X-API-Key."
+      action={
+        <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setIsAdding(true)}>
+          New key
+        </Button>
+      }
+    >
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !shown ? (
+        <Loading lines={3} />
+      ) : shown.length === 0 ? (
+        <Empty icon={<KeyRound size={22} />} title="No keys">
+          Make one to call workflows from your own programs.
+        </Empty>
+      ) : (
+        <Table label="API keys" head={['Name', 'Key', 'Reaches', 'Last used', 'Made', '']}>
+          {shown.map((key) => (
+            <Row key={key.id}>
+              <Cell className="max-w-60">
+                <span className="block truncate font-medium">{key.name}</span>
+                {key.userId !== user.id && <span className="block text-xs text-muted">of another member</span>}
+              </Cell>
+              <Cell className="font-mono text-xs whitespace-nowrap text-muted">mrk_…{key.lastFour}</Cell>
+              <Cell className="text-muted">
+                {key.workspaceId ? (workspaceOf(key) ?? 'one workspace') : 'all workspaces'}
+              </Cell>
+              <Cell className="text-muted">{key.lastUsedAt ? <TimeAgo at={key.lastUsedAt} /> : 'never'}</Cell>
+              <Cell className="text-muted">
+                <TimeAgo at={key.createdAt} />
+              </Cell>
+              <Cell className="text-right whitespace-nowrap">
+                <KeyState data={key} onRevoke={() => setRevoked(key)} />
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {gone > 0 && (
+        <div>
+          <Button look="quiet" size="small" onClick={() => setIsAll(!isAll)}>
+            {isAll
+              ? 'Hide keys that do not work any more'
+              : `Show ${gone} that ${gone === 1 ? 'does' : 'do'} not work any more`}
+          </Button>
+        </div>
+      )}
+      {isAdding && <NewKey onClose={() => setIsAdding(false)} />}
+      <Confirm
+        open={revoked !== undefined}
+        onClose={() => setRevoked(undefined)}
+        title={`Revoke ${revoked?.name ?? 'the key'}?`}
+        action="Revoke"
+        onConfirm={async () => {
+          await call('DELETE /api/editor/keys/:id', { params: { id: revoked?.id ?? '' } })
+          await queries.invalidateQueries({ queryKey })
+          toast.show({ text: 'The key was revoked. It stops working within 5 seconds.' })
+        }}
+      >
+        Every program that shows it is refused from then on. This cannot be taken back.
+      </Confirm>
+    </Section>
+  )
+}
+
+function KeyState({ data: { isActive, revokedAt, expiresAt }, onRevoke }: { data: Key; onRevoke: () => void }) {
+  if (revokedAt) return <Badge>revoked</Badge>
+  if (!isActive) return <Badge>expired</Badge>
+  return (
+    <span className="inline-flex items-center gap-2">
+      {expiresAt && <Badge tone="warn">until {dateText(Date.parse(expiresAt))}</Badge>}
+      <Button size="small" look="danger" onClick={onRevoke}>
+        Revoke
+      </Button>
+    </span>
+  )
+}
+
+function NewKey({ onClose }: { onClose: () => void }) {
+  const { workspaces } = useMe()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [workspaceId, setWorkspaceId] = useState('')
+  const [days, setDays] = useState('')
+  const make = useMutation({
+    mutationFn: () => {
+      const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
+      const body = { name: name.trim(), workspaceId: workspaceId || null, expiresAt }
+      return call('POST /api/editor/keys', { body })
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey }),
+  })
+  if (make.data) {
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title="Copy the key now"
+        description="It is shown this once: only its hash is kept."
+      >
+        <DialogBody>
+          <ShownOnce label="The new API key" text={make.data.apiKey} />
+        </DialogBody>
+        <DialogActions>
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </DialogActions>
+      </Dialog>
+    )
+  }
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="New API key"
+      submit="Make key"
+      width="small"
+      busy={make.isPending}
+      error={make.isError ? messageOf(make.error) : null}
+      onSubmit={() => make.mutate()}
+    >
+      <Field label="Name" note="What uses it, so that you know later which to revoke.">
+        {(tied) => (
+          <Input
+            {...tied}
+            autoFocus
+            required
+            maxLength={200}
+            placeholder="Shop backend"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Reaches">
+        {(tied) => (
+          <Select
+            {...tied}
+            value={workspaceId}
+            onChange={(event) => setWorkspaceId(event.target.value)}
+            options={[
+              { value: '', label: 'All workspaces of yours' },
+              ...workspaces.map(({ id, name: label }) => ({ value: id, label: `Only ${label}` })),
+            ]}
+          />
+        )}
+      </Field>
+      <Field label="Works">
+        {(tied) => (
+          <Select
+            {...tied}
+            value={days}
+            onChange={(event) => setDays(event.target.value)}
+            options={[
+              { value: '', label: 'Until it is revoked' },
+              { value: '7', label: 'For 7 days' },
+              { value: '30', label: 'For 30 days' },
+              { value: '90', label: 'For 90 days' },
+              { value: '365', label: 'For a year' },
+            ]}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

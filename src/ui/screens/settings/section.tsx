@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react'
+
+/** One subject of the settings: what it is about, what can be done, what there is. */
+export function Section({
+  title,
+  children,
+  note,
+  action,
+}: {
+  title: string
+  note?: ReactNode
+  action?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <section className="mb-9 flex flex-col gap-3">
+      <header className="flex flex-wrap items-end justify-between gap-3">
+        <div className="max-w-136 min-w-0">
+          <h2 className="text-base font-semibold">{title}</h2>
+          {note && <p className="text-sm text-muted">{note}</p>}
+        </div>
+        {action}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** Facts under each other, their names on the left. */
+export function Facts({ facts }: { facts: readonly { name: string; value: ReactNode; note?: ReactNode }[] }) {
+  return (
+    <dl className="divide-y divide-line rounded-lg border border-line bg-surface">
+      {facts.map(({ name, value, note }) => (
+        <div key={name} className="flex flex-wrap items-baseline gap-x-4 px-3 py-2 text-sm">
+          <dt className="w-44 shrink-0 text-muted">{name}</dt>
+          <dd className="min-w-0 break-words tabular-nums">
+            {value}
+            {note && <span className="ml-2 text-xs text-muted">{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

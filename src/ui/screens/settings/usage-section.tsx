@@ -1,0 +1,144 @@
+import { useQuery } from '@tanstack/react-query'
+import { meQuery } from '../../api/session.ts'
+import { costText, countOf, countText, shortCount } from '../../parts/amount-text.ts'
+import { BarChart } from '../../parts/bar-chart.tsx'
+import { Failed, Loading } from '../../parts/states.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { dayText } from '../../parts/time-text.ts'
+import { useWorkspace } from '../../shell/workspace.tsx'
+import { histogramQuery } from '../logs/log-queries.ts'
+import { Facts, Section } from './section.tsx'
+
+const dayMs = 86_400_000
+
+/** What the account may use and has used, and what ran in the workspace. */
+export function UsageSection() {
+  const me = useQuery({ ...meQuery, staleTime: 0 })
+  const limits = me.data?.limits
+  return (
+    <>
+      <Section title="This month" note="Months are counted in UTC. Runs by hand count against nothing.">
+        {limits && <Spent {...limits.usage} />}
+      </Section>
+      <Days />
+      <Section
+        title="Limits"
+        note="Of your account, whichever of its keys is used. A minute begins with its first request."
+      >
+        {limits && (
+          <Facts
+            facts={[
+              { name: 'Plan', value: limits.usage.plan },
+              { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
+              { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
+            ]}
+          />
+        )}
+      </Section>
+    </>
+  )
+}
+
+function rateFact({ limit, remaining, resetAt }: { limit: number; remaining: number; resetAt: string }) {
+  if (limit >= unlimitedFrom) return { value: 'as many as the machine bears' }
+  const left = limit - remaining
+  return {
+    value: `${countText(limit)} a minute`,
+    note: left > 0 && (
+      <>
+        {countText(remaining)} left, anew <TimeAgo at={resetAt} />
+      </>
+    ),
+  }
+}
+
+/** Where a limit is there only because there has to be a number. */
+const unlimitedFrom = 1_000_000
+
+function Spent({
+  currentPeriodCost,
+  limit,
+  isExceeded,
+}: {
+  currentPeriodCost: number
+  limit: number
+  isExceeded: boolean
+}) {
+  const hasLimit = limit < unlimitedFrom
+  const share = hasLimit ? Math.min(1, currentPeriodCost / Math.max(limit, 1e-9)) : 0
+  return (
+    <div className="rounded-lg border border-line bg-surface p-4">
+      <p className="flex items-baseline gap-2 tabular-nums">
+        <span className="text-xl font-semibold">{costText(currentPeriodCost)}</span>
+        <span className="text-sm text-muted">{hasLimit ? `of ${costText(limit)} for models` : 'spent on models'}</span>
+      </p>
+      {hasLimit && (
+        // biome-ignore lint/a11y/useSemanticElements: browsers do not let a meter be drawn
+        <div
+          role="meter"
+          aria-label="Spent this month"
+          aria-valuemin={0}
+          aria-valuemax={limit}
+          aria-valuenow={currentPeriodCost}
+          className="mt-3 h-2 overflow-hidden rounded-full bg-sunken"
+        >
+          <div
+            className={share >= 1 ? 'h-full bg-error' : share > 0.8 ? 'h-full bg-warn' : 'h-full bg-accent'}
+            style={{ width: `${share * 100}%` }}
+          />
+        </div>
+      )}
+      {isExceeded && (
+        <p role="alert" className="mt-3 text-sm text-error-text">
+          The limit is reached: runs by API are refused until the month ends or the plan is raised.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Days() {
+  const { id, name } = useWorkspace()
+  const today = new Date()
+  const from = new Date(today.getFullYear(), today.getMonth(), today.getDate() - (daysShown - 1)).getTime()
+  const { data, error, refetch } = useQuery(
+    histogramQuery({ workspaceId: id, from: new Date(from).toISOString(), bucketMs: dayMs, buckets: daysShown }),
+  )
+  if (error) return <Failed error={error} retry={() => void refetch()} />
+  if (!data) return <Loading lines={4} />
+  const days = data.data
+  const runs = days.reduce((sum, { info, error: failed }) => sum + info + failed, 0)
+  const failed = days.reduce((sum, day) => sum + day.error, 0)
+  const cost = days.reduce((sum, day) => sum + day.cost, 0)
+  const labels = days.map(({ at }) => dayText(Date.parse(at)))
+  return (
+    <>
+      <Section
+        title="Runs a day"
+        note={`${countOf(runs, 'run')} in ${name} in ${daysShown} days${failed > 0 ? `, ${countText(failed)} of them failed` : ''}.${
+          data.isComplete ? '' : ' There are more than could be counted: the first days are too low.'
+        }`}
+      >
+        <BarChart
+          label="Runs a day"
+          labels={labels}
+          series={[
+            { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
+            { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
+          ]}
+          say={shortCount}
+        />
+      </Section>
+      <Section title="Cost a day" note={`${costText(cost)} for models in ${name} in ${daysShown} days.`}>
+        <BarChart
+          label="Cost a day"
+          labels={labels}
+          series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
+          say={costText}
+        />
+      </Section>
+    </>
+  )
+}
+
+const daysShown = 30

@@ -1,0 +1,275 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus, UserPlus } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { type AnswerOf, call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { sessionKey, useMe } from '../../api/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input, Select } from '../../parts/field.tsx'
+import { Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { useWorkspace } from '../../shell/workspace.tsx'
+import { Section } from './section.tsx'
+
+type Member = AnswerOf<'GET /api/editor/workspaces/:id/members'>['data'][number]
+type SharedRole = 'editor' | 'viewer'
+
+const roles = [
+  { value: 'editor', label: 'Editor: changes and runs' },
+  { value: 'viewer', label: 'Viewer: looks only' },
+] as const
+
+/** The name of the workspace, and who works in it. */
+export function WorkspaceSection() {
+  const workspace = useWorkspace()
+  const [isMaking, setIsMaking] = useState(false)
+  const isOwner = workspace.role === 'owner'
+  return (
+    <>
+      <Section
+        title="Workspace"
+        note="Workflows, variables and logs belong to a workspace; members of one see nothing of another."
+        action={
+          <Button icon={<Plus size={15} aria-hidden="true" />} onClick={() => setIsMaking(true)}>
+            New workspace
+          </Button>
+        }
+      >
+        <RenameForm key={workspace.name} isOwner={isOwner} />
+      </Section>
+      <Members isOwner={isOwner} />
+      {isMaking && <NewWorkspace onClose={() => setIsMaking(false)} />}
+    </>
+  )
+}
+
+function RenameForm({ isOwner }: { isOwner: boolean }) {
+  const { id, name: before } = useWorkspace()
+  const [name, setName] = useState(before)
+  const queries = useQueryClient()
+  const toast = useToast()
+  const rename = useMutation({
+    mutationFn: () => call('PATCH /api/editor/workspaces/:id', { params: { id }, body: { name: name.trim() } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: sessionKey })
+      toast.show({ text: 'The workspace was renamed.' })
+    },
+  })
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    rename.mutate()
+  }
+  return (
+    <form onSubmit={send} className="flex max-w-104 items-end gap-2">
+      <div className="flex-1">
+        <Field label="Name" error={rename.isError ? messageOf(rename.error) : undefined}>
+          {(tied) => (
+            <Input
+              {...tied}
+              required
+              maxLength={200}
+              readOnly={!isOwner}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      {isOwner && (
+        <Button type="submit" busy={rename.isPending} disabled={name.trim() === before || name.trim() === ''}>
+          Rename
+        </Button>
+      )}
+    </form>
+  )
+}
+
+function Members({ isOwner }: { isOwner: boolean }) {
+  const { id } = useWorkspace()
+  const { user } = useMe()
+  const [isAdding, setIsAdding] = useState(false)
+  const [removed, setRemoved] = useState<Member>()
+  const queries = useQueryClient()
+  const toast = useToast()
+  const [, navigate] = useLocation()
+  const queryKey = ['members', id]
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call('GET /api/editor/workspaces/:id/members', { params: { id }, signal }),
+  })
+  const changeRole = useMutation({
+    mutationFn: ({ userId, role }: { userId: string; role: SharedRole }) =>
+      call('PATCH /api/editor/workspaces/:id/members/:userId', { params: { id, userId }, body: { role } }),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+    onError: toast.fail,
+  })
+  const isSelf = removed?.userId === user.id
+  return (
+    <Section
+      title="Members"
+      note="Editors change and run everything in the workspace, viewers look at it. Its owner decides who is in."
+      action={
+        isOwner && (
+          <Button look="primary" icon={<UserPlus size={15} aria-hidden="true" />} onClick={() => setIsAdding(true)}>
+            Add member
+          </Button>
+        )
+      }
+    >
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Loading lines={3} />
+      ) : (
+        <Table label="Members" head={['E-mail', 'Role', '']}>
+          {data.data.map((member) => (
+            <Row key={member.userId}>
+              <Cell className="font-medium">
+                {member.email}
+                {member.userId === user.id && <span className="ml-2 text-xs font-normal text-muted">you</span>}
+              </Cell>
+              <Cell className="w-60">
+                {member.role === 'owner' || !isOwner ? (
+                  <span className="text-muted">{roleWords[member.role]}</span>
+                ) : (
+                  <Select
+                    aria-label={`Role of ${member.email}`}
+                    value={member.role}
+                    options={roles}
+                    disabled={changeRole.isPending}
+                    onChange={(event) =>
+                      changeRole.mutate({ userId: member.userId, role: event.target.value as SharedRole })
+                    }
+                  />
+                )}
+              </Cell>
+              <Cell className="text-right">
+                {member.role !== 'owner' && (isOwner || member.userId === user.id) && (
+                  <Button size="small" look="danger" onClick={() => setRemoved(member)}>
+                    {member.userId === user.id ? 'Leave' : 'Remove'}
+                  </Button>
+                )}
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {isAdding && (
+        <AddMember onClose={() => setIsAdding(false)} onAdded={() => queries.invalidateQueries({ queryKey })} />
+      )}
+      <Confirm
+        open={removed !== undefined}
+        onClose={() => setRemoved(undefined)}
+        title={isSelf ? 'Leave this workspace?' : `Remove ${removed?.email ?? 'the member'}?`}
+        action={isSelf ? 'Leave' : 'Remove'}
+        onConfirm={async () => {
+          await call('DELETE /api/editor/workspaces/:id/members/:userId', {
+            params: { id, userId: removed?.userId ?? '' },
+          })
+          if (isSelf) {
+            await queries.invalidateQueries({ queryKey: sessionKey })
+            navigate('/')
+          } else await queries.invalidateQueries({ queryKey })
+        }}
+      >
+        {isSelf
+          ? 'Only its owner can let you in again.'
+          : 'What they made stays. Their keys stop working here within 5 seconds.'}
+      </Confirm>
+    </Section>
+  )
+}
+
+const roleWords = { owner: 'Owner', editor: 'Editor', viewer: 'Viewer' }
+
+function AddMember({ onClose, onAdded }: { onClose: () => void; onAdded: () => Promise<unknown> }) {
+  const { id } = useWorkspace()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<SharedRole>('editor')
+  const add = useMutation({
+    mutationFn: () =>
+      call('POST /api/editor/workspaces/:id/members', { params: { id }, body: { email: email.trim(), role } }),
+    onSuccess: async () => {
+      await onAdded()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="Add member"
+      width="small"
+      submit="Add"
+      busy={add.isPending}
+      error={add.isError ? messageOf(add.error) : null}
+      onSubmit={() => add.mutate()}
+    >
+      <Field label="E-mail" note="Of an account that is there already: who runs the service makes accounts.">
+        {(tied) => (
+          <Input
+            {...tied}
+            type="email"
+            required
+            autoFocus
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Role">
+        {(tied) => (
+          <Select
+            {...tied}
+            value={role}
+            options={roles}
+            onChange={(event) => setRole(event.target.value as SharedRole)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}
+
+function NewWorkspace({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('')
+  const queries = useQueryClient()
+  const [, navigate] = useLocation()
+  const make = useMutation({
+    mutationFn: () => call('POST /api/editor/workspaces', { body: { name: name.trim() } }),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: sessionKey })
+      onClose()
+      navigate(`/w/${id}/workflows`)
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="New workspace"
+      width="small"
+      submit="Make workspace"
+      busy={make.isPending}
+      error={make.isError ? messageOf(make.error) : null}
+      onSubmit={() => make.mutate()}
+    >
+      <Field label="Name">
+        {(tied) => (
+          <Input
+            {...tied}
+            required
+            autoFocus
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}
