@@ -1,45 +1,284 @@
-import { useQuery } from '@tanstack/react-query'
-import { Workflow } from 'lucide-react'
-import { Link } from 'wouter'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ArchiveRestore, Ellipsis, FileUp, Plus, Search, SearchX, Workflow } from 'lucide-react'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { useLocation, useSearchParams } from 'wouter'
 import { call } from '../../api/call.ts'
-import { Badge } from '../../parts/badge.tsx'
+import { Button, IconButton } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Input } from '../../parts/field.tsx'
+import { findItems } from '../../parts/find.ts'
+import { isTyping } from '../../parts/keys.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { Cell, Row, Table } from '../../parts/table.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { useCommands } from '../../shell/commands.tsx'
 import { Page, PageBody } from '../../shell/page.tsx'
-import { useWorkspace } from '../../shell/workspace.tsx'
+import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
+import { exportWorkflow } from './export-workflow.ts'
+import { ImportDialog } from './import-dialog.tsx'
+import { ChangeWorkflow, DeletedWorkflows, MoveFolder, NewWorkflow } from './workflow-dialogs.tsx'
+import { FoundWorkflows, WorkflowTree } from './workflow-list.tsx'
+import { type Glance, glanceQuery } from './workflow-queries.ts'
 
-/** The workflows of a workspace. */
+type Open =
+  | { kind: 'new' | 'deleted' }
+  | { kind: 'import'; files: readonly File[] }
+  | { kind: 'name' | 'folder' | 'delete'; workflow: Glance }
+  | { kind: 'move'; path: string }
+
+/** The workflows of a workspace: found, made, put in order. */
 export function WorkflowsScreen() {
-  const { id, name } = useWorkspace()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['workflows', id],
-    queryFn: ({ signal }) => call('GET /api/workflows', { query: { workspaceId: id }, signal }),
-  })
+  const { id: workspaceId, name: workspaceName } = useWorkspace()
+  const mayWrite = useMayWrite()
+  const [search, setSearch] = useSearchParams()
+  const typed = search.get('q') ?? ''
+  const [open, setOpen] = useState<Open>()
+  const [, navigate] = useLocation()
+  const finder = useRef<HTMLInputElement>(null)
+  const { data, error, refetch } = useQuery(glanceQuery(workspaceId))
+  const actions = useActions(setOpen)
+  const workflows = data ?? []
+  const found = findItems(
+    workflows,
+    typed,
+    ({ name, folder, description }) => `${name} ${folder ?? ''} ${description ?? ''}`,
+  )
+  useSlash(() => finder.current?.focus())
+  useCommands(
+    [
+      ...(mayWrite
+        ? [
+            {
+              id: 'new-workflow',
+              label: 'New workflow',
+              group: 'Workflow',
+              icon: <Plus size={15} />,
+              run: () => setOpen({ kind: 'new' }),
+            },
+            {
+              id: 'import',
+              label: 'Import workflows',
+              group: 'Workflow',
+              icon: <FileUp size={15} />,
+              run: () => setOpen({ kind: 'import', files: [] }),
+            },
+          ]
+        : []),
+      ...workflows.slice(0, 200).map(({ id, name, folder }) => ({
+        id: `open-${id}`,
+        label: name,
+        group: 'Workflows',
+        words: folder ?? '',
+        icon: <Workflow size={15} />,
+        run: () => navigate(`/workflows/${id}`),
+      })),
+    ],
+    workspaceId,
+  )
+  const drop = (event: DragEvent) => {
+    if (!mayWrite || open || event.dataTransfer.files.length === 0) return
+    event.preventDefault()
+    setOpen({ kind: 'import', files: [...event.dataTransfer.files] })
+  }
   return (
-    <Page title="Workflows" crumbs={[{ label: name }]}>
-      <PageBody>
-        {error ? (
-          <Failed error={error} retry={() => void refetch()} />
-        ) : !data ? (
-          <Loading />
-        ) : data.data.length === 0 ? (
-          <Empty icon={<Workflow size={22} />} title="No workflows yet" />
-        ) : (
-          <Table label="Workflows" head={['Name', 'Folder', 'Deployed']}>
-            {data.data.map((workflow) => (
-              <Row key={workflow.id}>
-                <Cell>
-                  <Link href={`/workflows/${workflow.id}`} className="font-medium hover:underline">
-                    {workflow.name}
-                  </Link>
-                </Cell>
-                <Cell className="text-muted">{workflow.folder}</Cell>
-                <Cell>{workflow.isDeployed && <Badge tone="ok">v{workflow.version}</Badge>}</Cell>
-              </Row>
-            ))}
-          </Table>
-        )}
-      </PageBody>
+    <Page
+      title="Workflows"
+      crumbs={[{ label: workspaceName }]}
+      actions={
+        mayWrite && (
+          <>
+            <Button
+              className="max-md:hidden"
+              icon={<FileUp size={15} aria-hidden="true" />}
+              onClick={() => setOpen({ kind: 'import', files: [] })}
+            >
+              Import
+            </Button>
+            <Button
+              look="primary"
+              icon={<Plus size={15} aria-hidden="true" />}
+              onClick={() => setOpen({ kind: 'new' })}
+            >
+              New workflow
+            </Button>
+            <Menu
+              align="end"
+              trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
+              entries={[
+                { label: 'Import', icon: <FileUp size={15} />, onSelect: () => setOpen({ kind: 'import', files: [] }) },
+                {
+                  label: 'Deleted workflows',
+                  icon: <ArchiveRestore size={15} />,
+                  onSelect: () => setOpen({ kind: 'deleted' }),
+                },
+              ]}
+            />
+          </>
+        )
+      }
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the import can be opened by its button, too */}
+      <div className="flex min-h-0 flex-1 flex-col" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+        <PageBody>
+          {error && !data ? (
+            <Failed error={error} retry={() => void refetch()} />
+          ) : !data ? (
+            <Loading />
+          ) : data.length === 0 ? (
+            <NoWorkflows mayWrite={mayWrite} onOpen={setOpen} />
+          ) : (
+            <>
+              <div className="relative mb-4 max-w-88">
+                <Search
+                  size={15}
+                  className="pointer-events-none absolute top-2 left-2.5 text-muted"
+                  aria-hidden="true"
+                />
+                <Input
+                  ref={finder}
+                  type="search"
+                  aria-label="Find workflows"
+                  placeholder="Find by name, folder or description"
+                  className="pl-8"
+                  value={typed}
+                  onChange={(event) => {
+                    const text = event.target.value
+                    setSearch(text === '' ? {} : { q: text }, { replace: true })
+                  }}
+                />
+              </div>
+              {typed.trim() === '' ? (
+                <WorkflowTree workflows={workflows} actions={actions} mayWrite={mayWrite} />
+              ) : found.length > 0 ? (
+                <FoundWorkflows workflows={found} actions={actions} mayWrite={mayWrite} />
+              ) : (
+                <Empty icon={<SearchX size={22} />} title="Nothing is called that">
+                  No workflow of {workspaceName} has “{typed}” in its name, folder or description.
+                </Empty>
+              )}
+            </>
+          )}
+        </PageBody>
+      </div>
+      <Dialogs open={open} workflows={workflows} onClose={() => setOpen(undefined)} onDelete={actions.deleteNow} />
     </Page>
   )
+}
+
+function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: Open) => void }) {
+  return (
+    <Empty
+      icon={<Workflow size={22} />}
+      title="No workflows yet"
+      action={
+        mayWrite && (
+          <>
+            <Button onClick={() => onOpen({ kind: 'import', files: [] })}>Import</Button>
+            <Button look="primary" onClick={() => onOpen({ kind: 'new' })}>
+              New workflow
+            </Button>
+          </>
+        )
+      }
+    >
+      A workflow begins with what starts it, a request say, and goes on from block to block.
+    </Empty>
+  )
+}
+
+function Dialogs({
+  open,
+  workflows,
+  onClose,
+  onDelete,
+}: {
+  open: Open | undefined
+  workflows: readonly Glance[]
+  onClose: () => void
+  onDelete: (workflow: Glance) => Promise<unknown>
+}) {
+  switch (open?.kind) {
+    case undefined:
+      return null
+    case 'new':
+      return <NewWorkflow taken={workflows} onClose={onClose} />
+    case 'import':
+      return <ImportDialog taken={workflows} files={open.files} onClose={onClose} />
+    case 'deleted':
+      return <DeletedWorkflows onClose={onClose} />
+    case 'move':
+      return <MoveFolder path={open.path} workflows={workflows} onClose={onClose} />
+    case 'delete':
+      return (
+        <Confirm
+          open
+          onClose={onClose}
+          title={`Delete ${open.workflow.name}?`}
+          action="Delete"
+          onConfirm={() => onDelete(open.workflow)}
+        >
+          Version {open.workflow.version} of it is live: whoever calls it is refused from now on. It can be had back.
+        </Confirm>
+      )
+    case 'name':
+    case 'folder':
+      return <ChangeWorkflow workflow={open.workflow} what={open.kind} workflows={workflows} onClose={onClose} />
+  }
+}
+
+function useActions(setOpen: (open: Open) => void) {
+  const { id: workspaceId } = useWorkspace()
+  const queries = useQueryClient()
+  const toast = useToast()
+  const anew = () => queries.invalidateQueries(glanceQuery(workspaceId))
+  const duplicate = useMutation({
+    mutationFn: ({ id }: Glance) => call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
+    onSuccess: async ({ name }) => {
+      await anew()
+      toast.show({ text: `${name} was made.` })
+    },
+    onError: toast.fail,
+  })
+  const restore = async (id: string) => {
+    try {
+      const { reason } = await call('POST /api/editor/workflows/:id/restore', { params: { id } })
+      if (reason) toast.show({ text: `It is back, and not deployed: ${reason}`, tone: 'error' })
+    } catch (error) {
+      toast.fail(error)
+    }
+    await anew()
+  }
+  const deleteNow = async ({ id, name }: Glance) => {
+    await call('DELETE /api/workflows/:id', { params: { id } })
+    queries.setQueryData(glanceQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
+    toast.show({ text: `${name} was deleted.`, action: { label: 'Undo', run: () => void restore(id) } })
+  }
+  return {
+    deleteNow,
+    rename: (workflow: Glance) => setOpen({ kind: 'name', workflow }),
+    move: (workflow: Glance) => setOpen({ kind: 'folder', workflow }),
+    moveFolder: (path: string) => setOpen({ kind: 'move', path }),
+    duplicate: (workflow: Glance) => duplicate.mutate(workflow),
+    exportFile: ({ id }: Glance) => void exportWorkflow(id).catch(toast.fail),
+    // What nobody calls goes at once: the note that says so takes it back.
+    remove: (workflow: Glance) => {
+      if (workflow.version !== null) setOpen({ kind: 'delete', workflow })
+      else void deleteNow(workflow).catch(toast.fail)
+    },
+  }
+}
+
+/** `/`, while nobody types. */
+function useSlash(onSlash: () => void): void {
+  const latest = useRef(onSlash)
+  latest.current = onSlash
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      event.preventDefault()
+      latest.current()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
 }

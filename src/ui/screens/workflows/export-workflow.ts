@@ -1,0 +1,29 @@
+import { call } from '../../api/call.ts'
+
+/** Gives a workflow's document to the browser as a file, as `millrace workflows push` and the import take it. */
+export async function exportWorkflow(id: string): Promise<void> {
+  const answer = await call('GET /api/workflows/:id', { params: { id } })
+  const document = Object.fromEntries(Object.entries(answer).filter(([name]) => !ownMembers.has(name)))
+  const blob = new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' })
+  const url = URL.createObjectURL(blob)
+  const link = globalThis.document.createElement('a')
+  link.href = url
+  link.download = `${fileNameOf(answer.name)}.json`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+/** What the service adds to a document. */
+const ownMembers: ReadonlySet<string> = new Set([
+  'workspaceId',
+  'createdAt',
+  'updatedAt',
+  'updatedBy',
+  'revision',
+  'isDeployed',
+])
+
+function fileNameOf(name: string): string {
+  const plain = name.toLowerCase().replaceAll(/[^\p{Letter}\p{Number}]+/gu, '-')
+  return plain.replaceAll(/^-|-$/g, '').slice(0, 80) || 'workflow'
+}

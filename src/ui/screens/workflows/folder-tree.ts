@@ -1,0 +1,51 @@
+/** A folder as the list shows it: what lies in it, and below it. */
+export type FolderNode<Item> = { path: string; name: string; items: Item[]; folders: FolderNode<Item>[]; count: number }
+
+/** Folders exist through what lies in them. Names are in the order of the alphabet, numbers in that of their values. */
+export function treeOf<Item extends { name: string; folder: string | null }>(items: readonly Item[]): FolderNode<Item> {
+  const root: FolderNode<Item> = { path: '', name: '', items: [], folders: [], count: 0 }
+  for (const item of items) {
+    let node = root
+    node.count += 1
+    for (const step of (item.folder ?? '').split('/').filter((part) => part !== '')) {
+      const path = node.path === '' ? step : `${node.path}/${step}`
+      let next = node.folders.find((folder) => folder.path === path)
+      if (!next) {
+        next = { path, name: step, items: [], folders: [], count: 0 }
+        node.folders.push(next)
+      }
+      next.count += 1
+      node = next
+    }
+    node.items.push(item)
+  }
+  sort(root)
+  return root
+}
+
+function sort<Item extends { name: string }>(node: FolderNode<Item>): void {
+  node.items.sort((a, b) => order.compare(a.name, b.name))
+  node.folders.sort((a, b) => order.compare(a.name, b.name))
+  for (const folder of node.folders) sort(folder)
+}
+
+/** Every folder that is named, and those above, in the order of the alphabet. */
+export function foldersIn(items: readonly { folder: string | null }[]): string[] {
+  const all = new Set<string>()
+  for (const { folder } of items) {
+    const steps = (folder ?? '').split('/').filter((part) => part !== '')
+    for (let depth = 1; depth <= steps.length; depth += 1) all.add(steps.slice(0, depth).join('/'))
+  }
+  return [...all].sort(order.compare)
+}
+
+/** A name that nothing here has: `Report`, then `Report 2`. */
+export function freeName(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted
+  for (let count = 2; ; count += 1) {
+    const name = `${wanted} ${count}`
+    if (!taken.includes(name)) return name
+  }
+}
+
+const order = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })

@@ -1,0 +1,27 @@
+/** A document that may be imported, as far as it can be told without the service. */
+export type Importable = { name: string } & Record<string, unknown>
+
+/** Reads a workflow document, or a list of them. Throws an error whose message is for people. */
+export function readImport(text: string): Importable[] {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const all = Array.isArray(value) ? value : [value]
+  if (all.length === 0) throw new Error('The list is empty.')
+  return all.map((document, index) => {
+    const which = all.length === 1 ? 'This' : `Number ${index + 1}`
+    if (!isObject(document) || !isObject(document['blocks'])) {
+      throw new Error(`${which} is no workflow document: it has no blocks.`)
+    }
+    const { name } = document
+    if (typeof name !== 'string' || name.trim() === '') throw new Error(`${which} has no name.`)
+    return { ...document, name }
+  })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,268 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useId, useState } from 'react'
+import { useLocation } from 'wouter'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog, DialogBody, FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input } from '../../parts/field.tsx'
+import { Failed, Loading } from '../../parts/states.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { useWorkspace } from '../../shell/workspace.tsx'
+import { foldersIn, freeName } from './folder-tree.ts'
+import { type Glance, glanceQuery } from './workflow-queries.ts'
+
+/** Makes a workflow with a trigger, and opens it. */
+export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onClose: () => void }) {
+  const { id: workspaceId } = useWorkspace()
+  const [, navigate] = useLocation()
+  const [name, setName] = useState(() =>
+    freeName(
+      'New workflow',
+      taken.map((workflow) => workflow.name),
+    ),
+  )
+  const [folder, setFolder] = useState('')
+  const make = useMutation({
+    mutationFn: () => {
+      const start = {
+        id: 'start',
+        type: 'api_trigger',
+        name: 'Start',
+        position: { x: 0, y: 0 },
+        params: { inputFormat: [] },
+      }
+      const path = tidied(folder)
+      const body = { workspaceId, name: name.trim(), ...(path ? { folder: path } : {}), blocks: { start }, edges: [] }
+      return call('POST /api/workflows', { body })
+    },
+    onSuccess: ({ id }) => navigate(`/workflows/${id}`),
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="New workflow"
+      width="small"
+      submit="Make workflow"
+      busy={make.isPending}
+      error={make.isError ? messageOf(make.error) : null}
+      onSubmit={() => make.mutate()}
+    >
+      <NameField name={name} onChange={setName} />
+      <FolderField folder={folder} onChange={setFolder} workflows={taken} />
+    </FormDialog>
+  )
+}
+
+/** Another name, or another folder. */
+export function ChangeWorkflow({
+  workflow,
+  what,
+  workflows,
+  onClose,
+}: {
+  workflow: Glance
+  what: 'name' | 'folder'
+  workflows: readonly Glance[]
+  onClose: () => void
+}) {
+  const [name, setName] = useState(workflow.name)
+  const [folder, setFolder] = useState(workflow.folder ?? '')
+  return (
+    <ChangeDialog
+      title={what === 'name' ? `Rename ${workflow.name}` : `Move ${workflow.name}`}
+      submit={what === 'name' ? 'Rename' : 'Move'}
+      onClose={onClose}
+      onSubmit={() =>
+        call('PATCH /api/editor/workflows/:id', {
+          params: { id: workflow.id },
+          body: what === 'name' ? { name: name.trim() } : { folder: tidied(folder) },
+        })
+      }
+    >
+      {what === 'name' ? (
+        <NameField name={name} onChange={setName} />
+      ) : (
+        <FolderField folder={folder} onChange={setFolder} workflows={workflows} />
+      )}
+    </ChangeDialog>
+  )
+}
+
+/** Another path for a folder and all below it. */
+export function MoveFolder({
+  path,
+  workflows,
+  onClose,
+}: {
+  path: string
+  workflows: readonly Glance[]
+  onClose: () => void
+}) {
+  const { id: workspaceId } = useWorkspace()
+  const [to, setTo] = useState(path)
+  return (
+    <ChangeDialog
+      title={`Rename or move ${path}`}
+      submit="Move"
+      onClose={onClose}
+      onSubmit={() => call('POST /api/editor/folders/move', { body: { workspaceId, path, to: tidied(to) } })}
+    >
+      <FolderField folder={to} onChange={setTo} workflows={workflows} />
+    </ChangeDialog>
+  )
+}
+
+function ChangeDialog({
+  title,
+  submit,
+  onClose,
+  onSubmit,
+  children,
+}: {
+  title: string
+  submit: string
+  onClose: () => void
+  onSubmit: () => Promise<unknown>
+  children: ReactNode
+}) {
+  const { id } = useWorkspace()
+  const queries = useQueryClient()
+  const change = useMutation({
+    mutationFn: onSubmit,
+    onSuccess: async () => {
+      await queries.invalidateQueries(glanceQuery(id))
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={title}
+      width="small"
+      submit={submit}
+      busy={change.isPending}
+      error={change.isError ? messageOf(change.error) : null}
+      onSubmit={() => change.mutate()}
+    >
+      {children}
+    </FormDialog>
+  )
+}
+
+/** What was deleted lately, to be had back. */
+export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
+  const { id: workspaceId } = useWorkspace()
+  const queries = useQueryClient()
+  const toast = useToast()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['deleted-workflows', workspaceId],
+    queryFn: ({ signal }) => call('GET /api/editor/workflows/deleted', { query: { workspaceId }, signal }),
+    staleTime: 0,
+  })
+  const restore = useMutation({
+    mutationFn: (id: string) => call('POST /api/editor/workflows/:id/restore', { params: { id } }),
+    onSuccess: async ({ reason }) => {
+      await Promise.all([queries.invalidateQueries(glanceQuery(workspaceId)), refetch()])
+      toast.show(reason ? { text: `It is back, and not deployed: ${reason}`, tone: 'error' } : { text: 'It is back.' })
+    },
+    onError: toast.fail,
+  })
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Deleted workflows"
+      description="They can be had back until retention takes them."
+    >
+      <DialogBody>
+        {error ? (
+          <Failed error={error} retry={() => void refetch()} />
+        ) : !data ? (
+          <Loading lines={3} />
+        ) : data.data.length === 0 ? (
+          <p className="py-6 text-center text-sm text-muted">Nothing was deleted.</p>
+        ) : (
+          <ul className="divide-y divide-line rounded-lg border border-line">
+            {data.data.map(({ id, name, folder, deletedAt }) => (
+              <li key={id} className="flex items-center gap-3 px-3 py-2">
+                <div className="min-w-0 flex-1">
+                  <p className="truncate text-sm font-medium">{name}</p>
+                  <p className="truncate text-xs text-muted">
+                    {folder && `${folder} · `}deleted <TimeAgo at={deletedAt} />
+                  </p>
+                </div>
+                <Button
+                  size="small"
+                  busy={restore.isPending && restore.variables === id}
+                  onClick={() => restore.mutate(id)}
+                >
+                  Restore
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </DialogBody>
+    </Dialog>
+  )
+}
+
+function NameField({ name, onChange }: { name: string; onChange: (name: string) => void }) {
+  return (
+    <Field label="Name">
+      {(tied) => (
+        <Input
+          {...tied}
+          autoFocus
+          required
+          maxLength={200}
+          value={name}
+          onFocus={(event) => event.target.select()}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+function FolderField({
+  folder,
+  onChange,
+  workflows,
+}: {
+  folder: string
+  onChange: (folder: string) => void
+  workflows: readonly Glance[]
+}) {
+  const list = useId()
+  return (
+    <Field label="Folder" optional note="Such as sales/europe. A new one is made by naming it.">
+      {(tied) => (
+        <>
+          <Input
+            {...tied}
+            list={list}
+            maxLength={500}
+            value={folder}
+            onFocus={(event) => event.target.select()}
+            onChange={(event) => onChange(event.target.value)}
+          />
+          <datalist id={list}>
+            {foldersIn(workflows).map((path) => (
+              <option key={path} value={path} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}
+
+function tidied(folder: string): string | null {
+  const steps = folder.split('/').map((step) => step.trim())
+  return steps.filter((step) => step !== '').join('/') || null
+}

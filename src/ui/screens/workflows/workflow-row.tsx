@@ -1,0 +1,154 @@
+import { CopyPlus, Download, Ellipsis, FolderInput, Pencil, ScrollText, Trash2, Webhook, Workflow } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import { countOf } from '../../parts/amount-text.ts'
+import { Dot } from '../../parts/badge.tsx'
+import { IconButton } from '../../parts/button.tsx'
+import { classes } from '../../parts/class-names.ts'
+import { Hint } from '../../parts/hint.tsx'
+import { ContextMenu, Menu, type MenuEntry } from '../../parts/menu.tsx'
+import { SparkLine } from '../../parts/spark-line.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { durationText } from '../../parts/time-text.ts'
+import { useWorkspace } from '../../shell/workspace.tsx'
+import type { Glance } from './workflow-queries.ts'
+
+/** What can be done with a workflow from the list. */
+export type RowActions = {
+  rename: (workflow: Glance) => void
+  move: (workflow: Glance) => void
+  duplicate: (workflow: Glance) => void
+  exportFile: (workflow: Glance) => void
+  remove: (workflow: Glance) => void
+}
+
+export const rowColumns =
+  'grid grid-cols-[minmax(0,1fr)_auto_32px] md:grid-cols-[minmax(0,1fr)_136px_112px_128px_32px] items-center gap-x-3'
+
+/** One workflow: its name, what of it is live, how it last ran, what ran today. */
+export function WorkflowRow({
+  workflow,
+  depth,
+  actions,
+  mayWrite,
+  where,
+}: {
+  workflow: Glance
+  depth: number
+  actions: RowActions
+  mayWrite: boolean
+  /** The folder, where the list does not show it. */
+  where?: string | null
+}) {
+  const { id, name, description } = workflow
+  const entries = useEntries(workflow, actions, mayWrite)
+  return (
+    <ContextMenu entries={entries}>
+      <li className={classes(rowColumns, 'relative min-h-12 border-t border-line pr-2 pl-3 hover:bg-hover')}>
+        <div className="flex min-w-0 items-center gap-2.5 py-1.5" style={{ paddingLeft: `${depth * 20}px` }}>
+          <Workflow size={16} className="shrink-0 text-muted" aria-hidden="true" />
+          <div className="min-w-0">
+            {/* The whole line leads there, and yet it is one link. */}
+            <Link href={`/workflows/${id}`} className="block truncate text-sm font-medium after:absolute after:inset-0">
+              {name}
+            </Link>
+            {(where || description) && (
+              <p className="truncate text-xs text-muted">{[where, description].filter(Boolean).join(' · ')}</p>
+            )}
+          </div>
+        </div>
+        <Deployed workflow={workflow} />
+        <LastRun workflow={workflow} />
+        <Today workflow={workflow} />
+        <div className="relative">
+          <Menu
+            align="end"
+            trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis size={16} />} />}
+            entries={entries}
+          />
+        </div>
+      </li>
+    </ContextMenu>
+  )
+}
+
+function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): MenuEntry[] {
+  const workspace = useWorkspace()
+  const [, navigate] = useLocation()
+  const { id } = workflow
+  const change: MenuEntry[] = [
+    { label: 'Rename', icon: <Pencil size={15} />, onSelect: () => actions.rename(workflow) },
+    { label: 'Move to folder', icon: <FolderInput size={15} />, onSelect: () => actions.move(workflow) },
+    { label: 'Duplicate', icon: <CopyPlus size={15} />, onSelect: () => actions.duplicate(workflow) },
+    'separator',
+  ]
+  return [
+    ...(mayWrite ? change : []),
+    {
+      label: 'Logs',
+      icon: <ScrollText size={15} />,
+      onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${id}`),
+    },
+    { label: 'Webhooks', icon: <Webhook size={15} />, onSelect: () => navigate(`/workflows/${id}/webhooks`) },
+    { label: 'Export as a file', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
+    ...(mayWrite
+      ? ([
+          'separator',
+          { label: 'Delete', icon: <Trash2 size={15} />, danger: true, onSelect: () => actions.remove(workflow) },
+        ] as const)
+      : []),
+  ]
+}
+
+function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
+  const [tone, text] =
+    version === null
+      ? (['plain', 'Not deployed'] as const)
+      : hasChanges
+        ? (['warn', `v${version}, changed since`] as const)
+        : (['ok', `v${version} is live`] as const)
+  return (
+    <span className="flex items-center gap-2 text-xs whitespace-nowrap text-muted max-md:hidden">
+      <Dot tone={tone} />
+      {text}
+    </span>
+  )
+}
+
+function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
+  const workspace = useWorkspace()
+  if (!lastRun) return <span className="text-xs text-muted">–</span>
+  const { logId, level, startedAt, durationMs } = lastRun
+  const isFailed = level === 'error'
+  return (
+    <Hint text={`The last run ${isFailed ? 'failed' : 'went well'} in ${durationText(durationMs)}`} side="top">
+      <Link
+        href={`/w/${workspace.id}/logs?range=all&entry=${logId}`}
+        className={classes(
+          'relative z-1 flex items-center gap-2 rounded-sm text-xs whitespace-nowrap hover:underline',
+          isFailed ? 'text-error-text' : 'text-muted',
+        )}
+      >
+        <Dot tone={isFailed ? 'error' : 'ok'} label={isFailed ? 'Failed' : 'Succeeded'} />
+        <TimeAgo at={startedAt} />
+      </Link>
+    </Hint>
+  )
+}
+
+function Today({ workflow: { runs, errors } }: { workflow: Glance }) {
+  const all = runs.reduce((sum, count) => sum + count, 0)
+  const failed = errors.reduce((sum, count) => sum + count, 0)
+  const label = `${countOf(all, 'run')} in 24 hours${failed > 0 ? `, ${failed} failed` : ''}`
+  return (
+    <Hint text={label} side="top">
+      <span className="relative z-1 max-md:hidden">
+        <SparkLine
+          counts={runs.map((count, hour) => ({ all: count, errors: errors[hour] ?? 0 }))}
+          label={label}
+          width={120}
+          height={22}
+        />
+      </span>
+    </Hint>
+  )
+}
