@@ -12,7 +12,8 @@ const tailMax = 131_072
 
 /**
  * Adds the rows of a new zone to the counts by hour, so that a glance at a workspace reads a few hundred counts, and only
- * rows that belong to no zone yet one by one. 0.15 ms for a zone's 512 rows, in the background.
+ * rows that belong to no zone yet one by one. 0.5 ms for a zone's 512 rows of 150 workflows, in the background, where making
+ * the zone takes 2 ms.
  */
 export function countHours(sql: Sql, workspace: number, from: number, to: number): void {
   const hours = sql.all<{ workflow: number; hour: number; runs: number; errors: number; last: number }>(
