@@ -79,7 +79,7 @@ export type App = {
   store: Store
   address: { url: string; hostname: string; port: number }
   /** Every route that it answers on. */
-  routes: readonly KnownRoute[]
+  routes(): Promise<readonly KnownRoute[]>
   /** Lets runs in flight end for `graceMs` at most, writes what they leave, and closes everything. */
   stop(graceMs: number): Promise<void>
 }
@@ -423,7 +423,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   return {
     store,
     address: { url: settings.baseUrl(), hostname: config.host, port: listener.port },
-    routes: server.app.routes,
+    routes: async () => [...server.app.routes, ...(await server.editor()).routes],
     async stop(graceMs) {
       const stopped = listener.stop(false)
       await scheduler.stop()

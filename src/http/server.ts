@@ -1,10 +1,11 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
+import { leaving } from './leaving.ts'
 import { accountRoutes } from './routes/account.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
-import { editorRoutes } from './routes/editor.ts'
+import type { EditorApi } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -28,6 +29,8 @@ export type MoreRoutes = {
 
 export type HttpServer = {
   app: AnyElysia
+  /** What only the dashboard asks for. */
+  editor(): Promise<AnyElysia>
   /** Answers what even the app could not. */
   lost(thrown: unknown): Response
 }
@@ -35,16 +38,19 @@ export type HttpServer = {
 /** The whole HTTP interface: the table of contents of the API. It answers on a `Listener`. */
 export function createServer(services: Services, more: MoreRoutes = {}): HttpServer {
   const door = new Door(services)
-  const server: AnyElysia = new Elysia({
-    normalize: false,
-    // Without this a Host of fewer than four letters gives 404s, or loses the query.
-    handler: { standardHostname: false },
-  })
-    // First: hooks apply only to routes registered after them.
-    .onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
+  let editor: Promise<AnyElysia> | undefined
+  const loadEditor = () => {
+    editor ??= import('./routes/editor.ts').then(({ editorRoutes }) => {
+      const routes = newApp(door).use(leaving(door)).use(editorRoutes(services, door))
+      return routes.use(unknownRoutes(door, () => routes.routes))
+    })
+    return editor
+  }
+  const server: AnyElysia = newApp(door)
     .use(more.execute?.(door) ?? new Elysia())
     .use(more.webhooks?.(door) ?? new Elysia())
     .use(more.chat?.(door) ?? new Elysia())
+    .use(editorLater(loadEditor))
     .use(leaving(door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))
@@ -53,11 +59,35 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(chatPageRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
-  return { app: server, lost: (thrown) => door.lost(thrown) }
+  return { app: server, editor: loadEditor, lost: (thrown) => door.lost(thrown) }
+}
+
+function newApp(door: Door): AnyElysia {
+  const app = new Elysia({
+    normalize: false,
+    // Without this a Host of fewer than four letters gives 404s, or loses the query.
+    handler: { standardHostname: false },
+  })
+  // First: hooks apply only to routes registered after them.
+  return app.onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
+}
+
+/** The dashboard's own routes, made when a page first asks: a tenth of the start, of which most services have no use. */
+function editorLater(load: () => Promise<AnyElysia>): AnyElysia {
+  return new Elysia().all(
+    '/api/editor/*',
+    async ({ request, server }) => {
+      const app = await load()
+      // Where its handlers look for the address of a caller, and lift the timeout of a connection.
+      app.server = server
+      return await app.fetch(request)
+    },
+    { parse: 'none', detail: { hide: true } },
+  )
 }
 
 /** What the editor's typed client is made of. */
-export type Api = ReturnType<typeof apiRoutes>
+export type Api = { '~Routes': ReturnType<typeof apiRoutes>['~Routes'] & EditorApi['~Routes'] }
 
 function apiRoutes(services: Services, door: Door) {
   return new Elysia()
@@ -69,23 +99,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
-    .use(editorRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))
-}
-
-/** Sees every answer out. After the routes that start runs, which pay for no hook and report to the door themselves. */
-function leaving(door: Door): AnyElysia {
-  return new Elysia().mapResponse({ as: 'global' }, ({ request, set, route, responseValue }) => {
-    const own = responseValue instanceof Response ? responseValue : undefined
-    const status = own?.status ?? (typeof set.status === 'number' ? set.status : 200)
-    door.leave(request, { route, status, bytes: () => (own ? null : bytesOf(responseValue)) })
-  })
-}
-
-function bytesOf(answer: unknown): number {
-  if (answer === undefined || answer === null) return 0
-  if (answer instanceof Uint8Array) return answer.byteLength
-  return Buffer.byteLength(typeof answer === 'string' ? answer : JSON.stringify(answer))
 }

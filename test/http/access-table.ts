@@ -207,6 +207,7 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /logs/*', '/logs/<log>', 'nothing', 200),
   row('GET /assets/:name', '/assets/main.js', 'nothing', 200),
 
+  row('ALL /api/editor/*', '/api/editor/nothing', 'nothing', 404),
   row('ALL /*', '/nothing/here', 'nothing', 404),
   row('ALL /*', '/api/v1/nothing', 'key', 404),
 ]

@@ -13,8 +13,8 @@ describe('every route', () => {
   beforeEach(() => world.letAMinutePass())
   afterAll(() => world.close())
 
-  test('is in the table of who may call what', () => {
-    const routes = world.app.routes
+  test('is in the table of who may call what', async () => {
+    const routes = (await world.app.routes())
       .filter(({ method }) => method !== 'WS')
       .map(({ method, path }) => `${method} ${path}`)
     const rows = new Set(accessTable.map(({ route }) => route))

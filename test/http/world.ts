@@ -74,7 +74,7 @@ export class HttpWorld {
   readonly workspaceId = newId()
   readonly userId = newId()
   readonly #sequence = new LogSequence(Date.now)
-  #declared: Promise<DeclaredAnswers> | undefined
+  #declared: Promise<DeclaredAnswers[]> | undefined
   owner = ''
   stranger = ''
   url = ''
@@ -201,9 +201,8 @@ export class HttpWorld {
       text,
       json: isJson ? JSON.parse(text) : undefined,
     }
-    this.#declared ??= describeApi(this.app, 'test').then((openApi) => new DeclaredAnswers(openApi))
-    const declared = await this.#declared
-    declared.assert(method, path, answer)
+    this.#declared ??= this.#describe()
+    for (const declared of await this.#declared) declared.assert(method, path, answer)
     return answer
   }
 
@@ -293,6 +292,11 @@ export class HttpWorld {
     await this.#listener.stop(true)
     await this.store.close()
     rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  async #describe(): Promise<DeclaredAnswers[]> {
+    const apps = [this.app, await this.#server.editor()]
+    return Promise.all(apps.map(async (app) => new DeclaredAnswers(await describeApi(app, 'test'))))
   }
 
   #cancel(executionId: string): boolean {

@@ -33,3 +33,5 @@ export function editorRoutes(services: Services, door: Door) {
     .use(webhookRoutes(services, door))
     .use(runRoutes(services, door))
 }
+
+export type EditorApi = ReturnType<typeof editorRoutes>

@@ -14,7 +14,7 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
     '/swagger/json',
     async ({ request, set }) => {
       door.greet(request, set)
-      document ??= describeApi(api(), version, isPublic).then((openApi) => JSON.stringify(openApi))
+      document ??= describeApi(api(), version).then((openApi) => JSON.stringify(openApi))
       set.headers['content-type'] = 'application/json'
       return await document
     },
@@ -36,14 +36,10 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
 }
 
 /**
- * The OpenAPI document of an app, or of those of its paths that are wanted. The swagger plugin is loaded here and stays on an app of its own: its page needs the
+ * The OpenAPI document of an app. The swagger plugin is loaded here and stays on an app of its own: its page needs the
  * internet, its document needs repair.
  */
-export async function describeApi(
-  api: AnyElysia,
-  version: string,
-  isWanted: (path: string) => boolean = () => true,
-): Promise<OpenApi> {
+export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
   const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([
     import('@elysiajs/swagger'),
     import('../route-examples.ts'),
@@ -65,14 +61,8 @@ export async function describeApi(
   inner.use(api)
   Object.assign(api, { getServer, getGlobalRoutes })
   const answer = await inner.handle(new Request(`http://localhost${path}/json`))
-  const document = (await answer.json()) as OpenApi
-  const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => isWanted(path)))
-  return repairOpenApi({ ...document, paths }, { operations: routeExamples, errors: errorExamples })
-}
-
-/** The dashboard's own routes are nobody else's: they take no key, and change with it. */
-function isPublic(path: string): boolean {
-  return !path.startsWith('/api/editor/')
+  const examples = { operations: routeExamples, errors: errorExamples }
+  return repairOpenApi((await answer.json()) as OpenApi, examples)
 }
 
 function infoOf(version: string) {
