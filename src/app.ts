@@ -343,6 +343,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     writer: () => writer,
     outbound: () => outbound.load(),
     sandbox: () => sandbox.load(),
+    watchers: () => bus.watchers,
     retention: () => retention.counters,
     store: () => store.measure(),
   })

@@ -1,7 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
+import type { ChatMessage } from '../domain/chat.ts'
 import { AppError } from '../domain/errors.ts'
 import type { RunFile } from '../domain/file.ts'
 import { isObject, put, readInput, type TriggerInput } from '../domain/input.ts'
+import { findMisfits } from '../domain/shape.ts'
 import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
 import type { PastRun } from '../engine/past-run.ts'
 import type { Plan, PlanTrigger } from '../engine/plan.ts'
@@ -75,7 +77,7 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
     }
     case 'chat': {
       const message = { input: '', conversationId: null, history: [], files: [], ...sent }
-      return { input: message, fields: message }
+      return { input: message, fields: message, ...historyIn(message) }
     }
     default: {
       const reading = readInput(sent, format, { samples: true })
@@ -96,5 +98,15 @@ export function pastInput({ node }: PlanTrigger, past: PastRun, files: readonly 
     if (name !== 'input' || !isObject(value)) put(fields, name, value)
   }
   const whole = isObject(past.root.input) ? past.root.input : {}
-  return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
+  const history = node.definition.starts === 'chat' ? historyIn(fields) : {}
+  return { input: whole, fields, ...history, ...(files.length > 0 ? { files } : {}) }
 }
+
+/** What agents are told of a chat that was tried by hand, or is run again. */
+function historyIn({ history }: Record<string, unknown>): Pick<TriggerInput, 'history'> {
+  return findMisfits(ChatHistory, history).length === 0 ? { history: history as ChatMessage[] } : {}
+}
+
+const ChatHistory = t.Array(
+  t.Object({ role: t.Union([t.Literal('user'), t.Literal('assistant')]), content: t.String() }),
+)

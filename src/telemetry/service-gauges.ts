@@ -9,6 +9,8 @@ export type Watched = {
   writer(): { healthy: boolean; rowsWaiting: number }
   outbound(): { running: number; waiting: number }
   sandbox(): { workers: number; waiting: number }
+  /** Readers who watch runs live. */
+  watchers(): number
   /** Since the start; the time of the last round is undefined before the first. */
   retention(): { entries: number; bytesFreed: number; heldMsMax: number; lastRoundAt: number | undefined }
   store(): Promise<StoreSizes>
@@ -23,7 +25,7 @@ export type StoreSizes = {
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {
-  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox } = watched
+  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox, watchers } = watched
   metrics.gauge('millrace_runs_in_flight', 'Runs that have started and whose entry is not written.', runsInFlight)
   metrics.gauge('millrace_runs_in_flight_max', 'Synchronous runs at once, at most.', () => runsMax)
   metrics.reading(
@@ -54,6 +56,7 @@ export function addServiceGauges(metrics: Metrics, watched: Watched): void {
     'Requests of workflows that wait for a place, in all or to their host.',
     () => outbound().waiting,
   )
+  metrics.gauge('millrace_watchers', 'Readers who watch runs live.', watchers)
   metrics.gauge('millrace_sandbox_workers', 'Threads that run the code of workflows.', () => sandbox().workers)
   metrics.gauge('millrace_sandbox_runs_waiting', 'Runs of code that wait for a thread.', () => sandbox().waiting)
 }

@@ -41,6 +41,12 @@ async function chat(params: Record<string, unknown> = {}, agent: Record<string, 
   return identifier
 }
 
+async function redeploy(identifier: string): Promise<void> {
+  const { json } = await world.call(`/api/workflows?workspaceId=${world.workspaceId}`)
+  const found = json.data.find(({ name }: { name: string }) => name.startsWith(`${identifier} `))
+  expect((await world.call(`/api/workflows/${found.id}/deploy`, { method: 'POST' })).json.version).toBe(2)
+}
+
 const say = (identifier: string, body: unknown, headers: Record<string, string> = {}, key: string | null = null) =>
   world.call(`/api/chat/${identifier}`, { body, key, headers })
 
@@ -71,6 +77,7 @@ describe('a chat', () => {
     expect((await say(identifier, { input: 'Two', conversationId })).json.reply).toBe('4: Two')
     const told = server.requests.at(-1)?.body['messages'] as { content: string }[]
     expect(told.map(({ content }) => content)).toEqual(['Repeat.', 'One', '2: One', 'Two'])
+    await redeploy(identifier)
     expect((await say(identifier, { input: 'Three', conversationId })).json.reply).toBe('6: Three')
     expect((await say(identifier, { input: 'Four', conversationId })).json.reply).toBe('6: Four')
     expect((await say(identifier, { input: 'Anew' })).json.reply).toBe('2: Anew')
@@ -85,6 +92,23 @@ describe('a chat', () => {
     expect((await say(forgetful, { input: 'Two', conversationId: again.json.conversationId })).json.reply).toBe(
       '2: Two',
     )
+  })
+
+  test('tells agents the same when a run of it is run again by hand', async () => {
+    const identifier = await chat()
+    const { conversationId } = (await say(identifier, { input: 'One' })).json
+    const second = await say(identifier, { input: 'Two', conversationId })
+    const told = server.requests.at(-1)?.body['messages']
+    const before = server.requests.length
+    const session = await world.signIn()
+    const entry = await world.call(`/api/v1/logs/executions/${second.json.executionId}`)
+    const runs = `/api/editor/workflows/${entry.json.workflowId}/runs`
+    const from = { executionId: second.json.executionId, blockId: 'ask' }
+    const again = await world.call(runs, { body: { from }, headers: session, key: null })
+    const events = await fetch(`${world.url}${again.json.eventsUrl}`, { headers: session })
+    expect(await events.text()).toContain('"status":"success"')
+    expect(server.requests.length).toBe(before + 1)
+    expect(server.requests.at(-1)?.body['messages']).toEqual(told)
   })
 
   test('streams like the execute endpoint, and tells the reply and the conversation at the end', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import type { LiveEvent } from '../../src/domain/live-event.ts'
 import { block, document } from '../make.ts'
 import { apiTrigger, endedOf, line, ManualWorld } from './manual-world.ts'
@@ -8,6 +9,19 @@ beforeAll(async () => {
   world = await ManualWorld.open()
 })
 afterAll(() => world.close())
+
+/** Answers when the gate opens. */
+function gatedServer(gate: Promise<void>): { url: string } & AsyncDisposable {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async () => {
+      await gate
+      return Response.json({})
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}/`, [Symbol.asyncDispose]: () => server.stop(true) }
+}
 
 const namesOf = (events: readonly LiveEvent[]) => endedOf(events).map(({ name }) => name)
 
@@ -130,19 +144,55 @@ describe('the events of a run', () => {
   })
 
   test('can be watched of a run that a key started, from the middle of it', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using slow = gatedServer(gate.promise)
     const waiting = document({
-      blocks: [apiTrigger, block('w', 'wait', { ms: 150 }), block('end', 'wait', { ms: 0 })],
+      blocks: [apiTrigger, block('w', 'api', { url: slow.url }), block('end', 'wait', { ms: 0 })],
       edges: ['start > w', 'w > end'],
     })
     const workflowId = await world.executions.deploy(waiting)
     const headers = { 'x-execution-mode': 'async' }
     const { json } = await world.executions.call(`/api/workflows/${workflowId}/execute`, { body: { days: 1 }, headers })
-    const events = await world.watch(json.executionId)
+    const events = await world.watch(json.executionId, () => gate.resolve())
     expect(events[0]).toMatchObject({ event: 'run.started', trigger: 'api', earlier: 0 })
     expect(events.map(({ event }) => event)).toContain('block.started')
     expect(namesOf(events)).toEqual(['start', 'w', 'end'])
     expect(events.at(-1)).toMatchObject({ event: 'run.ended', status: 'success' })
   })
+
+  test('are given up for a reader who does not read, who is told so; the run goes on', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using slow = gatedServer(gate.promise)
+    const many = document({
+      blocks: [
+        apiTrigger,
+        block('w', 'api', { url: slow.url }),
+        block('loop', 'loop'),
+        { ...block('f', 'function', { code: 'return "x".repeat(40_000)' }), parentId: 'loop' },
+      ],
+      edges: ['start > w', 'w > loop', 'loop:loop-start-source > f'],
+      loops: { loop: { loopType: 'for', iterations: 700 } },
+    })
+    const { json } = await world.post(await world.executions.deploy(many, false))
+    const socket = connect(Number(new URL(world.executions.url).port), '127.0.0.1')
+    const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+    let received = ''
+    socket.on('data', (data) => {
+      received += String(data)
+    })
+    const cookie = world.session['cookie'] ?? ''
+    socket.write(
+      `GET /api/editor/runs/${json.executionId}/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: ${cookie}\r\n\r\n`,
+    )
+    while (!received.includes('block.started')) await Bun.sleep(1)
+    socket.pause()
+    gate.resolve()
+    expect((await world.watch(json.executionId)).at(-1)).toMatchObject({ event: 'run.ended', status: 'success' })
+    socket.resume()
+    await closed
+    expect(received).toContain('"event":"dropped"')
+    expect(received).not.toContain('run.ended')
+  }, 60_000)
 
   test('show no secret', async () => {
     const { events } = await world.run(line())

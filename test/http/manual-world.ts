@@ -29,11 +29,12 @@ export class ManualWorld {
     return this.executions.call(`/api/editor/workflows/${workflowId}/runs`, { body, headers: this.session, key: null })
   }
 
-  /** The events of a run, to its end. */
-  async watch(executionId: string): Promise<LiveEvent[]> {
+  /** The events of a run, to its end. `begun`: told when the answer has begun. */
+  async watch(executionId: string, begun?: () => void): Promise<LiveEvent[]> {
     const address = `${this.executions.url}/api/editor/runs/${executionId}/events`
     const response = await fetch(address, { headers: this.session })
     expect(response.headers.get('content-type')).toBe('text/event-stream')
+    begun?.()
     const messages = (await response.text()).split('\n\n').flatMap((text) => {
       return text.startsWith('data: ') ? [text.slice(6)] : []
     })

@@ -162,6 +162,8 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       expect(await store.getUsage(home.userId, june)).toBe(0.75)
       expect(await store.getUsage(home.userId, july)).toBe(1)
       expect(await store.getUsage('nobody', july)).toBe(0)
+      await appendLogs(store, [logRow(home, 5, { ...at(july, 9), trigger: 'manual' })])
+      expect(await store.getUsage(home.userId, july)).toBe(1)
     })
   })
 }

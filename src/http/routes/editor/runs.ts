@@ -87,18 +87,25 @@ export function runRoutes(services: Services, door: Door) {
         const caller = await door.enterSession(request, set)
         door.note(request, { executionId })
         const headers = { 'x-request-id': String(set.headers['x-request-id']), 'x-execution-id': executionId }
-        const inFlight = manual.inFlight(executionId)
-        if (inFlight) {
-          assertMay(caller, inFlight.workspaceId, 'read', 'run')
-          // It may be silent for as long as a block runs.
-          server?.timeout(request, 0)
-          const { signal } = request
-          const live = liveStream({ clock, signal, headers, watch: (watcher) => manual.watch(executionId, watcher) })
-          if (live) return live
+        for (let tries = 1; ; tries += 1) {
+          const inFlight = manual.inFlight(executionId)
+          if (inFlight) {
+            assertMay(caller, inFlight.workspaceId, 'read', 'run')
+            // It may be silent for as long as a block runs.
+            server?.timeout(request, 0)
+            const { signal } = request
+            const live = liveStream({ clock, signal, headers, watch: (watcher) => manual.watch(executionId, watcher) })
+            if (live) return live
+          }
+          const row = await store.getExecution(executionId)
+          const job = row ? undefined : await services.jobs.find(executionId)
+          assertMay(caller, row?.workspaceId ?? job?.workspaceId, 'read', 'run')
+          if (row) return pastStream(await messagesOf(row), clock, headers)
+          if (job?.startedAt === null) throw notStarted('This run has not started yet: it waits for its turn.')
+          // A job that was taken out of the line a moment ago is about to begin.
+          if (tries === triesMax) throw notStarted('This run is about to start. Try again in a moment.')
+          await new Promise<void>((resolve) => clock.setTimer(betweenTriesMs, resolve))
         }
-        const row = await store.getExecution(executionId)
-        assertMay(caller, row?.workspaceId ?? (await assertNotWaiting(executionId)), 'read', 'run')
-        return pastStream(await messagesOf(row as LogDetailRow), clock, headers)
       },
       {
         response: answers({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
@@ -173,12 +180,13 @@ export function runRoutes(services: Services, door: Door) {
       endingOf(row),
     )
   }
+}
 
-  /** Throws CONFLICT for a run that waits for its turn. */
-  async function assertNotWaiting(executionId: string): Promise<undefined> {
-    const job = await services.jobs.find(executionId)
-    if (job?.startedAt === null) throw new AppError('CONFLICT', 'This run has not started yet: it waits for its turn.')
-  }
+const triesMax = 50
+const betweenTriesMs = 20
+
+function notStarted(message: string): AppError {
+  return new AppError('CONFLICT', message)
 }
 
 async function* portionsOf(text: string): AsyncGenerator<Uint8Array> {
