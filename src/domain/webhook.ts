@@ -100,7 +100,7 @@ export type SubscriptionOptions = Pick<
   'url' | 'include' | 'levelFilter' | 'triggerFilter' | 'active' | 'retryOnNetworkError'
 >
 
-/** A subscription to be saved. `secret` absent: the stored one stays; null: there is none from now on. */
+/** A subscription to be saved. `secret` absent: the stored one of its id stays; null: there is none from now on. */
 export type NewSubscription = SubscriptionOptions & { id: string; secret?: Uint8Array | null }
 
 /** A change of one; what is absent stays. `keepSecretUntil`: the secret that is replaced stays good until then. */

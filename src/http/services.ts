@@ -51,7 +51,7 @@ export type Services = {
   /** Webhooks of workflows. */
   subscriptions: Pick<
     Subscriptions,
-    'of' | 'forget' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
+    'of' | 'changing' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
   >
   deliveries: Pick<UserDecisions, 'resend' | 'resendFailed' | 'cancel'>
   /** Sends a test to a webhook. OVERLOADED when it was broken off. */

@@ -65,7 +65,7 @@ export class Subscriptions {
     this.#assertUrl(subscription.url)
     const { store, clock } = this.#options
     const row = this.#prepare(workflow.workspaceId, subscription)
-    return this.#changing(workflow.id, () => store.createSubscription(workflow.id, row, clock.now()))
+    return this.changing(workflow.id, () => store.createSubscription(workflow.id, row, clock.now()))
   }
 
   /** Changes what is given; a filter that is null is taken off. NOT_FOUND when there is no such subscription. */
@@ -76,7 +76,7 @@ export class Subscriptions {
     const wanted = withoutNulls({ ...shownOf(before), ...options, id })
     const sealed = this.#sealed(workflow.workspaceId, id, secret)
     const { store, clock } = this.#options
-    return this.#changing(workflow.id, () =>
+    return this.changing(workflow.id, () =>
       store.changeSubscription(workflow.id, id, { ...optionsOf(wanted), ...sealed }, clock.now()),
     )
   }
@@ -90,13 +90,13 @@ export class Subscriptions {
       secret: seal(secret, secretContext(workflow.workspaceId, id)),
       ...(keepMs > 0 ? { keepSecretUntil: at + keepMs } : {}),
     }
-    return this.#changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, at))
+    return this.changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, at))
   }
 
   /** NOT_FOUND when there is no such subscription. */
   async delete(workflowId: string, id: string): Promise<void> {
     const { store, clock } = this.#options
-    const found = await this.#changing(workflowId, () => store.deleteSubscription(workflowId, id, clock.now()))
+    const found = await this.changing(workflowId, () => store.deleteSubscription(workflowId, id, clock.now()))
     if (!found) throw notFound()
   }
 
@@ -107,7 +107,8 @@ export class Subscriptions {
     return found
   }
 
-  async #changing<Result>(workflowId: string, change: () => Promise<Result>): Promise<Result> {
+  /** Makes a change of a workflow's subscriptions; what was known of them is forgotten, whatever came of it. */
+  async changing<Result>(workflowId: string, change: () => Promise<Result>): Promise<Result> {
     try {
       return await change()
     } finally {

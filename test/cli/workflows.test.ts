@@ -40,6 +40,8 @@ async function json<Data>(...words: string[]): Promise<Data> {
   return JSON.parse(out) as Data
 }
 
+const webhooks = [{ id: 'hook', url: 'https://example.com/', secret: 'a secret' }]
+
 type Pushed = { id: string; name: string; version?: number }
 type Listed = { id: string; name: string; isDeployed: boolean; version: number | null }
 
@@ -68,7 +70,12 @@ function write(folder: string, documents: Record<string, unknown>): string {
 /** Everything that the workspace holds, for "nothing changed". */
 async function contents(): Promise<unknown> {
   const rows = await app.store.listWorkflows(workspaceId)
-  return rows.map(({ id, document, activeVersion }) => ({ id, document, activeVersion }))
+  return Promise.all(
+    rows.map(async ({ id, document, activeVersion }) => {
+      const webhooks = await app.store.listSubscriptions(id)
+      return { id, document, activeVersion, webhooks: webhooks.map(({ id, url, secret }) => ({ id, url, secret })) }
+    }),
+  )
 }
 
 describe('push', () => {
@@ -142,18 +149,21 @@ describe('push', () => {
 
   test('puts everything back when the service refuses one in the middle', async () => {
     using folder = temporaryFolder()
-    write(folder.path, { 'b.json': { ...greeting('Undo b'), id: 'undo-b' }, 'd.json': greeting('Undo taken') })
+    const known = (id: string, text = 'Hello') => ({ ...greeting(`Undo ${id}`, text), id })
+    write(folder.path, { 'b.json': { ...known('b'), webhooks }, 'd.json': greeting('Undo taken') })
+    write(folder.path, { 'e.json': known('e'), 'f.json': known('f') })
     await json<Pushed[]>('workflows', 'push', folder.path, '--deploy')
     const before = await contents()
     write(folder.path, {
       'a.json': greeting('Undo a'),
-      'b.json': { ...greeting('Undo b', 'Changed'), id: 'undo-b' },
-      'c.json': { ...greeting('Undo c'), id: 'undo-c' },
+      'b.json': { ...known('b', 'Changed'), webhooks: [] },
+      'c.json': known('c'),
+      'e.json': { ...known('e'), webhooks },
     })
-    // The workspace has another workflow of this name: only the service can refuse it, when two are saved already.
+    // The workspace has another workflow of this name: only the service can refuse it, when others are saved already.
     const late = join(folder.path, 'late.json')
-    write(folder.path, { 'late.json': { ...greeting('Undo taken'), id: 'undo-b' } })
-    const files = ['a.json', 'c.json'].map((name) => join(folder.path, name))
+    write(folder.path, { 'late.json': { ...greeting('Undo taken'), id: 'f' } })
+    const files = ['a.json', 'b.json', 'c.json', 'e.json'].map((name) => join(folder.path, name))
     const { code, out, words } = await call('workflows', 'push', ...files, late, '--deploy')
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(words).toContain('late.json: PUT')
@@ -207,7 +217,8 @@ describe('push', () => {
 
 test('export gives documents that push takes back without a change', async () => {
   using folder = temporaryFolder()
-  const [pushed] = await json<Pushed[]>('workflows', 'push', write(folder.path, { 'a.json': greeting('Round trip!') }))
+  write(folder.path, { 'a.json': { ...greeting('Round trip!'), webhooks } })
+  const [pushed] = await json<Pushed[]>('workflows', 'push', folder.path)
   const one = await json<WorkflowDocument>('workflows', 'export', pushed!.id)
   expect(one).toMatchObject({ id: pushed!.id, name: 'Round trip!', variables: { said: { value: '' } } })
   expect(Object.keys(one)).not.toContain('createdAt')

@@ -125,12 +125,11 @@ export function workflowRoutes(services: Services, door: Door) {
         const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
         // The address names the workflow, so that a document exported from elsewhere can be put here.
         const complete = services.completeDocument(document, before.document)
-        const row = await store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks, {
-          by: key.userId,
-          ifRevision: revisionIn(request.headers),
-        })
+        const how = { by: key.userId, ifRevision: revisionIn(request.headers) }
+        const row = await subscriptions.changing(id, () =>
+          store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks, how),
+        )
         set.headers['etag'] = etagOf(row)
-        if (webhooks) subscriptions.forget(id)
         return savedAnswer(services, row, warnings)
       },
       {

@@ -101,8 +101,8 @@ export function replaceSubscriptions(
 }
 
 /**
- * Writes one, new or known. A deleted one comes back under its number, without the secrets it had. A secret that is given
- * ends the time of the one before it.
+ * Writes one, new or known. A deleted one comes back under its number and with its secret, so that whoever takes a change
+ * back has what was there. A secret that is given ends the time of the one before it.
  */
 function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription, at: number): void {
   sql.run(
@@ -111,9 +111,7 @@ function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
      ON CONFLICT (workflow, id) DO UPDATE SET url = ?3, include = ?4, levels = ?5, triggers = ?6, active = ?7,
        retry_on_network_error = ?8, updated_at = ?9, created_at = iif(deleted_at IS NULL, created_at, ?9),
-       secret = iif(deleted_at IS NULL, secret, NULL),
-       previous_secret = iif(deleted_at IS NULL, previous_secret, NULL),
-       previous_secret_until = iif(deleted_at IS NULL, previous_secret_until, NULL), deleted_at = NULL`,
+       deleted_at = NULL`,
     workflow,
     options.id,
     options.url,
