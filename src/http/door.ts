@@ -59,6 +59,7 @@ export class Door {
   async enterSession(request: Request, set: AnswerSet): Promise<Caller> {
     this.greet(request, set)
     set.headers['cache-control'] = 'no-store'
+    set.headers['cross-origin-resource-policy'] = 'same-origin'
     const caller = await this.#signedIn(request, set)
     if (caller) return caller
     throw new AppError('SIGN_IN_REQUIRED', 'This is a part of the dashboard: sign in. It takes no key.')

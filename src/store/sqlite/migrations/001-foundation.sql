@@ -75,7 +75,7 @@ CREATE TABLE workflows (
   name TEXT NOT NULL,
   description TEXT,
   document TEXT NOT NULL,                     -- JSON, without its id
-  folder TEXT AS (document ->> '$.folder'),
+  folder TEXT AS (document ->> '$.folder') STORED,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   updated_by TEXT,                            -- an account, as far as it is known
