@@ -8,7 +8,8 @@ import { load, median } from './service.ts'
  * - bare: bench/bare-server.ts, one short row a request, committed by the event loop;
  * - direct: the service's writer and store, committed by the event loop;
  * - threads: the same in a thread of its own;
- * - inline: up to four rows by the event loop while the disk is fast, else in the thread. This is what the service does.
+ * - journal: up to four rows into the journal, by the event loop, while the disk is fast, else in the thread. This is what the
+ *   service does.
  *
  * On two shared cores with a disk that flushes in 0.12 ms, FULL, requests/s and p50 (medians of 4 or 5 rounds):
  *
@@ -50,7 +51,7 @@ async function serve(variant: string): Promise<Served> {
 
 type Measured = { perSecond: number[]; p50: number[]; p99: number[]; lag: number[] }
 
-const variants = ['bare', 'direct', 'threads', 'inline']
+const variants = ['bare', 'direct', 'threads', 'journal']
 const body = '{"n":5,"name":"millrace"}'
 for (const connections of [32, 4, 1]) {
   const results = new Map<string, Measured>(

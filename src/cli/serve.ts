@@ -83,7 +83,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     const listener = listen(config)
     // A turn for whoever waited for the socket: loading keeps this thread busy for some 20 ms.
     await Bun.sleep(1)
-    const opening = openStore(config)
+    const opening = openStore(config, logger)
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf }, { priceTableOf }] = await Promise.all([
       import('../app.ts'),
@@ -102,9 +102,10 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   }
 }
 
-async function openStore({ data, sync }: Config): Promise<Store> {
+async function openStore({ data, sync }: Config, logger: Logger): Promise<Store> {
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
-  return await openSqliteStore({ directory: data, sync, mode: 'workers' })
+  const onLost = (runs: readonly string[]) => logger.error('runs could not be recorded', { runs })
+  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost })
 }
 
 function listen({ host, port }: Config): Listener {

@@ -11,10 +11,19 @@ import { install } from './installed.ts'
  * make its disk fail. Prints a line when a run is acknowledged (`+id`) or refused (`-id code`), and when the health of
  * its writer changes (`!true`, `!false`), before it does anything else.
  */
-const [directory = '', mode = 'workers', wanted = '0', atOnce = '8'] = process.argv.slice(2)
+const [directory = '', mode = 'workers', wanted = '0', atOnce = '8', chars = '0', uneven = ''] = process.argv.slice(2)
 const say = (line: string) => writeSync(1, `${line}\n`)
 
-const store = await openSqliteStore({ directory, sync: 'full', mode: mode === 'direct' ? 'direct' : 'workers' })
+// A disk that always seems fast, however slow it is: so both ways to it are gone.
+let nowMs = 0
+const monotonic = () => {
+  nowMs += 0.5
+  return nowMs
+}
+const store = await openSqliteStore({
+  ...{ directory, sync: 'full', monotonic },
+  mode: mode === 'direct' ? 'direct' : 'workers',
+})
 const home = (await store.isInitialised()) ? undefined : await install(store).catch(() => undefined)
 const [key] = await store.listKeys()
 const workspaceId = home?.workspaceId ?? Object.keys(key!.roles)[0]!
@@ -28,14 +37,20 @@ const writer = new LogWriter({
   onHealth: (healthy) => say(`!${healthy}`),
 })
 
+/** An output that nothing compresses, of so many characters as were asked for. */
+const noise = () =>
+  chars === '0' ? {} : { output: crypto.getRandomValues(new Uint8Array(Number(chars) * 0.75)).toBase64() }
+
 let left = Number(wanted)
 async function record(): Promise<void> {
   while (left > 0) {
     const executionId = newExecutionId()
     try {
-      await writer.append(runRecord({ executionId, workflowId, workspaceId }))
+      await writer.append(runRecord({ executionId, workflowId, workspaceId, ...noise() }))
       left -= 1
       say(`+${executionId}`)
+      // So that few end together at one time and many at another.
+      if (uneven && Math.random() < 0.5) await Bun.sleep(Math.random() * 30)
     } catch (error) {
       say(`-${executionId} ${(error as { code?: string }).code ?? error}`)
       await Bun.sleep(5)

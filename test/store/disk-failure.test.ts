@@ -11,6 +11,7 @@ import { runRecord, span } from '../events/run-record.ts'
 import { temporaryFolder } from '../executable.ts'
 import { recordedIn, startAppending } from './appending-process.ts'
 import { install } from './installed.ts'
+import { untilJournaled } from './journaled.ts'
 import { rejectionOf } from './rejection.ts'
 import { smallDisk, succeeds } from './small-disk.ts'
 
@@ -25,7 +26,7 @@ describe('a full disk', () => {
   test.skipIf(!canMount).each(['workers', 'direct'] as const)(
     'refuses runs, goes on reading, and takes runs again when there is space (%s)',
     async (mode) => {
-      using disk = smallDisk('8m')!
+      using disk = smallDisk('80m')!
       const folder = join(disk.path, 'data')
       const store = await openSqliteStore({ directory: folder, sync: 'full', mode })
       const { workflowId, workspaceId } = await install(store)
@@ -52,11 +53,12 @@ describe('a full disk', () => {
       }
 
       await record()
+      if (mode === 'workers') await untilJournaled(folder, record)
       const ballast = join(disk.path, 'ballast')
-      writeFileSync(ballast, new Uint8Array(4_000_000))
+      writeFileSync(ballast, new Uint8Array(68_000_000))
       let refusal: unknown
       for (let n = 0; n < 1_000 && refusal === undefined; n += 1) {
-        const outcomes = await Promise.allSettled([record(), record(), record(), record(), record(), record()])
+        const outcomes = await Promise.allSettled(Array.from({ length: n % 7 }, record))
         refusal = outcomes.find((outcome) => outcome.status === 'rejected')?.reason
       }
       expect(refusal).toMatchObject({ code: 'STORAGE_UNAVAILABLE', retryAfterS: 1 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { newId, sequenceOf } from '../../src/domain/ids.ts'
+import { logIdOf, newId, sequenceOf } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { RetentionStep, Store } from '../../src/store/store.ts'
 import { appendLogs } from './append-logs.ts'
@@ -75,11 +75,10 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
 
     test('are recorded all or none', async () => {
       const { store, home } = world()
-      await appendLogs(store, [logRow(home, 1, { executionId: 'taken' })])
+      await appendLogs(store, [logRow(home, 1)])
       const bad: Partial<LogRow>[] = [
         { workflowId: 'nothing' },
         { workspaceId: 'nowhere' },
-        { executionId: 'taken' },
         { startedAt: 1.5 },
         { durationMs: Number.NaN },
         { sequence: 1 },
@@ -90,6 +89,17 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
         expect(await store.lastSequence()).toBe(1)
         expect(await store.queryLogs(logQuery(home.workspaceId))).toMatchObject({ count: 1 })
       }
+    })
+
+    test('are never two of one run', async () => {
+      const { store, home } = world()
+      await appendLogs(store, [logRow(home, 1, { executionId: 'taken' })])
+      // Whoever is told of it: the caller, or the operator, by a store that finds out later.
+      await appendLogs(store, [logRow(home, 2), logRow(home, 3, { executionId: 'taken' })]).catch(() => undefined)
+      await appendLogs(store, [logRow(home, 4)])
+      const entries = entriesOf(await store.queryLogs(logQuery(home.workspaceId)))
+      expect(entries.filter(({ executionId }) => executionId === 'taken')).toHaveLength(1)
+      expect(entries.at(-1)).toMatchObject({ id: logIdOf(4) })
     })
 
     test('show the files of their runs; when they go, what is stored is named until it is deleted', async () => {

@@ -6,9 +6,9 @@ const sync = 'normal'
 storeContract('SQLite in the same thread', (directory) => openSqliteStore({ directory, sync, mode: 'direct' }))
 
 storeContract('SQLite in threads of its own', (directory) =>
-  openSqliteStore({ directory, sync, mode: 'workers', inlineCommits: false }),
+  openSqliteStore({ directory, sync, mode: 'workers', journal: false }),
 )
 
-storeContract('SQLite in threads of its own, with a few commits in this one', (directory) =>
+storeContract('SQLite in threads of its own, behind a journal', (directory) =>
   openSqliteStore({ directory, sync, mode: 'workers' }),
 )

@@ -19,7 +19,7 @@ export type CheckpointsOptions = {
  * between two groups. Were it to move all, runs would stand still for some 2 ms a megabyte, and for seconds after a
  * reader that needed the WAL for long (a backup).
  *
- * It counts in the service's thread, because commits happen in two.
+ * It counts in the service's thread, which asks both.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions

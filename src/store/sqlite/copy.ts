@@ -1,16 +1,21 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { Executor } from './executor.ts'
 import { storageError } from './failures.ts'
+import { hasJournal } from './journal-file.ts'
+import { migrations } from './migrations.ts'
 
 /**
  * Writes what a database holds at one moment into a new file, also while a service has it open: that one goes on reading
- * and writing, but its WAL grows until this is done. `from` is not changed, whatever its schema. Throws `AppError`.
+ * and writing, but its WAL grows until this is done. `from` is not changed, whatever its schema, but for what its journal
+ * holds. Throws `AppError`.
  */
 export function copyDatabase(from: string, to: string): void {
   // Made here for its mode; SQLite takes an empty file for a new one.
   closeSync(openSync(to, 'wx', 0o600))
   try {
     if (!existsSync(from)) throw new Error(`There is no ${from}`)
+    takeInJournal(from)
     const database = new Database(from, { readonly: true })
     try {
       database.run('PRAGMA busy_timeout = 5000')
@@ -22,6 +27,24 @@ export function copyDatabase(from: string, to: string): void {
     throw storageError(error, from) ?? error
   }
   moveWal(from)
+}
+
+/** What was acknowledged and is in the journal only. A database of another schema has to do without. */
+function takeInJournal(path: string): void {
+  if (!hasJournal(path)) return
+  const database = new Database(path, { readonly: true })
+  try {
+    const { user_version: version } = database.query('PRAGMA user_version').get() as { user_version: number }
+    if (version !== migrations.length) return
+  } finally {
+    database.close()
+  }
+  const executor = new Executor({ path, sync: 'full' }, { journal: {} })
+  try {
+    executor.takeIn()
+  } finally {
+    executor.close()
+  }
 }
 
 /** A WAL that grew meanwhile is moved into the database from here, where no caller of the service waits for it. */

@@ -3,6 +3,8 @@ import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
+import { Intake, type Taken } from './intake.ts'
+import { lastSequence } from './logs.ts'
 import { type OpenOptions, openConnection, synchronousOf } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
 import { packChunks } from './pack.ts'
@@ -19,20 +21,32 @@ import { ZoneMaker } from './zones.ts'
  * are nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the WAL into the
  * database, and makes a trial commit; only when all of that worked are writes accepted again. A full disk is milder: the
  * transaction was rolled back, nothing was lost, and the next write may simply try.
+ *
+ * With a `journal` it takes in what that holds before it does anything that depends on it: operations find the runs that
+ * were acknowledged before them.
  */
 export class Executor {
   readonly #options: OpenOptions
   readonly #monotonic: () => number
   readonly #zones = new ZoneMaker()
+  readonly #intake: Intake | undefined
   #connection: Connection | undefined
   #suspect = false
   /** As much as the last write, so that a disk with room for less does not count as well again. */
   #trialBytes = trialBytesMin
 
-  constructor(options: OpenOptions, monotonic: () => number = () => performance.now()) {
+  constructor(
+    options: OpenOptions,
+    { journal, monotonic = () => performance.now() }: { journal?: JournalSource; monotonic?: () => number } = {},
+  ) {
     this.#options = options
     this.#monotonic = monotonic
     this.#connection = openConnection(options)
+    if (journal) {
+      const write = (connection: Connection, run: () => void) => this.#writeUnflushed(connection, run)
+      this.#intake = new Intake({ databasePath: options.path, write, ...journal })
+      this.#takeInIfPossible()
+    }
   }
 
   /** Throws `AppError`, `STORAGE_UNAVAILABLE` among them, or whatever else the operation threw. */
@@ -41,10 +55,40 @@ export class Executor {
     return operation.writes ? this.#write(name, operation, args) : this.#read(operation, args)
   }
 
+  /** Takes in what the journal holds, and says what came of it since the last time. */
+  takeIn(): Taken {
+    this.#guarded((connection) => {
+      if (this.#suspect) this.#mend(connection)
+      this.#intake?.take(connection)
+    })
+    return this.#intake?.report() ?? { walBytes: 0, lost: [] }
+  }
+
+  /** The same, and when it returns all of it is on disk without the journal. */
+  takeInFlushed(): Taken {
+    const taken = this.takeIn()
+    this.#guarded((connection) => connection.write(() => this.#intake?.touch(connection)))
+    return taken
+  }
+
+  /** Takes in all that is left of earlier generations, and expects the records of a new one. Answers the last sequence. */
+  beginJournal(generation: number): number {
+    this.takeIn()
+    return this.#guarded((connection) => {
+      connection.write(() => this.#intake!.begin(connection, generation))
+      this.#intake!.begun(generation)
+      return lastSequence(connection)
+    })
+  }
+
   /** Whether a commit works now. */
   probe(): boolean {
     try {
-      this.#guarded((connection) => (this.#suspect ? this.#mend(connection) : tryCommit(connection, this.#trialBytes)))
+      this.#guarded((connection) => {
+        if (this.#suspect) this.#mend(connection)
+        else tryCommit(connection, this.#trialBytes)
+        this.#intake?.take(connection)
+      })
       return true
     } catch {
       return false
@@ -53,6 +97,7 @@ export class Executor {
 
   /** One step of retention; `walBytes` is what it added to the WAL, an estimate. */
   retain(bounds: RetentionBounds): RetentionStep & { walBytes: number } {
+    this.#takeInIfPossible()
     const startedAt = this.#monotonic()
     const swept = this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
@@ -92,24 +137,33 @@ export class Executor {
   /** One step of summarising log entries; false when there is nothing more to do, or it cannot be done now. */
   summarise(workspaceId: string | undefined): boolean {
     if (this.#suspect) return false
-    return this.#guarded((connection) =>
-      this.#writeUnflushed(connection, () => this.#zones.step(connection, workspaceId)),
-    )
+    return this.#guarded((connection) => {
+      this.#intake?.take(connection)
+      return this.#writeUnflushed(connection, () => this.#zones.step(connection, workspaceId))
+    })
   }
 
   /** For an error of the disk, met by a write here or by another handle on the same file. */
   distrust(): void {
+    // Taking in flushes nothing: before the handle goes, readers get all that was acknowledged.
+    this.#takeInIfPossible()
+    this.#giveUp()
+  }
+
+  close(): void {
+    if (this.#takeInIfPossible()) this.#endJournal()
+    this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #giveUp(): void {
     this.#suspect = true
     if (this.#connection) abandon(this.#connection)
     this.#connection = undefined
   }
 
-  close(): void {
-    this.#connection?.close()
-    this.#connection = undefined
-  }
-
   #read<Name extends OperationName>(operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
+    this.#takeInIfPossible()
     return this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
   }
 
@@ -117,6 +171,7 @@ export class Executor {
     const writes = name === 'append' ? (args[0] as readonly Write[]) : []
     return this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
+      this.#intake?.take(connection)
       this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
       return connection.write(() => operation.run(connection, ...args))
     })
@@ -129,10 +184,30 @@ export class Executor {
       return run(this.#connection)
     } catch (error) {
       const failure = failureOf(error, path)
-      if (failure?.kind === 'io' && kind === 'write') this.distrust()
+      if (failure?.kind === 'io' && kind === 'write') this.#giveUp()
       // Opened again by the next call, so that a file that was put right is taken up without a restart.
       else if (failure?.kind === 'io' || failure?.kind === 'unusable') this.#drop()
       throw failure ? unavailable(failure.message, error) : error
+    }
+  }
+
+  /** False when something of it is left: the next call tries again. */
+  #takeInIfPossible(): boolean {
+    if (!this.#intake?.isDue) return true
+    if (this.#suspect) return false
+    try {
+      this.#guarded((connection) => this.#intake!.take(connection))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #endJournal(): void {
+    try {
+      if (this.#connection && !this.#suspect) this.#intake?.end(this.#connection)
+    } catch {
+      // Then the next start looks for records, and finds none that it does not have.
     }
   }
 
@@ -177,6 +252,9 @@ export class Executor {
     this.#suspect = false
   }
 }
+
+/** `onDisk`: as `IntakeOptions` has it. */
+export type JournalSource = { onDisk?: Float64Array }
 
 const releasedWorkMs = 25
 /** A page in the WAL. */

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../../domain/errors.ts'
 import type { RetentionBounds } from '../store.ts'
+import type { JournalSource } from './executor.ts'
 import type { OpenOptions } from './open.ts'
 import type { OperationName } from './operations.ts'
 
@@ -8,10 +9,11 @@ import type { OperationName } from './operations.ts'
 /** A group of log rows comes as a string, its id in front of the first line break. */
 export type Request =
   | string
-  | { open: OpenOptions; yields: boolean }
+  | { open: OpenOptions; yields: boolean; journal: JournalSource | undefined }
   | { copy: { from: string; to: string } }
   | { id: number; summarise: string | undefined }
-  | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'close' }
+  | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'takeIn' | 'takeInFlushed' | 'close' }
+  | { id: number; beginJournal: number }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }
 

@@ -1,8 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
+import type { Write } from '../../domain/write.ts'
 import type { Store } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor } from './executor.ts'
-import { Inline } from './inline.ts'
+import { Journal } from './journal.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { keepReserve } from './reserve.ts'
@@ -18,8 +19,12 @@ export type SqliteStoreOptions = {
    * also while a service runs on it. Any number of processes may have one database open.
    */
   mode: 'direct' | 'workers'
-  /** With `workers`: whether a few runs at a time may be committed in the caller's thread while the disk is fast. */
-  inlineCommits?: boolean
+  /** With `workers`: whether ended runs may go to the journal, in the caller's thread, while the disk is fast. */
+  journal?: boolean
+  /** With `workers`: a clock in milliseconds, by which it learns how fast the disk is. */
+  monotonic?(): number
+  /** Told of acknowledged runs that the database would not take in: a fault of the program. */
+  onLost?(runs: readonly string[]): void
 }
 
 /** Rejects with `AppError` `STORAGE_UNAVAILABLE` when the directory, the file or its schema cannot be used. */
@@ -27,14 +32,16 @@ export async function openSqliteStore({
   directory,
   sync,
   mode,
-  inlineCommits = true,
+  journal: useJournal = true,
+  monotonic = () => performance.now(),
+  onLost = () => {},
 }: SqliteStoreOptions): Promise<Store> {
   const options = { path: databasePath(directory), sync }
-  return mode === 'direct' ? directStore(options) : await workerStore(options, inlineCommits)
+  return mode === 'direct' ? directStore(options) : await workerStore(options, { useJournal, monotonic, onLost })
 }
 
 function directStore(options: OpenOptions): Store {
-  const executor = new Executor(options)
+  const executor = new Executor(options, { journal: {} })
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
     retain: (bounds) => Promise.try(() => executor.retain(bounds)),
@@ -48,27 +55,34 @@ function directStore(options: OpenOptions): Store {
  * or one another. The reader and the searcher are started by the first call. (Starting it here without waiting for it lost its first answer now and then, in
  * Bun 1.4.5, when workers were being terminated at the same time.)
  */
-async function workerStore(options: OpenOptions, inlineCommits: boolean): Promise<Store> {
-  const writer = await Thread.start({ ...options, manualCheckpoints: true })
+async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost }: WorkerOptions): Promise<Store> {
+  const onDisk = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
+  const writer = await Thread.start({ ...options, manualCheckpoints: true }, { journal: { onDisk } })
   const reader = lazy(() => Thread.start(options))
   const searcher = lazy(() => Thread.start(options, { yields: true }))
   const helper = lazy(() => Thread.start(options))
-  const inline = new Inline({
-    database: { ...options, manualCheckpoints: true },
+  const journal = new Journal({
+    databasePath: options.path,
+    sync: options.sync,
     writer,
-    monotonic: () => performance.now(),
+    onDisk,
+    monotonic,
+    onTaken({ walBytes, lost }) {
+      checkpoints.countBytes(walBytes)
+      if (lost.length > 0) onLost(lost)
+    },
   })
-  /** Hears of a disk that failed under the thread before the next run could be committed here. */
+  /** Hears of a disk that failed under the thread before the next run could be acknowledged here. */
   const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
     writing.catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE') inline.distrust()
+      if (error instanceof AppError && error.code === 'STORAGE_UNAVAILABLE') journal.distrust()
       throw error
     })
   const checkpoints = new Checkpoints({
     writer,
     helper: () => helper.get(),
     onFailure() {
-      inline.distrust()
+      journal.distrust()
       writer.distrust()
     },
   })
@@ -77,6 +91,20 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
     onWritten: (walBytes) => checkpoints.countBytes(walBytes),
   })
   zoning.start()
+  /** Groups on their way through the thread: what comes behind them must not overtake them. */
+  let committing = 0
+  const commit = async (writes: readonly Write[]) => {
+    committing += 1
+    try {
+      const refusals = await heard(writer.append(writes))
+      journal.learn(writes)
+      checkpoints.count(writes)
+      zoning.count(writes)
+      return refusals
+    } finally {
+      committing -= 1
+    }
+  }
   let reserving: Promise<void> | undefined
   const counted = <Result>(writing: Promise<Result>): Promise<Result> => {
     return heard(writing).finally(() => checkpoints.count())
@@ -84,7 +112,9 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
   const call: Call = (name, args) => {
     const { writes, searches } = operations[name]
     if (writes) return counted(writer.call(name, args))
-    return (searches ? searcher : reader).get().then((thread) => thread.call(name, args))
+    const read = () => (searches ? searcher : reader).get().then((thread) => thread.call(name, args))
+    const behind = journal.caughtUp()
+    return behind ? behind.then(read) : read()
   }
   return {
     ...storeOf(call, {
@@ -102,7 +132,7 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       // The writer last: closing the last handle moves the WAL into the database.
       close: async () => {
         await Promise.all([checkpoints.stop(), reserving])
-        inline.close()
+        await journal.close()
         for (const other of [reader, searcher, helper]) {
           const thread = await other.made()?.catch(() => undefined)
           await thread?.close()
@@ -129,16 +159,21 @@ async function workerStore(options: OpenOptions, inlineCommits: boolean): Promis
       const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting, searcher: searching }
       return { ...(await thread.call('measure', [])), callsWaiting }
     },
-    append: async (writes) => {
-      const { refusals } = (inlineCommits && inline.append(writes)) || {
-        refusals: await heard(writer.append(writes)),
+    append(writes) {
+      try {
+        if (!useJournal || committing > 0 || !journal.append(writes)) return commit(writes)
+        zoning.count(writes)
+        return done
+      } catch (error) {
+        return Promise.reject(error)
       }
-      checkpoints.count(writes)
-      zoning.count(writes)
-      return refusals
     },
   }
 }
+
+type WorkerOptions = { useJournal: boolean } & Required<Pick<SqliteStoreOptions, 'monotonic' | 'onLost'>>
+
+const done = Promise.resolve(undefined)
 
 /** Made when it is first asked for; a failure is forgotten, so that the next call tries again. */
 function lazy<Made>(make: () => Promise<Made>): { get(): Promise<Made>; made(): Promise<Made> | undefined } {

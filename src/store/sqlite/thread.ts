@@ -2,8 +2,10 @@ import type { Refusal } from '../../domain/claim.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
+import type { JournalSource } from './executor.ts'
 import { unavailable } from './failures.ts'
 import { encodeGroup } from './group.ts'
+import type { Taken } from './intake.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { OpenOptions } from './open.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
@@ -24,10 +26,13 @@ export class Thread {
    * Resolves when the database is open. Rejects with what `openConnection` throws. `yields`: to other threads, where there
    * are more of them than processors.
    */
-  static async start(options: OpenOptions, { yields = false } = {}): Promise<Thread> {
+  static async start(
+    options: OpenOptions,
+    { yields = false, journal }: { yields?: boolean; journal?: JournalSource } = {},
+  ): Promise<Thread> {
     const thread = new Thread()
     try {
-      await thread.#ask(openId, { open: options, yields })
+      await thread.#ask(openId, { open: options, yields, journal })
       return thread
     } catch (error) {
       thread.#worker.terminate()
@@ -52,10 +57,6 @@ export class Thread {
     this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#settle(data)
     this.#worker.onerror = ({ message }) => this.#die(message)
     this.#worker.addEventListener('close', () => this.#die('it ended'))
-  }
-
-  get isIdle(): boolean {
-    return this.#waiting.size === 0 && this.#dead === undefined
   }
 
   get callsWaiting(): number {
@@ -99,6 +100,18 @@ export class Thread {
   checkpoint(): Promise<number | undefined> {
     const id = ++this.#lastId
     return this.#ask(id, { id, control: 'checkpoint' }) as Promise<number | undefined>
+  }
+
+  /** As `Executor.takeIn`; `flushed`: as `takeInFlushed`. */
+  takeIn(flushed = false): Promise<Taken> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, control: flushed ? 'takeInFlushed' : 'takeIn' }) as Promise<Taken>
+  }
+
+  /** As `Executor.beginJournal`. */
+  beginJournal(generation: number): Promise<number> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, beginJournal: generation }) as Promise<number>
   }
 
   /** Makes the next write prove the disk first. */

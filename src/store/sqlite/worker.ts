@@ -27,11 +27,12 @@ function serve(port: Port): void {
   const answer = (request: Exclude<Request, string>): unknown => {
     if ('open' in request) {
       if (request.yields) yieldToOthers()
-      executor = new Executor(request.open)
+      executor = new Executor(request.open, request.journal ? { journal: request.journal } : {})
       return undefined
     }
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
+    if ('beginJournal' in request) return executor!.beginJournal(request.beginJournal)
     if ('retain' in request) return executor!.retain(request.retain)
     if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()

@@ -10,8 +10,7 @@ export type ZoningOptions = {
 
 /**
  * Has the rows of a workspace summarised whenever a zone's worth of them has been recorded, and all that there are once
- * at the start. It counts in the service's thread, because rows are committed in two; the work is done by the writer's,
- * step by step between the groups that come.
+ * at the start. It counts in the service's thread, which has the steps made by the writer's, between the groups that come.
  */
 export class Zoning {
   readonly #options: ZoningOptions

@@ -1,0 +1,206 @@
+import { messageOf } from '../../domain/errors.ts'
+import type { Write } from '../../domain/write.ts'
+import { append } from './append.ts'
+import { walBytesOf } from './checkpoints.ts'
+import type { Connection, Sql } from './connection.ts'
+import { failureOf } from './failures.ts'
+import { decodeGroup } from './group.ts'
+import { hasJournal, type JournalRecord, JournalTail, recordsBehind } from './journal-file.ts'
+
+/**
+ * How far the database has come in the journal. `generation` 0: there is no journal, all that it held is in the database.
+ * It changes in the transaction that takes records in, so each is taken in once, whoever does it and whatever crashes.
+ */
+export type JournalMark = { generation: number; position: number }
+
+/** What was taken in: `walBytes` is what that added to the WAL, an estimate; `lost` are writes that the database refused. */
+export type Taken = { walBytes: number; lost: string[] }
+
+export type IntakeOptions = {
+  databasePath: string
+  /**
+   * In the service: the position up to which the journal is on disk, shared with the thread that writes it. Absent: all that
+   * the journal holds counts, and it may be another process's.
+   */
+  onDisk?: Float64Array
+  /** A transaction whose commit need not be flushed: the journal has what it writes. */
+  write(connection: Connection, run: () => void): void
+}
+
+/**
+ * Takes records of the journal into the database. In the service it follows the journal while that is written. Before that, and in
+ * other processes, it looks for what a process that died has left.
+ */
+export class Intake {
+  readonly #options: IntakeOptions
+  #tail: JournalTail | undefined
+  #generation = 0
+  /** Whether what an earlier process left has been looked for. */
+  #isRecovered = false
+  #taken: Taken = { walBytes: 0, lost: [] }
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  /** Whether there may be something to take in; cheap. */
+  get isDue(): boolean {
+    const { onDisk, databasePath } = this.#options
+    if (this.#generation > 0) return onDisk![0]! > (this.#tail?.position ?? 0)
+    return !this.#isRecovered && hasJournal(databasePath)
+  }
+
+  /** All that is due. Throws what the database throws; then nothing is lost, and the next call tries again. */
+  take(connection: Connection): void {
+    if (!this.isDue) return
+    if (this.#generation > 0) {
+      this.#follow(connection)
+      return
+    }
+    this.#recover(connection)
+    // Only the service can know that nobody writes to the journal meanwhile.
+    this.#isRecovered = this.#options.onDisk !== undefined
+  }
+
+  /** What `take` has done since the last time. */
+  report(): Taken {
+    const taken = this.#taken
+    this.#taken = { walBytes: 0, lost: [] }
+    return taken
+  }
+
+  /** Begins a generation, in a transaction of the caller's that is flushed. */
+  begin(sql: Sql, generation: number): void {
+    writeMark(sql, { generation, position: 0 })
+  }
+
+  /** When `begin` is on disk. */
+  begun(generation: number): void {
+    this.#close()
+    this.#generation = generation
+    this.#options.onDisk?.fill(0)
+  }
+
+  /** A commit of its own for whoever has everything flushed that was taken in. */
+  touch(sql: Sql): void {
+    writeMark(sql, readMark(sql))
+  }
+
+  /** Says, when all was taken in, that the next start need not look. */
+  end(connection: Connection): void {
+    if (this.#generation === 0) return
+    const generation = this.#generation
+    this.#options.write(connection, () => {
+      if (readMark(connection).generation === generation) writeMark(connection, { generation: 0, position: 0 })
+    })
+    this.#close()
+  }
+
+  #close(): void {
+    this.#tail?.close()
+    this.#tail = undefined
+    this.#generation = 0
+  }
+
+  #follow(connection: Connection): void {
+    const { databasePath, onDisk } = this.#options
+    this.#tail ??= new JournalTail(databasePath, this.#generation)
+    for (let upTo = onDisk![0]!; this.#tail.position < upTo; ) {
+      const goBack = this.#tail.mark
+      try {
+        this.#apply(connection, this.#generation, this.#tail.next(upTo, batchCharsMax))
+      } catch (error) {
+        goBack()
+        throw error
+      }
+    }
+  }
+
+  #recover(connection: Connection): void {
+    const { databasePath } = this.#options
+    const { generation, position } = readMark(connection)
+    if (generation === 0) return
+    let batch: JournalRecord[] = []
+    let chars = 0
+    for (const record of recordsBehind(databasePath, generation, position)) {
+      batch.push(record)
+      chars += record.text.length
+      if (chars < batchCharsMax) continue
+      this.#apply(connection, generation, batch)
+      batch = []
+      chars = 0
+    }
+    if (batch.length > 0) this.#apply(connection, generation, batch)
+  }
+
+  #apply(connection: Connection, generation: number, records: readonly JournalRecord[]): void {
+    const { databasePath, write } = this.#options
+    try {
+      write(connection, () => this.#applyWith(connection, generation, records, append))
+    } catch (error) {
+      if (failureOf(error, databasePath)) throw error
+      // Something among them is refused, which was acknowledged all the same: the rest must not share its fate.
+      const lost: string[] = []
+      write(connection, () =>
+        this.#applyWith(connection, generation, records, (sql, writes) =>
+          lost.push(...appendEach(sql, writes, databasePath)),
+        ),
+      )
+      this.#taken.lost.push(...lost)
+    }
+  }
+
+  #applyWith(
+    connection: Connection,
+    generation: number,
+    records: readonly JournalRecord[],
+    appendTo: (sql: Sql, writes: readonly Write[]) => void,
+  ): void {
+    const mark = readMark(connection)
+    // Another process may have taken some of them in.
+    const next = mark.generation === generation ? records.filter(({ position }) => position > mark.position) : []
+    if (next.length === 0) return
+    const writes = next.flatMap(({ text }) => decodeGroup(text))
+    appendTo(connection, writes)
+    writeMark(connection, { generation, position: next.at(-1)!.position })
+    this.#taken.walBytes += walBytesOf(writes)
+  }
+}
+
+/** What could not be written, in words. */
+function appendEach(sql: Sql, writes: readonly Write[], path: string): string[] {
+  const lost: string[] = []
+  for (const write of writes) {
+    sql.run('SAVEPOINT one')
+    try {
+      append(sql, [write])
+    } catch (error) {
+      if (failureOf(error, path)) throw error
+      sql.run('ROLLBACK TO one')
+      lost.push(`${nameOf(write)}: ${messageOf(error)}`)
+    }
+    sql.run('RELEASE one')
+  }
+  return lost
+}
+
+function nameOf(write: Write): string {
+  return write.kind === 'log' ? write.row.executionId : write.kind
+}
+
+/** Characters that one transaction takes in; some 800 runs. */
+const batchCharsMax = 1_048_576
+
+function readMark(sql: Sql): JournalMark {
+  const rows = sql.all<{ name: string; value: number }>(selectMark)
+  const valueFor = (name: string) => rows.find((row) => row.name === name)?.value ?? 0
+  return { generation: valueFor('journal-generation'), position: valueFor('journal') }
+}
+
+function writeMark(sql: Sql, { generation, position }: JournalMark): void {
+  sql.run(upsertMark, 'journal-generation', generation)
+  sql.run(upsertMark, 'journal', position)
+}
+
+const selectMark = "SELECT name, value FROM marks WHERE name IN ('journal', 'journal-generation')"
+const upsertMark = 'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'

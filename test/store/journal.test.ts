@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogRow } from '../../src/domain/log.ts'
+import { logWrite } from '../../src/domain/write.ts'
+import { copyDatabase } from '../../src/store/sqlite/copy.ts'
+import { Journal } from '../../src/store/sqlite/journal.ts'
+import { halfBytes, halves, journalPath } from '../../src/store/sqlite/journal-file.ts'
+import { databasePath } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { Thread } from '../../src/store/sqlite/thread.ts'
+import type { Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../executable.ts'
+import { appendLogs } from './append-logs.ts'
+import { recordedIn, startAppending } from './appending-process.ts'
+import { type Installed, install, logRow } from './installed.ts'
+import { untilJournaled } from './journaled.ts'
+import { logQuery } from './log-model.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+afterEach(() => folder[Symbol.dispose]())
+
+describe('a journal', () => {
+  /** Flushes that take as long as a test says, in front of a real database. */
+  async function world() {
+    const direct = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    const home = await install(direct)
+    await direct.close()
+    const onDisk = new Float64Array(new SharedArrayBuffer(8))
+    const database = { path: databasePath(folder.path), sync: 'normal' } as const
+    const thread = await Thread.start(database, { journal: { onDisk } })
+    let [nowMs, tookMs, sequence] = [0, 0.1, 1]
+    const lost: string[] = []
+    const journal = new Journal({
+      databasePath: database.path,
+      sync: 'normal',
+      writer: thread,
+      onDisk,
+      // Each group reads it before its flush and after it.
+      monotonic: () => {
+        nowMs += tookMs
+        return nowMs
+      },
+      onTaken: (taken) => lost.push(...taken.lost),
+    })
+    const row = (more: Partial<LogRow>) => {
+      sequence += 1
+      return logWrite(logRow(home, sequence, more))
+    }
+    const rows = (count: number, more: Partial<LogRow> = {}) => Array.from({ length: count }, () => row(more))
+    const first = rows(1)
+    await thread.append(first)
+    journal.learn(first)
+    expect(journal.append(first)).toBe(false)
+    while (!journal.append(rows(1))) await Bun.sleep(1)
+    return {
+      journal,
+      thread,
+      home,
+      lost,
+      rows,
+      commit: (count = 1, more = {}) => journal.append(rows(count, more)),
+      takes: (ms: number) => {
+        tookMs = ms
+      },
+      wait: (ms: number) => {
+        nowMs += ms
+      },
+      async [Symbol.asyncDispose]() {
+        await journal.close()
+        await thread.close()
+      },
+    }
+  }
+
+  test('takes a few runs at a time; more, and those after them, are for the thread', async () => {
+    await using it = await world()
+    expect(it.commit(4)).toBe(true)
+    expect(it.commit(5)).toBe(false)
+    expect(it.commit()).toBe(false)
+    it.wait(20)
+    expect(it.commit()).toBe(true)
+  })
+
+  test('takes nothing that the database could refuse', async () => {
+    await using it = await world()
+    for (const fault of [
+      { workflowId: 'nothing' },
+      { workspaceId: 'nowhere' },
+      { startedAt: 1.5 },
+      { durationMs: Number.NaN },
+      { sequence: 2 },
+    ])
+      expect(it.commit(1, fault)).toBe(false)
+    const claimed = it.rows(1).map((write) => ({ ...write, claim: { kind: 'request' as const, key: 'k', at: 1 } }))
+    expect(it.journal.append(claimed)).toBe(false)
+    expect(it.journal.append([{ kind: 'job-start', executionId: 'of nobody', at: 1 }])).toBe(true)
+    expect(it.commit()).toBe(true)
+  })
+
+  test('on a slow disk sends everything to the thread within some groups, but for one a second', async () => {
+    await using it = await world()
+    it.takes(2.4)
+    let commits = 0
+    while (it.commit()) commits += 1
+    expect(commits).toBeLessThan(30)
+    expect(it.commit()).toBe(false)
+    it.wait(1_000)
+    expect(it.commit()).toBe(true)
+    expect(it.commit()).toBe(false)
+    it.takes(0.1)
+    let seconds = 0
+    do {
+      it.wait(1_000)
+      it.commit()
+      seconds += 1
+    } while (!it.commit())
+    expect(seconds).toBeLessThan(60)
+  })
+
+  test('pauses for a second after one stall', async () => {
+    await using it = await world()
+    it.takes(40)
+    expect(it.commit()).toBe(true)
+    it.takes(0.1)
+    expect(it.commit()).toBe(false)
+    it.wait(1_000)
+    expect(it.commit()).toBe(true)
+    expect(it.commit()).toBe(true)
+  })
+
+  test('is written in turns, never grows, and loses nothing', async () => {
+    await using it = await world()
+    const finalOutput = JSON.stringify('x'.repeat(100_000))
+    const { journal } = it
+    let bytes = 0
+    const ids: string[] = []
+    while (bytes < 5 * halfBytes) {
+      const [write] = it.rows(1, { finalOutput })
+      if (!journal.append([write!])) await it.thread.append([write!])
+      if (write!.kind === 'log') ids.push(write!.row.executionId)
+      bytes += finalOutput.length
+      if (ids.length % 7 === 0) await journal.caughtUp()
+    }
+    await journal.caughtUp()
+    for (const half of halves) {
+      expect(statSync(journalPath(databasePath(folder.path), half)).size).toBe(halfBytes)
+    }
+    for (const id of ids) expect(await it.thread.call('getExecution', [id])).toMatchObject({ executionId: id })
+    expect(it.lost).toEqual([])
+  })
+
+  test('leaves it to the thread when that is far behind, and goes on when it has caught up', async () => {
+    await using it = await world()
+    const finalOutput = JSON.stringify('x'.repeat(200_000))
+    let commits = 0
+    // In one turn of the loop: the thread's answers are not heard.
+    while (it.commit(1, { finalOutput })) commits += 1
+    expect(commits).toBeGreaterThan(5)
+    expect(commits * finalOutput.length).toBeLessThan(halfBytes)
+    await it.journal.caughtUp()
+    expect(it.commit(1, { finalOutput })).toBe(true)
+  })
+
+  test('has what an entry refuses told, and keeps the others', async () => {
+    await using it = await world()
+    const twice = { executionId: 'twice' }
+    expect(it.commit(1, twice)).toBe(true)
+    const [before, between, after] = [it.rows(1), it.rows(1, twice), it.rows(1)]
+    for (const group of [before, between, after]) expect(it.journal.append(group)).toBe(true)
+    await it.journal.caughtUp()
+    expect(it.lost).toMatchObject([expect.stringContaining('twice')])
+    const last = after[0]!
+    expect(await it.thread.call('lastSequence', [])).toBe(last.kind === 'log' ? last.row.sequence : 0)
+  })
+})
+
+describe('a store with a journal', () => {
+  let store: Store
+  let home: Installed
+  let sequence: number
+
+  beforeEach(async () => {
+    store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'workers' })
+    home = await install(store)
+    sequence = 0
+    await untilJournaled(folder.path, () => record())
+  })
+  afterEach(() => store.close())
+
+  async function record(more: Partial<LogRow> = {}): Promise<LogRow> {
+    sequence += 1
+    const row = logRow(home, sequence, more)
+    await appendLogs(store, [row])
+    return row
+  }
+
+  test('shows every run at once, to whoever asks', async () => {
+    const query = logQuery(home.workspaceId, { order: 'desc', limit: 1 })
+    for (let n = 1; n <= 200; n += 1) {
+      const row = await record({ costTotal: 0.5, endedAt: Date.UTC(2025, 0, 15) })
+      const asked = [
+        async () => expect((await store.queryLogs(query)).entries).toContain(row.executionId),
+        async () => expect(await store.getLog(row.sequence)).toMatchObject({ executionId: row.executionId }),
+        async () => expect(await store.getExecution(row.executionId)).toMatchObject({ sequence: row.sequence }),
+        async () => expect(await store.lastSequence()).toBe(row.sequence),
+        async () => expect(await store.getUsage(home.userId, Date.UTC(2025, 0, 1))).toBe(n * 0.5),
+      ]
+      await asked[n % asked.length]!()
+    }
+  })
+
+  test('keeps the order of groups that go different ways', async () => {
+    const groups = Array.from({ length: 60 }, (_, index) => {
+      const rows = Array.from({ length: index % 5 === 0 ? 6 : 1 }, (_, n) => logRow(home, sequence + 1 + n))
+      sequence += rows.length
+      return rows
+    })
+    await Promise.all(groups.map((group) => appendLogs(store, group)))
+    const page = await store.queryLogs(logQuery(home.workspaceId))
+    expect(page.count).toBe(sequence)
+  })
+
+  test('that was closed leaves nothing for the next start to look for', async () => {
+    const row = await record()
+    await store.close()
+    for (const half of halves) writeFileSync(journalPath(databasePath(folder.path), half), 'nothing of a journal')
+    store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'workers' })
+    expect(await store.lastSequence()).toBe(row.sequence)
+    await untilJournaled(folder.path, () => record())
+    expect(await store.lastSequence()).toBe(sequence)
+  })
+
+  test('whose journal belongs to another database starts, and takes nothing of it', async () => {
+    using other = temporaryFolder()
+    await record()
+    const path = databasePath(folder.path)
+    const second = await openSqliteStore({ directory: other.path, sync: 'full', mode: 'workers' })
+    const there = await install(second)
+    await untilJournaled(other.path, async () => {
+      const row = logRow(there, (await second.lastSequence()) + 1)
+      await appendLogs(second, [row])
+    })
+    const last = await second.lastSequence()
+    await second.close()
+    for (const half of halves) copyFileSync(journalPath(path, half), journalPath(databasePath(other.path), half))
+    const again = await openSqliteStore({ directory: other.path, sync: 'full', mode: 'direct' })
+    expect(await again.lastSequence()).toBe(last)
+    await again.close()
+  })
+})
+
+test('a copy that is made after kill -9 has every acknowledged run, also those that only the journal has', async () => {
+  const child = startAppending({ directory: folder.path, mode: 'workers', wanted: 1_000_000, atOnce: 1 })
+  await child.until(() => child.acknowledged.size > 200)
+  child.kill('SIGKILL')
+  await child.exited
+  expect(existsSync(journalPath(databasePath(folder.path), 0))).toBe(true)
+  using place = temporaryFolder()
+  copyDatabase(databasePath(folder.path), join(place.path, 'millrace.db'))
+  expect(readFileSync(join(place.path, 'millrace.db')).length).toBeGreaterThan(0)
+  const store = await openSqliteStore({ directory: place.path, sync: 'full', mode: 'direct' })
+  const recorded = await recordedIn(store)
+  await store.close()
+  expect([...child.acknowledged].filter((id) => !recorded.has(id))).toEqual([])
+}, 20_000)
