@@ -98,7 +98,7 @@ class ChatPage {
     const shown = [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== '').join('\n')
     const question = this.#add('user', shown)
     const answer = this.#add('assistant', '')
-    answer.dataset['state'] = 'waiting'
+    answer.row.dataset['state'] = 'waiting'
     this.#anew.hidden = false
     const running = new AbortController()
     this.#running = running
@@ -113,7 +113,7 @@ class ChatPage {
     this.#running = undefined
     this.#send.textContent = 'Send'
     // A new chat was begun in the meantime.
-    if (!answer.isConnected) return
+    if (!answer.row.isConnected) return
     this.#settle(outcome, { text, files, shown, question, answer })
   }
 
@@ -130,23 +130,23 @@ class ChatPage {
         break
       }
       case 'refused':
-        question.remove()
-        answer.remove()
+        question.row.remove()
+        answer.row.remove()
         this.#restore(text, files)
         this.#keep({ secret: null })
         this.#ask(outcome.message)
         return
       case 'failed':
         this.#fail(answer, outcome.message, () => {
-          question.remove()
-          answer.remove()
+          question.row.remove()
+          answer.row.remove()
           this.#restore(text, files)
           void this.#submit()
         })
         break
       case 'stopped':
-        delete answer.dataset['state']
-        if (answer.textContent === '') answer.remove()
+        delete answer.row.dataset['state']
+        if (answer.text.textContent === '') answer.row.remove()
         break
     }
     this.#input.focus()
@@ -158,16 +158,16 @@ class ChatPage {
     this.#showFiles()
   }
 
-  #fail(answer: HTMLElement, message: string, again: () => void): void {
-    answer.dataset['state'] = 'failed'
-    answer.textContent = message
-    answer.setAttribute('role', 'alert')
+  #fail({ row, text }: Shown, message: string, again: () => void): void {
+    row.dataset['state'] = 'failed'
+    text.textContent = message
+    text.setAttribute('role', 'alert')
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'chat-again'
     button.textContent = 'Try again'
     button.addEventListener('click', again)
-    answer.append(button)
+    row.append(button)
     this.#follow(true)
   }
 
@@ -201,21 +201,26 @@ class ChatPage {
     )
   }
 
-  #add(role: 'user' | 'assistant', text: string): HTMLElement {
+  #add(role: 'user' | 'assistant', said: string): Shown {
     const row = document.createElement('li')
     row.className = 'chat-message'
     row.dataset['role'] = role
-    row.setAttribute('aria-label', role === 'user' ? 'You' : (this.#facts.title ?? 'Answer'))
-    row.textContent = text
+    const who = document.createElement('span')
+    who.className = 'chat-unseen'
+    who.textContent = role === 'user' ? 'You: ' : 'Answer: '
+    const text = document.createElement('div')
+    text.className = 'chat-text'
+    text.textContent = said
+    row.append(who, text)
     this.#messages.append(row)
     this.#follow(true)
-    return row
+    return { row, text }
   }
 
-  #write(answer: HTMLElement, text: string): void {
+  #write({ row, text }: Shown, said: string): void {
     const isFollowing = this.#said.scrollHeight - this.#said.scrollTop - this.#said.clientHeight < followPx
-    delete answer.dataset['state']
-    answer.textContent = text
+    delete row.dataset['state']
+    text.textContent = said
     this.#follow(isFollowing)
   }
 
@@ -235,7 +240,10 @@ class ChatPage {
   }
 }
 
-type Exchange = { text: string; files: File[]; shown: string; question: HTMLElement; answer: HTMLElement }
+/** A message on the page. */
+type Shown = { row: HTMLElement; text: HTMLElement }
+
+type Exchange = { text: string; files: File[]; shown: string; question: Shown; answer: Shown }
 
 /** So near to the end counts as being there. */
 const followPx = 80

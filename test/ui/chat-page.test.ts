@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { openBrowser } from './browser.ts'
-import { executable, temporaryFolder } from './executable.ts'
-import { block, document } from './make.ts'
-import { ModelServer, type ScriptedAnswer } from './models/model-server.ts'
-import { deploy, type Installation, init, type Serving, serve } from './running-service.ts'
+import { executable, temporaryFolder } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
+import { deploy, type Installation, init, type Serving, serve } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { launch, listen } from './browser.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 let installation: Installation
@@ -22,7 +23,7 @@ beforeAll(async () => {
     const messages = body['messages'] as { content: string }[]
     return answer(messages.at(-1)?.content ?? '')
   })
-  browser = await openBrowser()
+  browser = await launch()
 }, 120_000)
 afterAll(async () => {
   await browser?.close()
@@ -49,23 +50,19 @@ type Visit = { page: Page; context: BrowserContext; problems: string[] } & Async
 async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
-  const problems: string[] = []
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('console', (line) => {
-    if (line.type() === 'error') problems.push(line.text())
-  })
+  const problems = listen(page)
   await page.goto(url)
   return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
 }
 
-const messages = (page: Page) => page.locator('#messages > li')
+const messages = (page: Page) => page.locator('#messages > li .chat-text')
 const lastMessage = (page: Page) => messages(page).last()
 
 test('somebody talks by keyboard alone, and reads the answer while it is written', async () => {
   await using visited = await visit(await chat({ title: 'Ask us', greeting: 'How can we help?' }))
   const { page, problems } = visited
-  expect(await page.title()).toBe('Ask us')
   await page.getByText('How can we help?').waitFor()
+  expect(await page.title()).toBe('Ask us')
   const gate = Promise.withResolvers<void>()
   const gates = [Promise.resolve(), gate.promise]
   answer = () => ({ text: ['Once upon', ' a time.'], gate: () => gates.shift() ?? Promise.resolve() })
@@ -200,6 +197,21 @@ test('on a phone nothing is wider than the screen, and fields are large enough t
     const box = await page.getByRole('button', { name }).boundingBox()
     expect(box?.height).toBeGreaterThanOrEqual(36)
   }
+})
+
+test.each(['light', 'dark'] as const)('nothing about it keeps people out, in %s', async (colorScheme) => {
+  await using visited = await visit(await chat({ access: 'key', greeting: 'Hello' }), { colorScheme })
+  const { page } = visited
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.getByLabel('API key').fill(installation.apiKey)
+  await page.keyboard.press('Enter')
+  await page.setInputFiles('#attach', { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') })
+  await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor()
+  answer = () => ({ status: 400 })
+  await page.fill('#message', 'Hello')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
 })
 
 test('an address without a chat says so', async () => {
