@@ -5,6 +5,8 @@ import { WorkOS } from '@workos-inc/node'
 import Stripe from 'stripe'
 import { signatureOf } from '../src/webhooks/sign.ts'
 import { temporaryFolder } from './executable.ts'
+import { findBreaches } from './http/json-schema.ts'
+import type { Parsed } from './http/world.ts'
 import { block, document } from './make.ts'
 import { call, init, type Serving, serve } from './running-service.ts'
 import { type Received, Receiver } from './webhook-receiver.ts'
@@ -120,6 +122,21 @@ describe('libraries that others wrote', () => {
     const at = Number(got.headers.get('svc-timestamp'))
     expect(signature(got)).toBe(signatureOf({ at, body: got.body, secrets: ['from-the-variable'] }))
   })
+})
+
+test('what is sent is what the OpenAPI document says, and no member more', async () => {
+  const openApi = (await (await fetch(`${service.url}/swagger/json`)).json()) as Parsed
+  const { parameters, requestBody } = openApi.webhooks['workflow.execution.completed'].post
+  const { schema, example } = requestBody.content['application/json']
+  expect(findBreaches(example, schema, openApi, '$', true)).toEqual([])
+  const got = await captured()
+  const body = JSON.parse(got.body)
+  expect(findBreaches(body, schema, openApi, '$', true)).toEqual([])
+  const members = Object.keys(openApi.components.schemas.WebhookPayload.properties.data.properties)
+  expect(Object.keys(body.data).toSorted()).toEqual(members.toSorted())
+  const declared = parameters.map(({ name }: Parsed) => name.toLowerCase())
+  const own = [...got.headers.keys()].filter((name) => name.startsWith('svc-') || name === 'idempotency-key')
+  expect(own.toSorted()).toEqual(declared.toSorted())
 })
 
 describe('the receiver of the README', () => {

@@ -141,7 +141,7 @@ export type JobAnswer = Static<typeof JobAnswer>
 
 export const CancelAnswer = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
 
-const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time }, { $id: 'RateLimit' })
+export const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time }, { $id: 'RateLimit' })
 export const LimitsAnswer = t.Object(
   {
     workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
@@ -167,7 +167,7 @@ export const UsageLimits = t.Object(
 )
 
 /** What one block did, or the run, an iteration, a sub-workflow. Values over 256 KB are kept as a preview. */
-const TraceSpan = t.Object(
+export const TraceSpan = t.Object(
   {
     id: t.String(),
     name: t.String(),
@@ -200,7 +200,7 @@ const TraceSpan = t.Object(
   { $id: 'TraceSpan' },
 )
 
-const logFacts = {
+export const logFacts = {
   id: t.String(),
   workflowId: t.String(),
   executionId: t.String(),

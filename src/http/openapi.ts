@@ -6,6 +6,7 @@ import { errorsMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
 import { sessionCookie } from './session-cookie.ts'
+import { describeWebhooks, webhookOperation } from './webhook-openapi.ts'
 
 /** As much of an OpenAPI document as is touched here. */
 export type OpenApi = { openapi: string; paths: Record<string, PathItem>; components?: Json; [member: string]: unknown }
@@ -35,6 +36,7 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
     servers: [{ url: '/' }],
     tags: tagsIn(document),
     paths: mapValues(document.paths, repairItem),
+    webhooks: describeWebhooks(named, examples.operations[webhookOperation]?.request),
     components: {
       ...document.components,
       schemas: { ...named, Error: plainSchema(ErrorAnswer, named) },

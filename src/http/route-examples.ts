@@ -199,6 +199,18 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  onWorkflowExecutionCompleted: {
+    request: {
+      id: delivery.eventId,
+      type: 'workflow.execution.completed',
+      timestamp: Date.parse(endedAt),
+      data: {
+        ...{ workflowId, executionId, status: 'success', level: 'info', trigger: 'api', startedAt, endedAt },
+        ...{ totalDurationMs: 212, cost, files: null, finalOutput: output },
+      },
+      links: { log: `/v1/logs/${logId}`, execution: `/v1/logs/workflow/pt-BR/executions/${executionId}` },
+    },
+  },
   getExecutionDetails: { answers: { 200: executionDetail } },
   getExecutionDetailsShort: { answers: { 200: executionDetail } },
 

@@ -1,0 +1,78 @@
+import { Type as t } from '@sinclair/typebox'
+import { eventType } from '../webhooks/sign.ts'
+import { LimitsAnswer, logFacts, RateState, TraceSpan } from './answers.ts'
+import { Cost } from './cost-answer.ts'
+import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
+
+/** What webhooks get, for the OpenAPI document and the tests that compare deliveries with it. */
+const { id: _id, ...runFacts } = logFacts
+export const WebhookPayload = t.Object(
+  {
+    id: t.String({ description: 'Of the event: one a run, the same for every webhook that is told of it.' }),
+    type: t.Literal(eventType),
+    timestamp: t.Integer({ description: 'When the run ended; milliseconds since 1970.' }),
+    data: t.Object({
+      ...runFacts,
+      status: t.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
+      cost: Cost,
+      finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
+      traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),
+      rateLimits: t.Optional(
+        t.Object(
+          { sync: RateState, async: RateState },
+          { description: 'With `includeRateLimits`: when the run ended.' },
+        ),
+      ),
+      usage: t.Optional(
+        t.Object(LimitsAnswer.properties.usage.properties, {
+          description: 'With `includeUsageData`: when the run ended.',
+        }),
+      ),
+    }),
+    links: t.Object({
+      log: t.String({ description: 'Below `/api`.' }),
+      execution: t.String({ description: 'Below `/api`.' }),
+    }),
+  },
+  { $id: 'WebhookPayload' },
+)
+
+/** What its operation is called. */
+export const webhookOperation = 'onWorkflowExecutionCompleted'
+
+const headers: readonly (readonly [name: string, description: string, example: string])[] = [
+  ['svc-event', 'What happened.', eventType],
+  ['svc-timestamp', 'When this attempt was made; milliseconds since 1970.', '1748779200212'],
+  ['svc-delivery-id', 'Of the delivery: the same on every attempt.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
+  ['Idempotency-Key', 'The same.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
+  [
+    'svc-signature',
+    'With a secret: `t=<milliseconds>,v1=<hex>`, an HMAC-SHA256 over `<milliseconds>.<body>`. A `v1` more while a secret ' +
+      'that was replaced is still good.',
+    't=1748779200212,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  ],
+]
+
+/** The member `webhooks` of the document. */
+export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
+  const schema = plainSchema(WebhookPayload, named)
+  const post = {
+    operationId: webhookOperation,
+    summary: 'A run ended',
+    description:
+      'Sent to the webhooks of a workflow whose filters admit the run. 2xx takes it; after 5xx and 429 it is sent again, with ' +
+      'the same ids and the same body; anything else ends it.',
+    tags: ['Webhooks'],
+    security: [],
+    parameters: headers.map(([name, description, value]) => {
+      const required = name !== 'svc-signature'
+      return { name, in: 'header', required, description, schema: { type: 'string' }, example: value }
+    }),
+    requestBody: { required: true, content: { 'application/json': { schema, example } } },
+    responses: {
+      '2XX': { description: 'The receiver has it.' },
+      '4XX': { description: 'The receiver does not want it; 429 is tried again.' },
+    },
+  }
+  return { [eventType]: { post } }
+}
