@@ -13,7 +13,7 @@ export type LoadResult = {
   p90: number
   p99: number
   max: number
-  /** The first answer that was no 200, for the curious. */
+  /** The first answer that was neither 200 nor 202, for the curious. */
   firstFailure?: string
 }
 
@@ -55,7 +55,7 @@ async function load(
       if (headEnd < 0) return
       const length = Number(/content-length: *(\d+)/i.exec(data.pending)?.[1] ?? 0)
       data.missing = headEnd + 4 + length - data.pending.length
-      if (!data.pending.startsWith('HTTP/1.1 200')) {
+      if (!/^HTTP\/1.1 20[02]/.test(data.pending)) {
         failed += 1
         firstFailure ??= data.pending.slice(0, 600)
       }

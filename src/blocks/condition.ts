@@ -11,6 +11,7 @@ export const condition = defineBlock({
   label: 'Condition',
   description: 'Leaves by the handle of the first expression that is true.',
   kind: 'step',
+  isPure: true,
   parameters: t.Object({ conditions: t.Array(Condition, { title: 'Conditions', minItems: 1, maxItems: 100 }) }),
   modes: { conditions: 'expressions' },
   outputs: ['branch', 'result'],

@@ -7,6 +7,7 @@ export const variables = defineBlock({
   label: 'Variables',
   description: "Sets the run's variables.",
   kind: 'step',
+  isPure: true,
   parameters: t.Object({
     assign: t.Array(t.Object({ name: t.String({ minLength: 1 }), value: t.Optional(t.Unknown()) }), {
       title: 'Assign',

@@ -34,6 +34,9 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
   const { run, frame, node, spans } = start
   const kept = run.journal?.block(placeOf(start))
   if (kept) return restore(start, kept)
+  const settling = run.journal && !actsOnNothing(node) ? run.journal.settle() : undefined
+  if (settling)
+    return settling.then(() => (start.halt.stopped ? { kind: 'cancelled' } : attempt(start)), stopBefore(run))
   const reused = run.partial?.reused(node, blockPlaceOf(start).iterations)
   if (reused) return reuse(start, reused)
   const span = openSpan(run, node.name, node.type, node.id)
@@ -48,8 +51,8 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
     const result = node.definition.run(params, new BlockAttempt(start, span))
     if (!(result instanceof Promise)) return close(start, span, endOf(start, result))
     return result.then(
-      (value) => close(start, span, endOf(start, value)),
-      (error: unknown) => close(start, span, endOfThrow(start, error)),
+      (value) => close(start, span, endOf(start, value), false),
+      (error: unknown) => close(start, span, endOfThrow(start, error), false),
     )
   } catch (error) {
     return close(start, span, endOfThrow(start, error))
@@ -58,7 +61,9 @@ export function attempt(start: Attempt): BlockEnd | Promise<BlockEnd> {
 
 type Closing = { end: BlockEnd; outputs: Outputs; error: BlockErrorData | null; status: SpanStatus }
 
-function close(start: Attempt, span: Span, { end, outputs, error, status }: Closing): BlockEnd | Promise<BlockEnd> {
+/** `wasAtOnce`: it has not waited for anything. */
+function close(start: Attempt, span: Span, closing: Closing, wasAtOnce = true): BlockEnd | Promise<BlockEnd> {
+  const { end, outputs, error, status } = closing
   const { run } = start
   if (run.journal) span.startTime = beginningOf(span)
   span.endTime = Math.max(span.startTime, run.powers.clock.now())
@@ -68,23 +73,35 @@ function close(start: Attempt, span: Span, { end, outputs, error, status }: Clos
   if (error) span.error = { code: error.code, message: error.message }
   run.observer?.ended?.(span, blockPlaceOf(start))
   if (run.partial?.until === start.node.id && end.kind === 'ended') run.reach(outputs)
-  return run.journal ? keep(start, run.journal, span, end) : end
+  return run.journal ? keep(start, run.journal, { span, end, wasAtOnce }) : end
 }
 
+type Keeping = { span: Span; end: BlockEnd; wasAtOnce: boolean }
+
 /** Writes down how a block ended before anything follows from it. */
-function keep(start: Attempt, journal: Journal, span: Span, end: BlockEnd): BlockEnd | Promise<BlockEnd> {
+function keep(start: Attempt, journal: Journal, { span, end, wasAtOnce }: Keeping): BlockEnd | Promise<BlockEnd> {
   const { run, node } = start
   if (end.kind === 'cancelled' || node.definition.isRepeatable || !node.enabled) return end
   const kept: KeptBlock =
     end.kind === 'failed' ? { span, port: null, error: end.error } : { span, port: end.port ?? null, error: null }
-  return journal.keepBlock(placeOf(start), kept).then(
-    () => end,
-    (cause: unknown) => {
-      // Its run cannot go on before it is on disk: it stops, and starts again behind what is kept.
-      run.budget.suspend(cause)
-      return { kind: 'cancelled' }
-    },
-  )
+  if (node.definition.isPure && wasAtOnce) {
+    const settling = journal.keepLater(placeOf(start), kept)
+    return settling ? settling.then(() => end, stopBefore(run)) : end
+  }
+  return journal.keepBlock(placeOf(start), kept).then(() => end, stopBefore(run))
+}
+
+/** A run cannot go on before what is kept is on disk: it stops, and starts again behind that. */
+function stopBefore(run: Run): (cause: unknown) => BlockEnd {
+  return (cause) => {
+    run.budget.suspend(cause)
+    return { kind: 'cancelled' }
+  }
+}
+
+/** Containers act through their inner blocks, which are asked one by one. */
+function actsOnNothing({ definition, enabled }: PlanNode): boolean {
+  return !enabled || definition.isPure === true || definition.isRepeatable === true
 }
 
 /** A block that ended before its run was cut. */

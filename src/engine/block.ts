@@ -62,6 +62,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
    * inner blocks that are kept one by one. Any other block that has ended is kept, with its outputs.
    */
   isRepeatable?: true
+  /** True for what acts on nothing outside of its run and ends at once, with the same outcome however often it runs. */
+  isPure?: true
   /** What a kept block does again beside giving its outputs. */
   restore?(outputs: Outputs, context: BlockContext): void
   /** What the span shows as input; all parameters when absent. */

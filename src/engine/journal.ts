@@ -21,6 +21,10 @@ export class Journal {
   readonly #write: (number: number, text: string) => Promise<void>
   readonly #blocks = new Map<string, KeptBlock>()
   readonly #versions = new Map<string, number>()
+  /** What is not on disk yet and need not be. */
+  readonly #later: Step[] = []
+  /** Resolves when what was left for later and is being written is on disk. */
+  #settling: Promise<void> | undefined
   /** What the steps hold of values that are secrets, or were when the steps were kept. */
   readonly #secrets: Secret[] = []
   #redactor: Redactor | undefined
@@ -48,6 +52,21 @@ export class Journal {
   /** Resolves when it is on disk; rejects when it could not be written. */
   keepBlock(place: string, kept: KeptBlock): Promise<void> {
     return this.#keep({ place, block: kept })
+  }
+
+  /**
+   * Keeps a block that may as well run again as long as nothing outside has been acted on since: it goes to the disk with
+   * the next one that does not, or with `settle`. A run of such blocks only writes nothing but its end. A promise, to wait
+   * for, when there are so many that they had better be written.
+   */
+  keepLater(place: string, kept: KeptBlock): Promise<void> | undefined {
+    this.#later.push({ place, block: kept })
+    return this.#later.length < laterMax ? undefined : this.settle()
+  }
+
+  /** Before a block that acts on something outside starts; undefined when all that was kept is on disk. */
+  settle(): Promise<void> | undefined {
+    return this.#later.length === 0 ? this.#settling : this.#writeLater([])
   }
 
   /** The version of the sub-workflow that was started at a place. */
@@ -78,6 +97,22 @@ export class Journal {
   }
 
   #keep(step: Step): Promise<void> {
+    return this.#later.length === 0 ? this.#writeOne(step) : this.#writeLater([step])
+  }
+
+  /** Everything that was to be written later, and these. */
+  #writeLater(steps: readonly Step[]): Promise<void> {
+    const writes = [...this.#later.splice(0), ...steps].map((step) => this.#writeOne(step))
+    const settling = Promise.all([this.#settling, ...writes])
+      .then(() => undefined)
+      .finally(() => {
+        if (this.#settling === settling) this.#settling = undefined
+      })
+    this.#settling = settling
+    return settling
+  }
+
+  #writeOne(step: Step): Promise<void> {
     this.#lastNumber += 1
     const number = this.#lastNumber
     return Promise.try(() => this.#write(number, this.#textOf(step)))
@@ -98,6 +133,9 @@ export class Journal {
     else this.#blocks.set(step.place, step.block)
   }
 }
+
+/** Blocks that run again after a crash, at most, although they had ended. */
+const laterMax = 100
 
 /** `secrets`: of the first step that holds one, all that were hidden then. */
 type Step = ({ place: string; block: KeptBlock } | { place: string; version: number } | { cost: Cost }) & {

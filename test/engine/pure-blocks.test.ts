@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
+import { Journal } from '../../src/engine/journal.ts'
+import { block, document } from '../make.ts'
+import { World } from './world.ts'
+
+/** Steps that are on disk, and how many there were at each request. */
+const steps: string[] = []
+const onDiskAtRequest: number[] = []
+const fetch: OutboundFetch = async ({ url }) => {
+  onDiskAtRequest.push(steps.length)
+  return { ok: true, answer: { status: 200, headers: {}, body: new TextEncoder().encode('ok'), url } }
+}
+const world = new World({ fetch })
+afterAll(() => world.stop())
+
+const choose = (id: string) => block(id, 'condition', { conditions: [{ id: 'big', expression: '<api.input.n> > 3' }] })
+const trigger = block('start', 'api_trigger')
+const journal = (write = async () => {}) => {
+  steps.splice(0)
+  onDiskAtRequest.splice(0)
+  return new Journal([], async (_number, text) => {
+    await write()
+    steps.push(text)
+  })
+}
+const run = { executionId: 'run-1', startedAt: 0, timeoutMs: Number.MAX_SAFE_INTEGER }
+
+test('a run of blocks that act on nothing writes nothing but its end', async () => {
+  const draft = document({
+    blocks: [trigger, choose('if'), block('r', 'response', { data: { big: true } })],
+    edges: ['start > if', 'if:condition-big > r'],
+  })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal() })
+  expect(record.failure).toBeNull()
+  expect(record.output).toMatchObject({ data: { big: true } })
+  expect(steps).toEqual([])
+})
+
+test('what was decided is on disk before anything is acted on, by whichever branch', async () => {
+  const draft = document({
+    blocks: [
+      ...[trigger, choose('if'), choose('again')],
+      ...['a', 'b'].map((id) => block(id, 'api', { url: `http://example.org/${id}`, retries: 0 })),
+    ],
+    edges: ['start > if', 'if:condition-big > again', 'again:condition-big > a', 'again:condition-big > b'],
+  })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal(() => Bun.sleep(1)) })
+  expect(record.failure).toBeNull()
+  expect(onDiskAtRequest).toEqual([2, 2])
+  expect(steps).toHaveLength(4)
+})
+
+test('a run that cannot write what was decided stops before it acts', async () => {
+  const draft = document({
+    blocks: [trigger, choose('if'), block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
+    edges: ['start > if', 'if:condition-big > a'],
+  })
+  const failing = journal(() => Promise.reject(new Error('The disk is full')))
+  const { suspension } = await world.run(draft, { n: 5 }, { ...run, journal: failing })
+  expect(suspension?.cause).toMatchObject({ message: 'The disk is full' })
+  expect(onDiskAtRequest).toEqual([])
+})
+
+test('what runs again after a crash is bounded', async () => {
+  const draft = document({
+    blocks: [trigger, block('loop', 'loop'), { ...choose('if'), parentId: 'loop' }],
+    edges: ['start > loop', 'loop:loop-start-source > if'],
+    loops: { loop: { loopType: 'for', iterations: 250 } },
+  })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal() })
+  expect(record.failure).toBeNull()
+  expect(steps).toHaveLength(200)
+})
