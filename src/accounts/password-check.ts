@@ -4,7 +4,12 @@ import type { SessionStore } from '../store/session-store.ts'
 import { hashPassword, passwordCharsMax, passwordCharsMin, verifyPassword } from './passwords.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
 
-export type PasswordCheckOptions = { findPassword: SessionStore['findPassword']; clock: Clock }
+export type PasswordCheckOptions = {
+  findPassword: SessionStore['findPassword']
+  clock: Clock
+  /** What takes long. */
+  verify?(password: string, hash: string): Promise<boolean>
+}
 
 /** `address`: where it comes from. */
 export type SignInAttempt = { email: string; password: string; address: string }
@@ -25,14 +30,16 @@ const hashesWaitingMax = 20
 export class PasswordCheck {
   readonly #findPassword: PasswordCheckOptions['findPassword']
   readonly #clock: Clock
+  readonly #verify: NonNullable<PasswordCheckOptions['verify']>
   readonly #accounts: RateLimiter
   readonly #addresses: RateLimiter
   readonly #turns = new Turns(hashesAtOnce, hashesWaitingMax)
   #decoy: Promise<string> | undefined
 
-  constructor({ findPassword, clock }: PasswordCheckOptions) {
+  constructor({ findPassword, clock, verify = verifyPassword }: PasswordCheckOptions) {
     this.#findPassword = findPassword
     this.#clock = clock
+    this.#verify = verify
     this.#accounts = new RateLimiter({ clock })
     this.#addresses = new RateLimiter({ clock })
   }
@@ -45,7 +52,7 @@ export class PasswordCheck {
     this.#assertAllowed(this.#addresses.take(address, attemptsPerAddress))
     this.#assertAllowed(this.#accounts.take(email.toLowerCase(), attemptsPerAccount))
     const [found, decoy] = await Promise.all([this.#findPassword(email), this.#decoyHash()])
-    const isRight = await this.#turns.take(() => verifyPassword(shortened(password), found?.passwordHash ?? decoy))
+    const isRight = await this.#turns.take(() => this.#verify(shortened(password), found?.passwordHash ?? decoy))
     if (found && isRight) return found.userId
     throw new AppError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
   }
