@@ -23,7 +23,9 @@ const EntryScreen = lazy(async () => ({
 const SettingsScreen = lazy(async () => ({
   default: (await import('./screens/settings/settings-screen.tsx')).SettingsScreen,
 }))
-
+const WebhooksScreen = lazy(async () => ({
+  default: (await import('./screens/webhooks/webhooks-screen.tsx')).WebhooksScreen,
+}))
 const EditorScreen = lazy(async () => ({ default: (await import('./editor/editor-screen.tsx')).EditorScreen }))
 
 /** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
@@ -50,6 +52,7 @@ export function Screens() {
           <Route path="/w/:workspaceId/settings/:section?" component={SettingsScreen} />
           <Route path="/logs/:id" component={EntryScreen} />
           <Route path="/workflows/:id" component={EditorScreen} />
+          <Route path="/workflows/:id/webhooks" component={WebhooksScreen} />
           <Route component={NotFoundScreen} />
         </Switch>
       </Suspense>

@@ -21,7 +21,7 @@ export function Switch({
         disabled={disabled ?? false}
         className="relative h-4.5 w-8 shrink-0 rounded-full bg-line-strong p-0.5 transition-colors data-checked:bg-accent data-disabled:opacity-50"
       >
-        <BaseSwitch.Thumb className="block size-3.5 rounded-full bg-white shadow-sm transition-transform data-checked:translate-x-3.5" />
+        <BaseSwitch.Thumb className="block size-3.5 rounded-full bg-surface shadow-sm transition-transform data-checked:translate-x-3.5" />
       </BaseSwitch.Root>
       {label}
     </label>

@@ -2,7 +2,18 @@ import type { ComponentProps, ReactNode } from 'react'
 import { classes } from './class-names.ts'
 
 /** A table; it scrolls sideways by itself when there is no room. */
-export function Table({ label, head, children }: { label: string; head: readonly ReactNode[]; children: ReactNode }) {
+export function Table({
+  label,
+  head,
+  numbersFrom = head.length,
+  children,
+}: {
+  label: string
+  head: readonly ReactNode[]
+  /** The first of the columns that hold numbers: their heads stand at the end, as their cells do. */
+  numbersFrom?: number
+  children: ReactNode
+}) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-surface">
@@ -14,7 +25,10 @@ export function Table({ label, head, children }: { label: string; head: readonly
                 // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
                 key={index}
                 scope="col"
-                className="h-8 px-3 text-xs font-medium whitespace-nowrap text-muted"
+                className={classes(
+                  'h-8 px-3 text-xs font-medium whitespace-nowrap text-muted',
+                  index >= numbersFrom && 'text-right',
+                )}
               >
                 {cell}
               </th>

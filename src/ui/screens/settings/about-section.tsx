@@ -1,46 +1,41 @@
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../../api/call.ts'
+import type { ReactNode } from 'react'
+import { type AnswerOf, call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
-import { countOf } from '../../parts/amount-text.ts'
-import { Dot } from '../../parts/badge.tsx'
+import { bytesText, countOf } from '../../parts/amount-text.ts'
+import { Dot, type Tone } from '../../parts/badge.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
 import { Facts, Section } from './section.tsx'
 
-/** What runs here, whether it is well, and where more is to be read. */
+type Service = AnswerOf<'GET /api/editor/service'>
+
+/** What runs here, whether it is well, what its disk holds, and where more is to be read. */
 export function AboutSection() {
   const { service } = useMe()
-  const health = useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => call('GET /health/ready', { signal }),
+  const { data, error } = useQuery({
+    queryKey: ['service'],
+    queryFn: ({ signal }) => call('GET /api/editor/service', { signal }),
     refetchInterval: 10_000,
     retry: false,
   })
-  const waiting = health.data?.writer.waiting ?? 0
   return (
     <>
       <Section title="About">
         <Facts
           facts={[
-            { name: 'Millrace', value: `version ${service.version}` },
-            { name: 'Address', value: service.baseUrl },
             {
-              name: 'Health',
-              value: health.isError ? (
-                <span className="inline-flex items-center gap-2 text-error-text">
-                  <Dot tone="error" /> {messageOf(health.error)}
-                </span>
-              ) : health.data ? (
-                <span className="inline-flex items-center gap-2">
-                  <Dot tone="ok" /> All is well
-                </span>
-              ) : (
-                '…'
-              ),
-              note: waiting > 0 && `${countOf(waiting, 'entry', 'entries')} on the way to the disk`,
+              name: 'Millrace',
+              value: `version ${service.version}`,
+              note: data && `commit ${data.commit}, Bun ${data.bun}`,
             },
+            { name: 'Address', value: service.baseUrl },
+            { name: 'Health', value: <Health service={data} error={error} /> },
+            ...(data ? [{ name: 'Started', value: <TimeAgo at={data.startedAt} /> }] : []),
           ]}
         />
       </Section>
+      {data && <Storage {...data} />}
       <Section title="For programs">
         <ul className="flex flex-col gap-1.5 text-sm">
           {links.map(({ href, label, note }) => (
@@ -54,6 +49,51 @@ export function AboutSection() {
         </ul>
       </Section>
     </>
+  )
+}
+
+function Health({ service, error }: { service: Service | undefined; error: unknown }) {
+  if (error) return <State tone="error">{messageOf(error)}</State>
+  if (!service) return '…'
+  const { isWell, waiting } = service.health
+  if (!isWell) return <State tone="error">Runs cannot be recorded: see the service's own output.</State>
+  return (
+    <State tone="ok">
+      All is well{waiting > 0 && `, ${countOf(waiting, 'entry', 'entries')} on the way to the disk`}
+    </State>
+  )
+}
+
+function State({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return (
+    <span className={`inline-flex items-center gap-2 ${tone === 'error' ? 'text-error-text' : ''}`}>
+      <Dot tone={tone} />
+      <span>{children}</span>
+    </span>
+  )
+}
+
+function Storage({ storage, retention }: Service) {
+  const kept = `${countOf(retention.days, 'day')}, ${bytesText(retention.bytesMax)} at most`
+  return (
+    <Section title="Files and disk" note="The oldest log entries go first, and their files with them.">
+      <Facts
+        facts={[
+          { name: 'Log entries stay', value: kept },
+          ...(storage
+            ? [
+                {
+                  name: 'Database',
+                  value: bytesText(storage.databaseBytes + storage.walBytes),
+                  note: storage.freeBytes > 0 && `${bytesText(storage.freeBytes)} of it not in use`,
+                },
+                { name: 'Left on the disk', value: bytesText(storage.diskFreeBytes) },
+                { name: 'Files of runs', value: storage.files === 'disk' ? 'in the data folder' : 'in a bucket (S3)' },
+              ]
+            : []),
+        ]}
+      />
+    </Section>
   )
 }
 

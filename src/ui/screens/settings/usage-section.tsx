@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { meQuery } from '../../api/session.ts'
+import { type AnswerOf, call } from '../../api/call.ts'
 import { costText, countOf, countText, shortCount } from '../../parts/amount-text.ts'
 import { BarChart } from '../../parts/bar-chart.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { dayText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
@@ -11,29 +12,38 @@ import { Facts, Section } from './section.tsx'
 
 const dayMs = 86_400_000
 
+type Usage = AnswerOf<'GET /api/editor/usage'>
+
 /** What the account may use and has used, and what ran in the workspace. */
 export function UsageSection() {
-  const me = useQuery({ ...meQuery, staleTime: 0 })
-  const limits = me.data?.limits
+  const { data, error, refetch } = useQuery({
+    queryKey: ['usage', daysShown],
+    queryFn: ({ signal }) => call('GET /api/editor/usage', { query: { days: daysShown }, signal }),
+  })
+  if (error) return <Failed error={error} retry={() => void refetch()} />
+  if (!data) return <Loading />
+  const { limits } = data
   return (
     <>
-      <Section title="This month" note="Months are counted in UTC. Runs by hand count against nothing.">
-        {limits && <Spent {...limits.usage} />}
+      <Section
+        title="This month"
+        note="Of all workspaces that you own. Months are counted in UTC, and runs by hand count against nothing."
+      >
+        <Spent {...limits.usage} />
       </Section>
-      <Days />
+      <Costs usage={data} />
+      <Runs />
       <Section
         title="Limits"
         note="Of your account, whichever of its keys is used. A minute begins with its first request."
       >
-        {limits && (
-          <Facts
-            facts={[
-              { name: 'Plan', value: limits.usage.plan },
-              { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
-              { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
-            ]}
-          />
-        )}
+        <Facts
+          facts={[
+            { name: 'Plan', value: limits.usage.plan },
+            { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
+            { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
+          ]}
+        />
       </Section>
     </>
   )
@@ -97,7 +107,37 @@ function Spent({
   )
 }
 
-function Days() {
+/** By day and by model. */
+function Costs({ usage: { days, models } }: { usage: Usage }) {
+  const cost = days.reduce((sum, day) => sum + day.cost, 0)
+  const number = 'text-right tabular-nums'
+  return (
+    <Section title="Models" note={`${costText(cost)} in ${daysShown} days.`}>
+      <BarChart
+        label="Cost of models a day"
+        labels={days.map(({ day }) => utcDay.format(Date.parse(day)))}
+        series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
+        say={costText}
+      />
+      {models.length > 0 && (
+        <Table label="Cost by model" numbersFrom={1} head={['Model', 'Runs', 'Tokens in', 'Tokens out', 'Cost']}>
+          {models.map(({ model, runs, promptTokens, completionTokens, cost: spent }) => (
+            <Row key={model}>
+              <Cell className="font-medium">{model}</Cell>
+              <Cell className={number}>{countText(runs)}</Cell>
+              <Cell className={number}>{countText(promptTokens)}</Cell>
+              <Cell className={number}>{countText(completionTokens)}</Cell>
+              <Cell className={`${number} font-medium`}>{costText(spent)}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+/** Of the workspace that is looked at, in the days of the reader. */
+function Runs() {
   const { id, name } = useWorkspace()
   const today = new Date()
   const from = new Date(today.getFullYear(), today.getMonth(), today.getDate() - (daysShown - 1)).getTime()
@@ -109,36 +149,24 @@ function Days() {
   const days = data.data
   const runs = days.reduce((sum, { info, error: failed }) => sum + info + failed, 0)
   const failed = days.reduce((sum, day) => sum + day.error, 0)
-  const cost = days.reduce((sum, day) => sum + day.cost, 0)
-  const labels = days.map(({ at }) => dayText(Date.parse(at)))
+  const said = `${countOf(runs, 'run')} in ${daysShown} days${failed > 0 ? `, ${countText(failed)} of them failed` : ''}.`
   return (
-    <>
-      <Section
-        title="Runs a day"
-        note={`${countOf(runs, 'run')} in ${name} in ${daysShown} days${failed > 0 ? `, ${countText(failed)} of them failed` : ''}.${
-          data.isComplete ? '' : ' There are more than could be counted: the first days are too low.'
-        }`}
-      >
-        <BarChart
-          label="Runs a day"
-          labels={labels}
-          series={[
-            { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
-            { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
-          ]}
-          say={shortCount}
-        />
-      </Section>
-      <Section title="Cost a day" note={`${costText(cost)} for models in ${name} in ${daysShown} days.`}>
-        <BarChart
-          label="Cost a day"
-          labels={labels}
-          series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
-          say={costText}
-        />
-      </Section>
-    </>
+    <Section
+      title={`Runs in ${name}`}
+      note={data.isComplete ? said : `${said} There are more than could be counted: the first days are too low.`}
+    >
+      <BarChart
+        label="Runs a day"
+        labels={days.map(({ at }) => dayText(Date.parse(at)))}
+        series={[
+          { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
+          { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
+        ]}
+        say={shortCount}
+      />
+    </Section>
   )
 }
 
 const daysShown = 30
+const utcDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })

@@ -17,7 +17,11 @@ export function CostView({ cost }: Pick<LogDetail, 'cost'>) {
   const number = 'text-right tabular-nums'
   return (
     <div className="p-4">
-      <Table label="Cost by model" head={['Model', 'Tokens in', 'Tokens out', 'Cost in', 'Cost out', 'Cost']}>
+      <Table
+        label="Cost by model"
+        numbersFrom={1}
+        head={['Model', 'Tokens in', 'Tokens out', 'Cost in', 'Cost out', 'Cost']}
+      >
         {models.map(([model, { input, output, total, tokens }]) => (
           <Row key={model}>
             <Cell className="font-medium">{model}</Cell>

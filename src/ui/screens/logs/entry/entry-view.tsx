@@ -16,6 +16,7 @@ import { RunAgain } from './run-again.tsx'
 import { SpanDetail } from './span-detail.tsx'
 import { failedSpan, pathTo, type Span, spansOf } from './trace.ts'
 import { TraceWaterfall } from './trace-waterfall.tsx'
+import { WebhooksView } from './webhooks-view.tsx'
 
 /** All about one run. Which part is looked at is in the address (`view`, `span`). */
 export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean }) {
@@ -67,6 +68,11 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
             label: 'Files',
             count: entry.files?.length,
             content: <FilesView files={entry.files} />,
+          },
+          {
+            value: 'webhooks',
+            label: 'Webhooks',
+            content: <WebhooksView logId={entry.id} workflowId={entry.workflowId} />,
           },
           { value: 'version', label: 'Version', content: <DeploymentView executionId={entry.executionId} /> },
         ]}

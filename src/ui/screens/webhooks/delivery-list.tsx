@@ -1,0 +1,178 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { RotateCcw, Send } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { countOf } from '../../parts/amount-text.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { classes } from '../../parts/class-names.ts'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { type Delivery, type DeliveryState, deliveriesQuery, states, stateTones } from './webhook-queries.ts'
+
+/** What runs of the workflow owed to webhooks, and what became of it. */
+export function DeliveryList({
+  workflowId,
+  mayWrite,
+  state,
+  onState,
+  chosen,
+  onChoose,
+}: {
+  workflowId: string
+  mayWrite: boolean
+  state: DeliveryState | undefined
+  onState: (state: DeliveryState | undefined) => void
+  chosen: string | undefined
+  onChoose: (id: string) => void
+}) {
+  const [isResending, setIsResending] = useState(false)
+  const found = useInfiniteQuery(deliveriesQuery(workflowId, state))
+  const rows = found.data?.pages.flatMap(({ data }) => data) ?? []
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <Segments
+          label="State"
+          value={state ?? 'all'}
+          onChange={(next) => onState(next === 'all' ? undefined : next)}
+          options={[{ value: 'all', label: 'All' }, ...states.map((value) => ({ value, label: stateLabels[value] }))]}
+        />
+        <span className="flex-1" />
+        {mayWrite && (
+          <Button icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => setIsResending(true)}>
+            Resend failed
+          </Button>
+        )}
+      </div>
+      {found.error && rows.length === 0 ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : found.isPending ? (
+        <Loading />
+      ) : rows.length === 0 && !found.hasNextPage ? (
+        <Empty icon={<Send size={22} />} title={state ? `None is ${state}` : 'Nothing was sent yet'}>
+          {state
+            ? 'Deliveries in another state may be there.'
+            : 'Each run that a webhook admits leaves a delivery here when it ends.'}
+        </Empty>
+      ) : (
+        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last answer']}>
+          {rows.map((delivery) => (
+            <Row
+              key={delivery.id}
+              aria-selected={delivery.id === chosen}
+              className={classes('relative', delivery.id === chosen && 'bg-accent-soft')}
+            >
+              <Cell>
+                <Badge tone={stateTones[delivery.state]}>{stateLabels[delivery.state]}</Badge>
+              </Cell>
+              <Cell className="max-w-40 md:max-w-72">
+                <button
+                  type="button"
+                  onClick={() => onChoose(delivery.id)}
+                  className="block max-w-full cursor-default truncate rounded-sm text-left font-mono text-xs after:absolute after:inset-0"
+                >
+                  {delivery.url}
+                </button>
+              </Cell>
+              <Cell className="text-muted">
+                <TimeAgo at={delivery.createdAt} />
+              </Cell>
+              <Cell className="text-muted tabular-nums">{delivery.attemptCount}</Cell>
+              <Cell className="max-w-72 truncate text-muted">
+                <LastAnswer delivery={delivery} />
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {found.hasNextPage && (
+        <Button
+          className="mx-auto mt-3"
+          look="quiet"
+          busy={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          Show older ones
+        </Button>
+      )}
+      {isResending && <ResendFailed workflowId={workflowId} onClose={() => setIsResending(false)} />}
+    </>
+  )
+}
+
+export const stateLabels: Readonly<Record<DeliveryState, string>> = {
+  pending: 'Pending',
+  delivered: 'Delivered',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
+
+function LastAnswer({ delivery: { lastAttempt, state, nextAttemptAt } }: { delivery: Delivery }) {
+  const said = lastAttempt ? (lastAttempt.status ?? lastAttempt.error?.code ?? '') : ''
+  if (state !== 'pending' || nextAttemptAt === null) return said
+  return (
+    <>
+      {said} {said !== '' && '· '}next <TimeAgo at={nextAttemptAt} />
+    </>
+  )
+}
+
+/** All that failed since a time, sent again. */
+function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: () => void }) {
+  const [hours, setHours] = useState('24')
+  const queries = useQueryClient()
+  const toast = useToast()
+  const resend = useMutation({
+    mutationFn: () =>
+      call('POST /api/workflows/:id/deliveries/resend-failed', {
+        params: { id: workflowId },
+        body: { since: new Date(Date.now() - Number(hours) * 3_600_000).toISOString() },
+      }),
+    onSuccess: async ({ resent }) => {
+      await queries.invalidateQueries({ queryKey: ['deliveries', workflowId] })
+      toast.show({
+        text:
+          resent === 0
+            ? 'None had failed in that time.'
+            : `${countOf(resent, 'delivery', 'deliveries')} on the way again.`,
+      })
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="Resend failed deliveries"
+      description="With the same ids and the same bodies, to every webhook of the workflow."
+      width="small"
+      submit="Resend"
+      busy={resend.isPending}
+      error={resend.isError ? messageOf(resend.error) : null}
+      onSubmit={() => resend.mutate()}
+    >
+      <Field label="Of runs that ended">
+        {(tied) => (
+          <Select
+            {...tied}
+            value={hours}
+            onChange={(event) => setHours(event.target.value)}
+            options={[
+              { value: '1', label: 'In the last hour' },
+              { value: '24', label: 'In the last 24 hours' },
+              { value: '168', label: 'In the last 7 days' },
+              { value: '720', label: 'In the last 30 days' },
+            ]}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,75 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input, Select } from '../../parts/field.tsx'
+import { newSecret } from './new-secret.ts'
+import { SecretShown } from './webhook-form.tsx'
+import { type Webhook, webhooksQuery } from './webhook-queries.ts'
+
+/** Gives a webhook a new secret. For a while deliveries can be signed with the old one as well. */
+export function RotateSecret({
+  workflowId,
+  webhook,
+  onClose,
+}: {
+  workflowId: string
+  webhook: Webhook
+  onClose: () => void
+}) {
+  const [secret, setSecret] = useState(newSecret)
+  const [keepS, setKeepS] = useState('3600')
+  const queries = useQueryClient()
+  const hasOne = webhook.secret === 'set'
+  const rotate = useMutation({
+    mutationFn: () =>
+      call('POST /api/editor/workflows/:id/webhooks/:webhookId/rotate-secret', {
+        params: { id: workflowId, webhookId: webhook.id },
+        body: { secret, ...(hasOne && { keepPreviousForS: Number(keepS) }) },
+      }),
+    onSuccess: () => queries.invalidateQueries(webhooksQuery(workflowId)),
+  })
+  if (rotate.isSuccess) return <SecretShown secret={secret} onClose={onClose} />
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={hasOne ? 'New secret' : 'Sign deliveries'}
+      submit={hasOne ? 'Rotate secret' : 'Set secret'}
+      busy={rotate.isPending}
+      error={rotate.isError ? messageOf(rotate.error) : null}
+      onSubmit={() => rotate.mutate()}
+    >
+      <Field label="Secret" note="Made at random; write your own if the receiver has one already.">
+        {(tied) => (
+          <Input
+            {...tied}
+            required
+            maxLength={1000}
+            className="font-mono text-xs"
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        )}
+      </Field>
+      {hasOne && (
+        <Field label="The secret before" note="While it is good, svc-signature has two parts, its own first.">
+          {(tied) => (
+            <Select
+              {...tied}
+              value={keepS}
+              onChange={(event) => setKeepS(event.target.value)}
+              options={[
+                { value: '0', label: 'Ends at once' },
+                { value: '3600', label: 'Stays good for an hour' },
+                { value: '21600', label: 'Stays good for 6 hours' },
+                { value: '86400', label: 'Stays good for 24 hours' },
+              ]}
+            />
+          )}
+        </Field>
+      )}
+    </FormDialog>
+  )
+}

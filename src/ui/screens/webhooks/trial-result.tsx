@@ -1,0 +1,51 @@
+import { Button } from '../../parts/button.tsx'
+import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
+import { JsonView } from '../../parts/json-view.tsx'
+import { durationText } from '../../parts/time-text.ts'
+import type { Trial } from './webhook-queries.ts'
+
+/** What came of a test: what was sent, and what the receiver said. */
+export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string; onClose: () => void }) {
+  const { delivered, status, error, answer, durationMs, body, deliveryId } = trial
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={delivered ? 'The receiver took it' : 'The receiver did not take it'}
+      description={url}
+    >
+      <DialogBody>
+        <p
+          role="status"
+          className={
+            delivered
+              ? 'rounded-md bg-ok-soft px-3 py-2 text-sm text-ok-text'
+              : 'rounded-md bg-error-soft px-3 py-2 text-sm break-words text-error-text'
+          }
+        >
+          {status !== null && `Status ${status} in ${durationText(durationMs)}. `}
+          {error && `${error.message} (${error.code})`}
+        </p>
+        {answer !== null && answer !== '' && <JsonView label="Answer" value={parsed(answer)} />}
+        <JsonView label="What was sent" value={parsed(body)} />
+        <p className="text-xs text-muted">
+          Delivery <code className="font-mono">{deliveryId}</code>. Nothing is kept of a test.
+        </p>
+      </DialogBody>
+      <DialogActions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
+
+/** JSON as what it says, anything else as text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,217 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { call } from '../../api/call.ts'
+import { messageOf } from '../../api/message-of.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog, DialogActions, DialogBody, FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input } from '../../parts/field.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { ShownOnce } from '../../parts/shown-once.tsx'
+import { Switch } from '../../parts/switch.tsx'
+import { triggers } from '../logs/log-filter.ts'
+import { triggerLabels } from '../logs/log-texts.tsx'
+import { newSecret } from './new-secret.ts'
+import { type Webhook, webhooksQuery } from './webhook-queries.ts'
+
+type Filters = 'levelFilter' | 'triggerFilter'
+type Saved = Omit<Webhook, 'id' | 'secret' | 'previousSecretUntil' | 'createdAt' | 'updatedAt'>
+/** Filters undefined: all are admitted. */
+type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefined }
+
+const includes = [
+  { name: 'includeFinalOutput', label: 'Final output', note: 'what the run answered' },
+  { name: 'includeTraceSpans', label: 'Trace', note: 'what each block did; may be long' },
+  { name: 'includeRateLimits', label: 'Rate limits', note: "what is left of the owner's minute" },
+  { name: 'includeUsageData', label: 'Usage', note: 'what the owner has spent this month' },
+] as const satisfies readonly { name: keyof Options; label: string; note: string }[]
+
+/** All options of a webhook, for a new one or one that is there. A secret that is made here is shown this once. */
+export function WebhookForm({
+  workflowId,
+  webhook,
+  onClose,
+}: {
+  workflowId: string
+  webhook: Webhook | undefined
+  onClose: () => void
+}) {
+  const [options, setOptions] = useState<Options>(() => optionsOf(webhook))
+  const [isSigned, setIsSigned] = useState(true)
+  const [secret] = useState(newSecret)
+  const queries = useQueryClient()
+  const set = (change: Partial<Options>) => setOptions((before) => ({ ...before, ...change }))
+  const save = useMutation({
+    mutationFn: async () => {
+      const { levelFilter, triggerFilter, ...rest } = options
+      const url = options.url.trim()
+      if (!webhook) {
+        const filters = { ...(levelFilter && { levelFilter }), ...(triggerFilter && { triggerFilter }) }
+        const body = { ...rest, ...filters, url, ...(isSigned && { secret }) }
+        return await call('POST /api/editor/workflows/:id/webhooks', { params: { id: workflowId }, body })
+      }
+      // Null takes a filter away, which leaving it out would not.
+      const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
+      const body = { ...rest, ...filters, url } as Partial<Saved>
+      const params = { id: workflowId, webhookId: webhook.id }
+      return await call('PATCH /api/editor/workflows/:id/webhooks/:webhookId', { params, body })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries(webhooksQuery(workflowId))
+      if (webhook || !isSigned) onClose()
+    },
+  })
+  if (save.isSuccess && !webhook && isSigned) return <SecretShown secret={secret} onClose={onClose} />
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title={webhook ? 'Change webhook' : 'New webhook'}
+      description={!webhook && 'Runs that end are told to an address of yours, by a POST with JSON.'}
+      submit={webhook ? 'Save' : 'Add webhook'}
+      busy={save.isPending}
+      error={save.isError ? messageOf(save.error) : null}
+      onSubmit={() => save.mutate()}
+    >
+      <Field label="Address" note="May hold {{NAME}} of the environment.">
+        {(tied) => (
+          <Input
+            {...tied}
+            required
+            autoFocus={!webhook}
+            placeholder="https://example.com/hooks/millrace"
+            maxLength={2000}
+            value={options.url}
+            onChange={(event) => set({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Group label="Which runs">
+        <Segments
+          label="By result"
+          value={options.levelFilter?.length === 1 ? options.levelFilter[0]! : 'all'}
+          onChange={(level) => set({ levelFilter: level === 'all' ? undefined : [level] })}
+          options={[
+            { value: 'all', label: 'All' },
+            { value: 'error', label: 'Failed' },
+            { value: 'info', label: 'Succeeded' },
+          ]}
+        />
+        <div className="flex flex-wrap gap-x-4 gap-y-1.5">
+          {triggers.map((trigger) => (
+            <Check
+              key={trigger}
+              label={triggerLabels[trigger]}
+              checked={options.triggerFilter?.includes(trigger) ?? true}
+              onChange={(checked) => set({ triggerFilter: withTrigger(options.triggerFilter, trigger, checked) })}
+            />
+          ))}
+        </div>
+      </Group>
+      <Group label="What is sent, beside the facts of the run">
+        <div className="grid gap-1.5 sm:grid-cols-2">
+          {includes.map(({ name, label, note }) => (
+            <Check
+              key={name}
+              label={label}
+              note={note}
+              checked={options[name]}
+              onChange={(checked) => set({ [name]: checked })}
+            />
+          ))}
+        </div>
+      </Group>
+      <Group label="How">
+        {!webhook && <Switch label="Sign deliveries with a new secret" checked={isSigned} onChange={setIsSigned} />}
+        <Switch
+          label="Try again after broken connections and timeouts, too"
+          checked={options.retryOnNetworkError}
+          onChange={(retryOnNetworkError) => set({ retryOnNetworkError })}
+        />
+        <Switch label="Switched on" checked={options.active} onChange={(active) => set({ active })} />
+      </Group>
+    </FormDialog>
+  )
+}
+
+/** A secret that nobody sees again. */
+export function SecretShown({ secret, onClose }: { secret: string; onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Copy the secret now"
+      description="The receiver checks svc-signature with it. It is shown this once."
+    >
+      <DialogBody>
+        <ShownOnce label="The secret" text={secret} />
+      </DialogBody>
+      <DialogActions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
+
+function Group({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <fieldset className="flex flex-col items-start gap-2">
+      <legend className="pb-1.5 text-xs font-medium">{label}</legend>
+      {children}
+    </fieldset>
+  )
+}
+
+function Check({
+  label,
+  note,
+  checked,
+  onChange,
+}: {
+  label: string
+  note?: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) {
+  return (
+    <label className="flex items-start gap-2 text-sm select-none">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="mt-0.75 size-3.5 shrink-0 accent-accent"
+      />
+      <span>
+        {label}
+        {note && <span className="block text-xs text-muted">{note}</span>}
+      </span>
+    </label>
+  )
+}
+
+/** All of them is no filter. None cannot be said, so the last one stays. */
+function withTrigger(
+  filter: Options['triggerFilter'],
+  trigger: (typeof triggers)[number],
+  isOn: boolean,
+): Options['triggerFilter'] {
+  const before = filter ?? [...triggers]
+  const next = triggers.filter((each) => (each === trigger ? isOn : before.includes(each)))
+  if (next.length === 0) return filter
+  return next.length === triggers.length ? undefined : next
+}
+
+function optionsOf(webhook: Webhook | undefined): Options {
+  return {
+    url: webhook?.url ?? '',
+    includeFinalOutput: webhook?.includeFinalOutput ?? false,
+    includeTraceSpans: webhook?.includeTraceSpans ?? false,
+    includeRateLimits: webhook?.includeRateLimits ?? false,
+    includeUsageData: webhook?.includeUsageData ?? false,
+    levelFilter: webhook?.levelFilter,
+    triggerFilter: webhook?.triggerFilter,
+    active: webhook?.active ?? true,
+    retryOnNetworkError: webhook?.retryOnNetworkError ?? false,
+  }
+}

@@ -1,0 +1,170 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Ellipsis, KeyRound, Pencil, Plus, Send, Trash2, Webhook as WebhookIcon } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button, IconButton } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Switch } from '../../parts/switch.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { triggerLabels } from '../logs/log-texts.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
+import { TrialResult } from './trial-result.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { type Trial, type Webhook, webhooksQuery } from './webhook-queries.ts'
+
+type Open =
+  | { kind: 'new' }
+  | { kind: 'change' | 'rotate' | 'delete'; webhook: Webhook }
+  | { kind: 'tried'; trial: Trial; webhook: Webhook }
+
+/** Who is told when runs of the workflow end. */
+export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayWrite: boolean }) {
+  const [open, setOpen] = useState<Open>()
+  const queries = useQueryClient()
+  const toast = useToast()
+  const { data, error, refetch } = useQuery(webhooksQuery(workflowId))
+  const close = () => setOpen(undefined)
+  const anew = () => queries.invalidateQueries(webhooksQuery(workflowId))
+  const test = useMutation({
+    mutationFn: (webhook: Webhook) =>
+      call('POST /api/editor/workflows/:id/webhooks/:webhookId/test', {
+        params: { id: workflowId, webhookId: webhook.id },
+      }),
+    onSuccess: (trial, webhook) => setOpen({ kind: 'tried', trial, webhook }),
+    onError: toast.fail,
+  })
+  const turn = useMutation({
+    mutationFn: ({ id, active }: { id: string; active: boolean }) =>
+      call('PATCH /api/editor/workflows/:id/webhooks/:webhookId', {
+        params: { id: workflowId, webhookId: id },
+        body: { active },
+      }),
+    onSettled: anew,
+    onError: toast.fail,
+  })
+  const add = mayWrite && (
+    <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setOpen({ kind: 'new' })}>
+      New webhook
+    </Button>
+  )
+  if (error) return <Failed error={error} retry={() => void refetch()} />
+  if (!data) return <Loading lines={4} />
+  return (
+    <>
+      {data.length === 0 ? (
+        <Empty icon={<WebhookIcon size={22} />} title="Nobody is told yet" action={add}>
+          A webhook tells another service when a run of this workflow ends: signed, tried again when it fails, and never
+          forgotten.
+        </Empty>
+      ) : (
+        <div className="flex flex-col gap-3">
+          <div className="flex justify-end">{add}</div>
+          <ul className="flex flex-col gap-3">
+            {data.map((webhook) => (
+              <li key={webhook.id} className="rounded-lg border border-line bg-surface p-4">
+                <div className="flex items-start gap-3">
+                  <div className="min-w-0 flex-1">
+                    <p className="font-mono text-sm font-medium break-all">{webhook.url}</p>
+                    <p className="mt-1 flex flex-wrap items-center gap-1.5">
+                      {wordsOf(webhook).map((word) => (
+                        <Badge key={word}>{word}</Badge>
+                      ))}
+                      <SecretBadge webhook={webhook} />
+                    </p>
+                  </div>
+                  {mayWrite ? (
+                    <div className="flex shrink-0 items-center gap-2">
+                      <Switch
+                        label={webhook.active ? 'On' : 'Off'}
+                        checked={webhook.active}
+                        onChange={(active) => turn.mutate({ id: webhook.id, active })}
+                      />
+                      <Button
+                        size="small"
+                        icon={<Send size={13} aria-hidden="true" />}
+                        busy={test.isPending && test.variables.id === webhook.id}
+                        onClick={() => test.mutate(webhook)}
+                      >
+                        Test
+                      </Button>
+                      <Menu
+                        align="end"
+                        trigger={<IconButton label={`More about ${webhook.url}`} icon={<Ellipsis size={16} />} />}
+                        entries={[
+                          {
+                            label: 'Change',
+                            icon: <Pencil size={15} />,
+                            onSelect: () => setOpen({ kind: 'change', webhook }),
+                          },
+                          {
+                            label: webhook.secret === 'none' ? 'Sign deliveries' : 'New secret',
+                            icon: <KeyRound size={15} />,
+                            onSelect: () => setOpen({ kind: 'rotate', webhook }),
+                          },
+                          'separator',
+                          {
+                            label: 'Delete',
+                            icon: <Trash2 size={15} />,
+                            danger: true,
+                            onSelect: () => setOpen({ kind: 'delete', webhook }),
+                          },
+                        ]}
+                      />
+                    </div>
+                  ) : (
+                    <Badge tone={webhook.active ? 'ok' : 'plain'}>{webhook.active ? 'on' : 'off'}</Badge>
+                  )}
+                </div>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {open?.kind === 'new' && <WebhookForm workflowId={workflowId} webhook={undefined} onClose={close} />}
+      {open?.kind === 'change' && <WebhookForm workflowId={workflowId} webhook={open.webhook} onClose={close} />}
+      {open?.kind === 'rotate' && <RotateSecret workflowId={workflowId} webhook={open.webhook} onClose={close} />}
+      {open?.kind === 'tried' && <TrialResult trial={open.trial} url={open.webhook.url} onClose={close} />}
+      <Confirm
+        open={open?.kind === 'delete'}
+        onClose={close}
+        title="Delete this webhook?"
+        action="Delete"
+        onConfirm={async () => {
+          if (open?.kind !== 'delete') return
+          const params = { id: workflowId, webhookId: open.webhook.id }
+          await call('DELETE /api/editor/workflows/:id/webhooks/:webhookId', { params })
+          await anew()
+          toast.show({ text: 'The webhook was deleted. Deliveries that wait go on.' })
+        }}
+      >
+        Runs that end from now on are not told to it. Its secret cannot be got back.
+      </Confirm>
+    </>
+  )
+}
+
+function SecretBadge({ webhook: { secret, previousSecretUntil } }: { webhook: Webhook }) {
+  if (secret === 'lost') return <Badge tone="error">secret lost: set it anew</Badge>
+  if (secret === 'none') return <Badge tone="warn">not signed</Badge>
+  const isBoth = previousSecretUntil !== null && Date.parse(previousSecretUntil) > Date.now()
+  return <Badge tone="ok">{isBoth ? 'signed with two secrets' : 'signed'}</Badge>
+}
+
+function wordsOf(webhook: Webhook): string[] {
+  const { levelFilter, triggerFilter, retryOnNetworkError } = webhook
+  const parts = [
+    webhook.includeFinalOutput && 'output',
+    webhook.includeTraceSpans && 'trace',
+    webhook.includeRateLimits && 'rate limits',
+    webhook.includeUsageData && 'usage',
+  ].filter((part) => part !== false)
+  return [
+    levelFilter?.length === 1 ? `${levelFilter[0] === 'error' ? 'failed' : 'succeeded'} runs` : 'all results',
+    triggerFilter ? triggerFilter.map((trigger) => triggerLabels[trigger]).join(', ') : 'any trigger',
+    ...(parts.length > 0 ? [`with ${parts.join(', ')}`] : []),
+    ...(retryOnNetworkError ? ['network errors tried again'] : []),
+  ]
+}

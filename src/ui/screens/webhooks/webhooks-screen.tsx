@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useSearchParams } from 'wouter'
+import { call } from '../../api/call.ts'
+import { useMe } from '../../api/session.ts'
+import { Failed, Loading } from '../../parts/states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { Page } from '../../shell/page.tsx'
+import { useChooseWorkspace, useWorkspace } from '../../shell/workspace.tsx'
+import { DeliveryList } from './delivery-list.tsx'
+import { DeliveryPanel } from './delivery-panel.tsx'
+import { WebhookList } from './webhook-list.tsx'
+import { type DeliveryState, states } from './webhook-queries.ts'
+
+/** Who is told when runs of a workflow end, and what was sent. What is looked at is in the address. */
+export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
+  const { workspaces } = useMe()
+  const current = useWorkspace()
+  const choose = useChooseWorkspace()
+  const [search, setSearch] = useSearchParams()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['workflow-facts', id],
+    queryFn: ({ signal }) => call('GET /api/workflows/:id', { params: { id }, signal }),
+  })
+  const workspace = workspaces.find((each) => each.id === data?.workspaceId) ?? current
+  useEffect(() => choose(workspace.id), [choose, workspace.id])
+  const mayWrite = workspace.role !== 'viewer'
+  const view = search.get('view') === 'deliveries' ? 'deliveries' : 'webhooks'
+  const state = states.find((each) => each === search.get('state'))
+  const deliveryId = search.get('delivery') ?? undefined
+  const go = (next: { view?: string; state?: DeliveryState | undefined; delivery?: string | undefined }) =>
+    setSearch(
+      (before) => {
+        const all = { ...Object.fromEntries(before), ...next }
+        return new URLSearchParams(
+          Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined),
+        )
+      },
+      { replace: next.delivery !== undefined && deliveryId !== undefined },
+    )
+  return (
+    <Page
+      title="Webhooks"
+      crumbs={[
+        { label: 'Workflows', href: `/w/${workspace.id}/workflows` },
+        { label: data?.name ?? '…', href: `/workflows/${id}` },
+      ]}
+    >
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} title="This workflow cannot be opened" />
+      ) : !data ? (
+        <Loading />
+      ) : (
+        <div className="flex min-h-0 flex-1">
+          <div className="flex min-w-0 flex-1 flex-col pt-1">
+            <Tabs
+              label="Webhooks"
+              value={view}
+              onChange={(next) => go({ view: next, delivery: undefined, state: undefined })}
+              className="md:[&>div:first-child]:px-4"
+              tabs={[
+                {
+                  value: 'webhooks',
+                  label: 'Webhooks',
+                  content: (
+                    <Body>
+                      <WebhookList workflowId={id} mayWrite={mayWrite} />
+                    </Body>
+                  ),
+                },
+                {
+                  value: 'deliveries',
+                  label: 'Deliveries',
+                  content: (
+                    <Body>
+                      <DeliveryList
+                        workflowId={id}
+                        mayWrite={mayWrite}
+                        state={state}
+                        onState={(next) => go({ state: next, delivery: undefined })}
+                        chosen={deliveryId}
+                        onChoose={(delivery) => go({ delivery })}
+                      />
+                    </Body>
+                  ),
+                },
+              ]}
+            />
+          </div>
+          {view === 'deliveries' && deliveryId && (
+            <DeliveryPanel
+              key={deliveryId}
+              workflowId={id}
+              deliveryId={deliveryId}
+              mayWrite={mayWrite}
+              onClose={() => go({ delivery: undefined })}
+            />
+          )}
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function Body({ children }: { children: React.ReactNode }) {
+  return <div className="mx-auto flex w-full max-w-240 flex-1 flex-col px-3 py-5">{children}</div>
+}
