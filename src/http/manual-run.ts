@@ -90,9 +90,22 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
 
 const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
 
-/** What the trigger was given in an earlier run. */
-export function pastInput({ node }: PlanTrigger, past: PastRun, files: readonly RunFile[]): TriggerInput {
-  const outputs = past.span(node.id, [])?.output
+/**
+ * What the trigger was given in an earlier run. `runsAgain`: the trigger itself does, with that. Throws `CONFLICT` when it
+ * cannot, because the log does not have all of it.
+ */
+export function pastInput(
+  { node }: PlanTrigger,
+  past: PastRun,
+  { files, runsAgain }: { files: readonly RunFile[]; runsAgain: boolean },
+): TriggerInput {
+  const span = past.span(node.id, [])
+  const damage = runsAgain && span ? past.damageOf(span) : undefined
+  if (damage !== undefined) {
+    const message = `What that run was started with cannot be used again: ${damage}. Give an input, or run it anew.`
+    throw new AppError('CONFLICT', message, { details: [{ path: node.id, message }] })
+  }
+  const outputs = span?.output
   const fields: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(isObject(outputs) ? outputs : {})) {
     if (name !== 'input' || !isObject(value)) put(fields, name, value)

@@ -42,6 +42,30 @@ describe('a part of a workflow', () => {
     expect(ended.output).toEqual({ stamp: expect.stringContaining('Porto for 2 days') })
   })
 
+  test('from its trigger has the input of that run, or one that is given; a secret in it is nobody knows what', async () => {
+    const workflowId = await world.executions.deploy(line())
+    const start = async (city: string) => {
+      const body = { city, days: 2 }
+      return (await world.executions.call(`/api/workflows/${workflowId}/execute`, { body })).json.executionId as string
+    }
+    const from = { executionId: await start('Braga'), blockId: 'start' }
+    expect((await world.again(workflowId, { from })).ended.output).toEqual({ stamp: expect.stringContaining('Braga') })
+    const given = await world.again(workflowId, { from, input: { city: 'Faro' } })
+    expect(given.ended.output).toEqual({ stamp: expect.stringContaining('Faro') })
+    const secret = await world.post(workflowId, { from: { ...from, executionId: await start('the secret value') } })
+    expect([secret.status, secret.json.details[0].path]).toEqual([409, 'start'])
+  })
+
+  test('whose earlier run had no trigger begins with the values of the format', async () => {
+    const { workflowId } = await world.run(line())
+    const alone = await world.again(workflowId, { only: { blockId: 'time' } })
+    const { ended, events } = await world.again(workflowId, {
+      from: { executionId: alone.executionId, blockId: 'end' },
+    })
+    expect(ended.output).toEqual({ stamp: expect.stringContaining('Porto for 3 days') })
+    expect(times(events)).toEqual(times(alone.events))
+  })
+
   test('of a run with files reads them again', async () => {
     const sending = document({
       blocks: [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { executable, temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
@@ -6,6 +6,8 @@ import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
 import { deploy, type Installation, init, type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { launch, listen } from './browser.ts'
+
+setDefaultTimeout(60_000)
 
 let folder: ReturnType<typeof temporaryFolder>
 let installation: Installation

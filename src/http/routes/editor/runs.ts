@@ -58,7 +58,8 @@ export function runRoutes(services: Services, door: Door) {
         if (!trigger && !body.only) throw withoutTrigger()
         const executionId = newExecutionId()
         const owner = { workspaceId, workflowId: id, executionId }
-        const input = await inputOf({ trigger, given: body.input, past, owner })
+        const runsAgain = (body.from ?? body.only)?.blockId === trigger?.node.id
+        const input = await inputOf({ trigger, given: body.input, past, owner, runsAgain })
         const version = body.version ?? (await store.keepDraft(id, document))
         const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
         manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
@@ -154,12 +155,16 @@ export function runRoutes(services: Services, door: Door) {
     trigger: PlanTrigger | undefined
     given: unknown
     past: Past | undefined
+    /** Whether the trigger is what is run again. */
+    runsAgain: boolean
     owner: { workspaceId: string; workflowId: string; executionId: string }
   }
 
-  async function inputOf({ trigger, given, past, owner }: Wanted): Promise<TriggerInput> {
+  async function inputOf({ trigger, given, past, owner, runsAgain }: Wanted): Promise<TriggerInput> {
     if (!trigger) return { input: {}, fields: {} }
-    if (past && given === undefined) return pastInput(trigger, past.run, past.files)
+    if (past?.run.span(trigger.node.id, []) && given === undefined) {
+      return pastInput(trigger, past.run, { files: past.files, runsAgain })
+    }
     if (trigger.fileFields.length === 0) return manualInput(trigger, given, clock.now())
     const upload = await manual.receiveFiles(portionsOf(JSON.stringify(given ?? {})), trigger.fileFields)
     try {
