@@ -79,8 +79,8 @@ function tailOf(sql: Sql, workspace: number): { hours: Hour[]; lastRuns: Map<num
     workspace,
   )
   const hours = sql.all<Hour & { last: number }>(
-    `${selectHours} WHERE workspace = ?1 AND sequence > max(?2, coalesce((
-       SELECT sequence FROM logs WHERE workspace = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ${tailMax}), 0))
+    `${selectHours} WHERE workspace = ?1 AND sequence > coalesce((
+       SELECT sequence FROM logs WHERE workspace = ?1 AND sequence > ?2 ORDER BY sequence DESC LIMIT 1 OFFSET ${tailMax}), ?2)
      GROUP BY workflow, hour`,
     workspace,
     zonedTo?.last_sequence ?? 0,
