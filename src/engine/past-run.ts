@@ -52,7 +52,8 @@ export class PastRun {
    */
   kept(node: PlanNode, iterations: readonly number[], isAbsorbed: boolean): KeptBlock | undefined {
     const span = this.span(node.id, iterations)
-    if (!span || span.type !== node.type) return undefined
+    // One that was switched off since then is passed through like others.
+    if (!span || span.type !== node.type || !node.enabled) return undefined
     const outputs = (span.output ?? {}) as Record<string, unknown>
     if (span.status === 'success') return { span, port: portLeftBy(node.definition, outputs), error: null }
     if (span.status !== 'error') return undefined

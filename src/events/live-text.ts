@@ -72,7 +72,8 @@ export class LiveTexts {
   }
 
   runLost(): string {
-    const message = 'The run has stopped, and its log entry could not be written.'
+    const message =
+      'The run has stopped here: its log entry could not be written, or it goes on when the service has started again.'
     return JSON.stringify({ event: 'run.lost', executionId: this.#facts.executionId, message })
   }
 

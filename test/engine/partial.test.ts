@@ -200,6 +200,14 @@ describe('a run from a block on', () => {
     expect((await again(workflow, { from: { blockId: 'end' } }, pastOf(first))).output).toEqual(first.output)
   })
 
+  test('passes a block through that was switched off since then', async () => {
+    const first = (await world.run(line, input)).record
+    const a = { ...call('a', 'a/<api.input.text>'), enabled: false }
+    const changed = { ...line, blocks: { ...line.blocks, a } }
+    await again(changed, { from: { blockId: 'b' } }, pastOf(first))
+    expect(requests[0]).toBe('/b/')
+  })
+
   test('a block that is not there is refused', () => {
     expect(() => planPartial(planOf(line), { from: { blockId: 'nowhere' } }, undefined)).toThrow('no block "nowhere"')
   })

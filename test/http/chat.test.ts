@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { block, document } from '../make.ts'
 import { ModelServer, type SeenRequest } from '../models/model-server.ts'
 import { ExecutionWorld } from './execution-world.ts'
@@ -215,6 +217,19 @@ describe('a chat', () => {
     const { status, json } = await world.call(`/api/chat/${identifier}`, { key: null })
     expect([status, json]).toEqual([200, { access: 'password', title: 'Help', greeting: null }])
   })
+})
+
+test('the sample talks with whatever model the environment names', async () => {
+  const variables = { MODEL_URL: server.url, MODEL_NAME: 'm', MODEL_KEY: 'any-key' }
+  for (const [name, value] of Object.entries(variables)) {
+    const path = `/api/workspaces/${world.workspaceId}/environment/${name}`
+    await world.call(path, { method: 'PUT', body: { value } })
+  }
+  const file = join(import.meta.dir, '../../samples/chat.json')
+  await world.deploy(JSON.parse(readFileSync(file, 'utf8')))
+  const { conversationId } = (await say('sample', { input: 'Hello' }, {}, world.apiKey)).json
+  const again = await say('sample', { input: 'Still there?', conversationId }, {}, world.apiKey)
+  expect(again.json.reply).toBe('4: Still there?')
 })
 
 describe('who may talk to a chat', () => {

@@ -57,6 +57,9 @@ export function chatContract(here: () => { store: Store; home: Installed }): voi
         ;({ done } = await store.retain({ before: sequenceAt(before), bytesMax: 1e12, workMs: 0 }))
       }
       expect(await listed()).toEqual([2])
+      // Nothing else is left that could go.
+      while (!(await store.retain({ before: 0, bytesMax: 1, workMs: 1 })).done) {}
+      expect(await listed()).toEqual([])
     })
   })
 }
