@@ -148,7 +148,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     sealOutput: (text, executionId) => box.seal(text, jobContext(executionId)),
     onHealth: (healthy, reason) =>
       healthy ? logger.info('storage is back', { reason }) : logger.error('storage is unavailable', { reason }),
-    onCommit: (rows, tookMs, succeeded) => metrics.commits.committed(rows, tookMs, succeeded),
+    onCommit(rows, tookMs, succeeded, runs) {
+      metrics.commits.committed(rows, tookMs, succeeded)
+      dispatcher.recorded(runs)
+    },
     onOwing: (row) => dispatcher.take(row),
   })
   const urlKeys = (make: boolean) => box.derive('millrace file urls', make)
@@ -176,6 +179,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
     attemptsMax: config.webhookMaxAttempts,
+    onAttempt: (attempt) => metrics.webhooks.attempted(attempt),
+    onFirstAttempt: (waitedMs) => metrics.webhooks.firstTried(waitedMs),
     onBug: (cause) => logger.error('webhook failed', { cause }),
   })
   const trials = new Trials({
@@ -344,6 +349,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     outbound: () => outbound.load(),
     sandbox: () => sandbox.load(),
     watchers: () => bus.watchers,
+    webhooks: () => dispatcher,
     retention: () => retention.counters,
     store: () => store.measure(),
   })

@@ -27,8 +27,8 @@ export type LogWriterOptions = {
   sealOutput?(text: string, executionId: string): Uint8Array
   /** Told of each change, and of nothing else. */
   onHealth(healthy: boolean, reason: string): void
-  /** Told of each group that was tried. */
-  onCommit?(rows: number, tookMs: number, succeeded: boolean): void
+  /** Told of each group that was tried; `runs`: those of its rows that are log entries. */
+  onCommit?(rows: number, tookMs: number, succeeded: boolean, runs: number): void
   /** Told of each run that is on disk now and owes webhooks. */
   onOwing?(row: LogRow): void
 }
@@ -179,13 +179,13 @@ export class LogWriter {
     const startedAt = this.#clock.monotonic()
     try {
       const refusals = await this.#store.append(group.map((entry) => entry.write))
-      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true)
+      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true, runsIn(group))
       if (refusals) for (const refusal of refusals) this.#acknowledge(group[refusal.index]!, refusal)
       for (const [index, entry] of group.entries()) {
         if (!refusals?.some((refusal) => refusal.index === index)) this.#acknowledge(entry)
       }
     } catch (error) {
-      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false)
+      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false, 0)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
       if (group.length === 1) return this.#reject(group[0]!, error)
       await this.#writeOneByOne(group)
@@ -238,6 +238,12 @@ type Entry = {
   chars: number
   resolve(refusal: Refusal | undefined): void
   reject(error: unknown): void
+}
+
+function runsIn(group: readonly Entry[]): number {
+  let runs = 0
+  for (const { write } of group) if (write.kind === 'log') runs += 1
+  return runs
 }
 
 const charsWaitingMaxDefault = 67_108_864

@@ -231,7 +231,8 @@ function failed(error: unknown): OutboundFailure {
 }
 
 const idleMs = 30_000
-const idlePerPlaceMax = 10
+/** Many names may lead to one place. */
+const idlePerPlaceMax = 100
 const idleMax = 2_000
 /** A peer that had closed its end answers with a reset within a round trip; one that resets later has read the request. */
 const staleMsMax = 2_000

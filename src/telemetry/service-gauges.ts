@@ -11,6 +11,8 @@ export type Watched = {
   sandbox(): { workers: number; waiting: number }
   /** Readers who watch runs live. */
   watchers(): number
+  /** Attempts to deliver webhooks. */
+  webhooks(): { inFlight: number }
   /** Since the start; the time of the last round is undefined before the first. */
   retention(): { entries: number; bytesFreed: number; heldMsMax: number; lastRoundAt: number | undefined }
   store(): Promise<StoreSizes>
@@ -21,11 +23,12 @@ export type StoreSizes = {
   freeBytes: number
   walBytes: number
   diskFreeBytes: number
+  deliveries: { pending: number; oldestDueAt: number | null }
   callsWaiting: { writer: number; reader: number; searcher: number }
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {
-  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox, watchers } = watched
+  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox, watchers, webhooks } = watched
   metrics.gauge('millrace_runs_in_flight', 'Runs that have started and whose entry is not written.', runsInFlight)
   metrics.gauge('millrace_runs_in_flight_max', 'Synchronous runs at once, at most.', () => runsMax)
   metrics.reading(
@@ -57,6 +60,11 @@ export function addServiceGauges(metrics: Metrics, watched: Watched): void {
     () => outbound().waiting,
   )
   metrics.gauge('millrace_watchers', 'Readers who watch runs live.', watchers)
+  metrics.gauge(
+    'millrace_webhooks_in_flight',
+    'Attempts to deliver webhooks that are on their way.',
+    () => webhooks().inFlight,
+  )
   metrics.gauge('millrace_sandbox_workers', 'Threads that run the code of workflows.', () => sandbox().workers)
   metrics.gauge('millrace_sandbox_runs_waiting', 'Runs of code that wait for a thread.', () => sandbox().waiting)
 }
@@ -68,6 +76,19 @@ export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>
   size('millrace_database_free_bytes', 'Of the database file, what nothing uses.', ({ freeBytes }) => freeBytes)
   size('millrace_wal_bytes', 'Size of the file of commits beside the database.', ({ walBytes }) => walBytes)
   size('millrace_disk_free_bytes', 'Left on the disk that holds the database.', ({ diskFreeBytes }) => diskFreeBytes)
+  size(
+    'millrace_webhooks_pending',
+    'Webhooks that are to be delivered: now, or again after a failure.',
+    ({ deliveries }) => deliveries.pending,
+  )
+  metrics.gauge(
+    'millrace_webhooks_oldest_due_timestamp_seconds',
+    'When the webhook that waits longest was due, or will be, in Unix time.',
+    async () => {
+      const { oldestDueAt } = (await read()).deliveries
+      return oldestDueAt === null ? undefined : oldestDueAt / 1000
+    },
+  )
   metrics.reading(
     {
       name: 'millrace_storage_calls_waiting',

@@ -14,6 +14,7 @@ import {
   type StoreSizes,
   type Watched,
 } from './service-gauges.ts'
+import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
 
@@ -26,6 +27,7 @@ export class ServiceMetrics {
   readonly commits: CommitMetrics
   readonly outbound: OutboundMetrics
   readonly schedules: ScheduleMetrics
+  readonly webhooks: WebhookMetrics
   readonly #refusals: Labelled<Counter>
   readonly #loopLag: LoopLag
 
@@ -43,6 +45,7 @@ export class ServiceMetrics {
     this.commits = new CommitMetrics(metrics)
     this.outbound = new OutboundMetrics(metrics)
     this.schedules = new ScheduleMetrics(metrics)
+    this.webhooks = new WebhookMetrics(metrics)
     this.#loopLag = new LoopLag(metrics, clock)
     const { version, commit, bun } = build
     metrics.reading(

@@ -38,8 +38,18 @@ export class Attempts {
     return this.#bodies.sourceOf(row)
   }
 
-  release(source: Source | undefined): void {
-    this.#bodies.release(source)
+  /** Has what these are made of read from the log. */
+  readAhead(items: readonly Item[]): void {
+    this.#bodies.readAhead(items)
+  }
+
+  /** A delivery that is not in memory any more, or not with what it is made of. */
+  release(item: Item): void {
+    this.#bodies.release(item)
+  }
+
+  releaseOne(source: Source | undefined): void {
+    this.#bodies.releaseOne(source)
   }
 
   /** Never rejects. `unmade`: what it takes could not be read now. `cut`: the service ended it; it does not count. */
@@ -62,8 +72,7 @@ export class Attempts {
           )
         : notSendable(item, receiver.problem ?? entryIsGone, clock.now())
       if (ended === 'cut') return ended
-      this.#bodies.release(item.source)
-      item.source = undefined
+      this.#bodies.release(item)
       onAttempt?.(ended.attempt)
       return ended
     } catch (error) {

@@ -14,13 +14,10 @@ export type BodiesOptions = {
 export type Message = { executionId: string; body: string }
 
 /**
- * Makes the bodies of deliveries: of runs that have just ended from what is in memory, else from the log. While one look
- * into the log is under way those that come gather for the next.
+ * Makes the bodies of deliveries: of runs that have just ended from what is in memory, else from the log.
  */
 export class Bodies {
   readonly #options: BodiesOptions
-  #wanted: Wanted[] = []
-  #isReading = false
   /** Characters of all sources in memory. */
   #chars = 0
 
@@ -32,7 +29,6 @@ export class Bodies {
   sourceOf(row: LogRow): Source | undefined {
     const chars = row.finalOutput.length + row.traceSpans.length
     if (!row.webhooks || row.webhooks.deliveries.length === 0 || this.#chars + chars > charsMax) return undefined
-    this.#chars += chars
     const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = row
     const run: DeliverySource = {
       ...{ sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs },
@@ -42,53 +38,66 @@ export class Bodies {
       files: row.files?.text ?? null,
       facts: row.webhooks.facts,
     }
-    return { run, bodies: new Map(), chars, uses: row.webhooks.deliveries.length }
+    return this.#keep(run, row.webhooks.deliveries.length)
   }
 
-  /** One of its deliveries needs it no more. */
-  release(source: Source | undefined): void {
+  /** A delivery needs what it is made of no more. */
+  release(item: Item): void {
+    this.#release(item.source)
+    item.source = undefined
+    // What is read ahead and was not used.
+    item.reading?.then(
+      (source) => this.#release(source),
+      () => {},
+    )
+    item.reading = undefined
+  }
+
+  /** The same of a run for one delivery that is not in memory at all. */
+  releaseOne(source: Source | undefined): void {
+    this.#release(source)
+  }
+
+  #release(source: Source | undefined): void {
     if (!source) return
     source.uses -= 1
     if (source.uses === 0) this.#chars -= source.chars
   }
 
   /** Undefined when the log entry is gone. Rejects when it cannot be read now. */
-  of({
-    sequence,
-    include,
-    source,
-  }: Pick<Item, 'sequence' | 'include' | 'source'>): Message | Promise<Message | undefined> {
-    if (!source) return this.#read(sequence, include)
-    const { executionId } = source.run
-    const body = source.bodies.get(include) ?? this.#make(source.run, include)
-    source.bodies.set(include, body)
-    return typeof body === 'string' ? { executionId, body } : body.then((text) => ({ executionId, body: text }))
-  }
-
-  async #read(sequence: number, include: number): Promise<Message | undefined> {
-    const run = await new Promise<DeliverySource | undefined>((resolve, reject) => {
-      this.#wanted.push({ sequence, include, resolve, reject })
-      if (!this.#isReading) void this.#readWanted()
-    })
-    return run && { executionId: run.executionId, body: await this.#make(run, include) }
-  }
-
-  /** Never rejects: whoever waits hears of a failure. */
-  async #readWanted(): Promise<void> {
-    this.#isReading = true
-    while (this.#wanted.length > 0) {
-      const group = this.#wanted.splice(0, readAtOnce)
-      try {
-        const runs = await this.#options.read(group.map(({ sequence, include }) => ({ sequence, include })))
-        // Several deliveries of one run may want different parts of it: an answer for each, in rising order.
-        const inOrder = group.toSorted((one, other) => one.sequence - other.sequence)
-        let at = 0
-        for (const { sequence, resolve } of inOrder) resolve(runs[at]?.sequence === sequence ? runs[at++] : undefined)
-      } catch (error) {
-        for (const { reject } of group) reject(error)
-      }
+  async of(item: Item): Promise<Message | undefined> {
+    if (!item.source && !item.reading) this.readAhead([item])
+    try {
+      item.source ??= await item.reading
+    } finally {
+      item.reading = undefined
     }
-    this.#isReading = false
+    if (!item.source) return undefined
+    const { run, bodies } = item.source
+    const body = bodies.get(item.include) ?? this.#make(run, item.include)
+    bodies.set(item.include, body)
+    return { executionId: run.executionId, body: typeof body === 'string' ? body : await body }
+  }
+
+  /** Looks into the log for several at once: a look costs as much as what it finds. */
+  readAhead(items: readonly Item[]): void {
+    // Of entries with long texts one is enough.
+    const ahead = this.#chars < charsMax / 2 ? items : items.slice(0, 1)
+    const inOrder = ahead.toSorted((one, other) => one.sequence - other.sequence)
+    const read = this.#options.read(inOrder.map(({ sequence, include }) => ({ sequence, include })))
+    for (const item of ahead) {
+      item.reading = read.then((runs) => {
+        const run = runs.find(({ sequence }) => sequence === item.sequence)
+        return run && item.state !== 'dropped' ? this.#keep(run, 1) : undefined
+      })
+      item.reading.catch(() => {})
+    }
+  }
+
+  #keep(run: DeliverySource, uses: number): Source {
+    const chars = (run.finalOutput?.length ?? 0) + (run.traceSpans?.length ?? 0)
+    this.#chars += chars
+    return { run, bodies: new Map(), chars, uses }
   }
 
   #make(run: DeliverySource, include: number): string | Promise<string> {
@@ -97,13 +106,5 @@ export class Bodies {
   }
 }
 
-type Wanted = {
-  sequence: number
-  include: number
-  resolve(run: DeliverySource | undefined): void
-  reject(error: unknown): void
-}
-
 /** Characters of runs in memory whose webhooks are under way; the others are read again. */
 const charsMax = 16_777_216
-const readAtOnce = 64

@@ -1,4 +1,3 @@
-import type { Timer } from '../domain/clock.ts'
 import type { DeliveryKey } from '../domain/delivery.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
@@ -8,6 +7,7 @@ import { type Place, Places } from './places.ts'
 import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
 import { Reminders } from './reminders.ts'
 import { UserDecisions, type UserDecisionsOptions } from './user-decisions.ts'
+import { Yielding } from './yielding.ts'
 
 export type DispatcherOptions = Omit<ReceiversOptions, 'getSubscriptions' | 'now'> &
   Omit<AttemptsOptions, 'read'> & {
@@ -28,8 +28,7 @@ export type OutboxStore = UserDecisionsOptions['store'] &
  * its turn (`Places`). Then its body is made, an attempt is made of it, and what came of that is written in the groups of the
  * log writer.
  *
- * Few attempts start in one turn of the loop: when runs fill the turns, deliveries yield to them, and when nothing else
- * happens turns are short.
+ * Where runs need the processor deliveries yield to them (`Yielding`).
  */
 export class Dispatcher {
   readonly decisions: UserDecisions
@@ -39,30 +38,30 @@ export class Dispatcher {
   readonly #receivers: Receivers
   readonly #attempts: Attempts
   readonly #reminders: Reminders<Reminder>
-  /** Looks for hosts that hang, while anything is on its way. */
-  #look: Timer | undefined
+  readonly #yielding: Yielding
   #isPumping = false
-  /** When `open` found what an earlier process left; undefined before. */
-  #openedAt: number | undefined
+  /** Whether all that an earlier process left is known. */
+  #isOpen = false
   readonly #underWay = new Set<Promise<void>>()
   #isStopping = false
 
   constructor(options: DispatcherOptions) {
     const { clock, store, concurrency } = options
     this.#options = options
-    this.#places = new Places({ total: concurrency, perHost: perHostMax, monotonic: clock.monotonic })
+    this.#places = new Places({ total: concurrency, perHost: perHostMax, clock, onRoom: () => this.#pumpSoon() })
     this.#receivers = new Receivers({
       ...options,
       getSubscriptions: (numbers) => store.getSubscriptions(numbers),
-      now: clock.now,
+      now: () => clock.now(),
     })
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
     this.decisions = new UserDecisions({
       store,
-      now: clock.now,
+      now: () => clock.now(),
       findLane: (subscription) => this.#lines.get(subscription)?.lane,
       expect: (key, dueAt) => this.#expect(key, dueAt),
     })
+    this.#yielding = new Yielding(clock, () => this.#pumpSoon())
     this.#reminders = new Reminders(clock, (reminder) => this.#remind(reminder))
   }
 
@@ -71,14 +70,21 @@ export class Dispatcher {
     return this.#places.running
   }
 
+  /** Whether nothing is due, being read, or on its way; what waits for a later time does not count. */
+  get isQuiet(): boolean {
+    return this.#underWay.size === 0 && this.#lines.values().every(({ lane }) => lane.readyCount === 0)
+  }
+
   /** Takes up what an earlier process left. */
   async open(): Promise<void> {
     const pending = await this.#options.store.pendingSubscriptions()
-    this.#openedAt = this.#options.clock.now()
+    this.#isOpen = true
+    // Not all at once: there may be thousands.
+    const spreadMs = Math.min(pending.length * spreadMsEach, spreadMsMax)
     for (const subscription of pending) {
       const line = this.#lineOf(subscription)
       line.lane.distrust()
-      this.#keepUp(line)
+      this.#wake(line, this.#options.random() * spreadMs)
     }
   }
 
@@ -91,16 +97,22 @@ export class Dispatcher {
     for (const { subscription, include } of webhooks.deliveries) {
       const line = this.#lineOf(subscription)
       const delivery = { sequence, subscription, include, attempts: 0, attemptsBefore: 0, dueAt: endedAt }
-      if (!line.lane.put(delivery, source, committedAt)) this.#attempts.release(source)
+      if (!line.lane.put(delivery, source, committedAt)) this.#attempts.releaseOne(source)
       this.#keepUp(line)
     }
+  }
+
+  /** So many runs were recorded in one commit, whether they owe anything or not. */
+  recorded(runs: number): void {
+    this.#yielding.recorded(runs)
   }
 
   /** Starts no more attempts, lets those on their way end for `graceMs` at most, and writes down what came of them. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#reminders.stop()
-    this.#look?.cancel()
+    this.#yielding.stop()
+    this.#places.stop()
     const ended = Promise.all(this.#underWay).then(() => {})
     const grace = Promise.withResolvers<void>()
     const timer = this.#options.clock.setTimer(graceMs, grace.resolve)
@@ -120,10 +132,13 @@ export class Dispatcher {
           subscription,
           list: (after, limit) => store.nextDeliveries(subscription, after, limit),
           schedule: (item) => this.#schedule(line, item),
-          unschedule: (item) => this.#reminders.cancel(item.timer),
-          now: clock.now,
+          dropped: (item) => {
+            if (item.state === 'waiting') this.#reminders.cancel(item.timer)
+            this.#attempts.release(item)
+          },
+          now: () => clock.now(),
         },
-        this.#openedAt !== undefined,
+        this.#isOpen,
       ),
       host: '',
       isFinding: false,
@@ -139,15 +154,10 @@ export class Dispatcher {
     this.#keepUp(line)
   }
 
-  /** Ready when it is due; what was due before the start is spread over the first seconds. */
+  /** Ready when it is due, and waiting until then. */
   #schedule(line: Line, item: Item): void {
-    const { clock, random } = this.#options
-    const now = clock.now()
     // The time of day may have been set back: nothing is due later than the longest delay from now.
-    let delayMs = Math.min(item.dueAt - now, delayMsMax)
-    if (this.#openedAt !== undefined && item.dueAt < this.#openedAt && item.committedAt === undefined) {
-      delayMs = (this.#openedAt + spreadMs - now) * random()
-    }
+    const delayMs = Math.min(item.dueAt - this.#options.clock.now(), delayMsMax)
     if (delayMs <= 0) {
       line.lane.becomeReady(item)
       return
@@ -182,8 +192,8 @@ export class Dispatcher {
   }
 
   #wake(line: Line, delayMs: number): void {
-    if (line.wakeTimer === -1)
-      line.wakeTimer = this.#reminders.set(Math.max(delayMs, wakeMsMin), { line, item: undefined })
+    if (line.wakeTimer !== -1) return
+    line.wakeTimer = this.#reminders.set(Math.max(delayMs, wakeMsMin), { line, item: undefined })
   }
 
   /** Into the line of its host; who that is may have changed. */
@@ -192,24 +202,21 @@ export class Dispatcher {
     const receiver = this.#receivers.of(line.lane.subscription)
     if (receiver instanceof Promise) {
       line.isFinding = true
-      const found = receiver.then(
-        () => {
-          line.isFinding = false
-          this.#keepUp(line)
-        },
-        (error: unknown) => {
-          line.isFinding = false
-          if (!isOutage(error)) this.#options.onBug(error)
-          this.#wake(line, retryMs)
-        },
-      )
-      this.#own(found)
+      this.#own(this.#find(line, receiver))
       return
     }
     if (line.host !== receiver.host) this.#places.leave(line)
     line.host = receiver.host
     this.#places.wait(line)
     this.#pumpSoon()
+  }
+
+  async #find(line: Line, receiver: Promise<Receiver>): Promise<void> {
+    const failure = await receiver.then(() => undefined).catch((error: unknown) => ({ error }))
+    line.isFinding = false
+    if (!failure) return this.#keepUp(line)
+    if (!isOutage(failure.error)) this.#options.onBug(failure.error)
+    this.#wake(line, retryMs)
   }
 
   #pumpSoon(): void {
@@ -222,20 +229,22 @@ export class Dispatcher {
   }
 
   #pump(): void {
-    for (let started = 0; started < startsPerTurn; started += 1) {
+    const { room } = this.#yielding
+    for (let started = 0; started < room; started += 1) {
       const taken = this.#isStopping ? undefined : this.#places.take()
       if (!taken) return
+      this.#yielding.started()
       this.#begin(taken.lane, taken.place)
     }
-    this.#pumpSoon()
+    if (room > 0) this.#pumpSoon()
   }
 
   #begin(line: Line, place: Place): void {
     const receiver = this.#receivers.of(line.lane.subscription)
     const item = receiver instanceof Promise || receiver.host !== line.host ? undefined : line.lane.take()
     if (item && !(receiver instanceof Promise)) {
+      if (!item.source && !item.reading) this.#attempts.readAhead([item, ...line.lane.ahead(readAhead)])
       this.#own(this.#attempt(line, item, place, receiver))
-      this.#lookSoon()
     } else place.release(undefined)
     if (line.lane.readyCount > 0) this.#seat(line)
   }
@@ -255,15 +264,6 @@ export class Dispatcher {
     if (!(await this.#attempts.record(item, ended))) return
     line.lane.settle(item, item.isCancelled ? null : ended.outcome.dueAt)
     this.#keepUp(line)
-  }
-
-  #lookSoon(): void {
-    this.#look ??= this.#options.clock.setTimer(lookMs, () => {
-      this.#look = undefined
-      this.#places.look()
-      this.#pumpSoon()
-      if (this.#places.running > 0 && !this.#isStopping) this.#lookSoon()
-    })
   }
 
   #own(promise: Promise<void>): void {
@@ -289,10 +289,11 @@ const perHostMax = 10
 /** How far ahead of its time a delivery is read into memory. */
 const lookaheadMs = 2_000
 const wakeMsMin = 100
-/** Over which what was due before the start is spread. */
-const spreadMs = 5_000
+/** Over which the lanes that a start finds begin: all of them, and for each. */
+const spreadMsMax = 4_000
+const spreadMsEach = 20
 /** The longest delay there is, with its tenth. */
 const delayMsMax = 660_000
 const retryMs = 1_000
-const lookMs = 500
-const startsPerTurn = 4
+/** Deliveries whose bodies are read together with that of the one before them. */
+const readAhead = 31

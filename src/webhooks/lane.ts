@@ -2,13 +2,15 @@ import type { DeliverySource, DueDelivery } from '../domain/delivery.ts'
 
 /** A pending delivery in memory. */
 export type Item = DueDelivery & {
-  state: 'waiting' | 'ready' | 'busy'
+  state: 'waiting' | 'ready' | 'busy' | 'dropped'
   /** Its timer while it waits. */
   timer: number
   /** Cancelled while it is busy: what is being tried is not tried again. */
   isCancelled: boolean
   /** What its body is made of, when that is in memory: of a run that has just ended. */
   source: Source | undefined
+  /** The same while it is being read; undefined at its end: the log entry is gone. */
+  reading: Promise<Source | undefined> | undefined
   /** Reading of a monotonic clock when its run was on disk; undefined for all but the first attempt of such a one. */
   committedAt: number | undefined
 }
@@ -22,8 +24,8 @@ export type LaneOptions = {
   list(after: Position | null, limit: number): Promise<DueDelivery[]>
   /** A delivery that came in from the disk, or from a run: makes it ready when it is due, and waiting until then. */
   schedule(item: Item): void
-  /** Takes back what `schedule` has begun. */
-  unschedule(item: Item): void
+  /** One that is not in memory any more, and was not attempted; called before its state says so. */
+  dropped(item: Item): void
   /** Epoch milliseconds. */
   now(): number
 }
@@ -116,6 +118,12 @@ export class Lane {
     }
   }
 
+  /** Those whose turns come next, as far as nothing is known of what their bodies are made of. */
+  ahead(count: number): Item[] {
+    const next = this.#ready.slice(this.#readyFrom, this.#readyFrom + count)
+    return next.filter((item) => item.state === 'ready' && !item.source && !item.reading)
+  }
+
   /** Its time has come; or it was busy, and nothing has come of it. */
   becomeReady(item: Item): void {
     item.state = 'ready'
@@ -190,7 +198,15 @@ export class Lane {
   }
 
   #add(delivery: DueDelivery, source?: Source, committedAt?: number): void {
-    const item: Item = { ...delivery, state: 'ready', timer: -1, isCancelled: false, source, committedAt }
+    const item: Item = {
+      ...delivery,
+      state: 'ready',
+      timer: -1,
+      isCancelled: false,
+      source,
+      reading: undefined,
+      committedAt,
+    }
     this.#items.set(item.sequence, item)
     this.#options.schedule(item)
   }
@@ -203,7 +219,8 @@ export class Lane {
   }
 
   #drop(item: Item): void {
-    if (item.state === 'waiting') this.#options.unschedule(item)
+    this.#options.dropped(item)
+    item.state = 'dropped'
     this.#items.delete(item.sequence)
   }
 }

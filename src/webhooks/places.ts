@@ -1,3 +1,5 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+
 /** A lane of deliveries to one host, as far as places go. */
 export type Waiting = { host: string }
 
@@ -6,8 +8,9 @@ export type PlacesOptions = {
   total: number
   /** The same to one host. */
   perHost: number
-  /** A clock in milliseconds. */
-  monotonic(): number
+  clock: Pick<Clock, 'monotonic' | 'setTimer'>
+  /** Called when hosts may have become slow, which leaves more room for others. */
+  onRoom(): void
 }
 
 /**
@@ -17,7 +20,7 @@ export type PlacesOptions = {
  * Hosts that hang must not fill all the places. A host is *fast* when its last answer came within a second, *slow* when
  * it did not or something has been on its way to it for longer, and *unknown* before it has answered. What is on its way
  * to slow and unknown hosts together takes half of all places at most, shared between the slow ones, and three quarters
- * when a place goes to an unknown one. The last quarter is for those that answer.
+ * when a place goes to an unknown one that has none. The last quarter is for those that answer.
  */
 export class Places<Lane extends Waiting> {
   readonly #options: PlacesOptions
@@ -27,6 +30,7 @@ export class Places<Lane extends Waiting> {
   #running = 0
   /** Of these, to hosts that are not fast. */
   #doubtful = 0
+  #look: Timer | undefined
 
   constructor(options: PlacesOptions) {
     this.#options = options
@@ -54,16 +58,31 @@ export class Places<Lane extends Waiting> {
   take(): { lane: Lane; place: Place } | undefined {
     const { total } = this.#options
     if (this.#running >= total) return undefined
+    const isHalf = this.#doubtful >= Math.ceil(total * 0.5)
+    const isMost = this.#doubtful >= Math.ceil(total * 0.75)
     return (
       this.#takeOf('fast', total) ??
-      (this.#doubtful < Math.ceil(total * 0.75) ? this.#takeOf('unknown', 2) : undefined) ??
-      (this.#doubtful < Math.ceil(total * 0.5) ? this.#takeOf('slow', this.#slowShare) : undefined)
+      (isMost ? undefined : this.#takeOf('unknown', isHalf ? 1 : 2)) ??
+      (isHalf ? undefined : this.#takeOf('slow', this.#slowShare))
     )
   }
 
-  /** Looks for hosts that have become slow; asked now and then while anything is on its way. */
-  look(): void {
-    const before = this.#options.monotonic() - slowMs
+  stop(): void {
+    this.#look?.cancel()
+  }
+
+  /** Finds out which hosts have become slow, again and again while anything is on its way. */
+  #lookSoon(): void {
+    this.#look ??= this.#options.clock.setTimer(lookMs, () => {
+      this.#look = undefined
+      this.#findSlow()
+      if (this.#running > 0) this.#lookSoon()
+      this.#options.onRoom()
+    })
+  }
+
+  #findSlow(): void {
+    const before = this.#options.clock.monotonic() - slowMs
     for (const host of this.#hosts.values()) {
       const [oldest] = host.startedAt.values()
       if (oldest !== undefined && oldest < before) this.#reclass(host, 'slow')
@@ -94,14 +113,14 @@ export class Places<Lane extends Waiting> {
   }
 
   #occupy(host: Host<Lane>): Place {
-    const startedAt = this.#options.monotonic()
+    const startedAt = this.#options.clock.monotonic()
     const place: Place = {
       release: (answered) => {
         if (!host.startedAt.delete(place)) return
         this.#running -= 1
         if (host.class !== 'fast') this.#doubtful -= 1
         if (answered !== undefined) {
-          this.#reclass(host, answered && this.#options.monotonic() - startedAt < slowMs ? 'fast' : 'slow')
+          this.#reclass(host, answered && this.#options.clock.monotonic() - startedAt < slowMs ? 'fast' : 'slow')
         }
         this.#seat(host)
         this.#forget(host)
@@ -110,6 +129,7 @@ export class Places<Lane extends Waiting> {
     host.startedAt.set(place, startedAt)
     this.#running += 1
     if (host.class !== 'fast') this.#doubtful += 1
+    this.#lookSoon()
     return place
   }
 
@@ -154,4 +174,5 @@ type Host<Lane> = {
 }
 
 const slowMs = 1_000
+const lookMs = 500
 const hostsMax = 10_000

@@ -54,10 +54,9 @@ export class Receivers {
     const known = this.#known.get(subscription)
     const owner = this.#owners.get(subscription)
     if (!known || !owner || this.#options.now() >= known.until) return undefined
-    const isSame =
-      this.#options.subscriptionsOf(owner.workflowId) === known.rows &&
-      this.#options.environmentOf(owner.workspaceId) === known.environment
-    return isSame ? known.receiver : undefined
+    const rows = atOnce(this.#options.subscriptionsOf(owner.workflowId))
+    const environment = atOnce(this.#options.environmentOf(owner.workspaceId))
+    return rows === known.rows && environment === known.environment ? known.receiver : undefined
   }
 
   async #make(subscription: number): Promise<Receiver> {
@@ -106,6 +105,13 @@ export class Receivers {
 
 type Owner = Pick<SubscriptionRow, 'workflowId' | 'workspaceId'>
 type Known = { rows: readonly SubscriptionRow[]; environment: Environment; until: number; receiver: Receiver }
+
+/** Undefined for what is still being read; whoever needs it asks again, and hears of a failure then. */
+function atOnce<Value>(value: Value | Promise<Value>): Value | undefined {
+  if (!(value instanceof Promise)) return value
+  value.catch(() => {})
+  return undefined
+}
 
 function filled(text: string, { values }: Environment): string {
   return text.replace(/\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g, (_, name: string) => {

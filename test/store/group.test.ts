@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { NewJob } from '../../src/domain/job.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Write } from '../../src/domain/write.ts'
-import { chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
+import { ChunkWalk, chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
 import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
@@ -132,6 +132,10 @@ test('chunks give back every entry, cover ranges apart, and stay small unless on
           const long = { workspace: index + 1, cost, finalOutput, traceSpans }
           expect(readChunk(back).get(sequence)).toEqual(isInside ? long : undefined)
         }
+        const walk = new ChunkWalk(back)
+        for (const { sequence } of rows) expect(walk.find(sequence)).toEqual(readChunk(back).get(sequence))
+        expect(new ChunkWalk(back).find(chunk.lastSequence)).toEqual(readChunk(back).get(chunk.lastSequence))
+        expect(new ChunkWalk(back).find(chunk.firstSequence + 1)).toBeUndefined()
         if (chunk.firstSequence !== chunk.lastSequence) expect(chunk.text.length).toBeLessThanOrEqual(32_768)
       }
     }),

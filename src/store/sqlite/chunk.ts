@@ -51,6 +51,67 @@ export function readChunk(text: string): Map<number, Long> {
   return entries
 }
 
+/**
+ * Finds entries of a chunk in rising order, without making anything of those between them: for a single one of a hundred
+ * that takes a tenth of what reading all of them does.
+ */
+export class ChunkWalk {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** Undefined when there is none of this sequence, or the walk is beyond it. */
+  find(sequence: number): Long | undefined {
+    const text = this.#text
+    while (this.#at < text.length) {
+      const startsAt = this.#at
+      const found = this.#number()
+      if (found > sequence) {
+        this.#at = startsAt
+        return undefined
+      }
+      const workspace = this.#number()
+      const cost = this.#number()
+      const finalOutput = this.#number()
+      const traceSpans = this.#number()
+      const outputAt = this.#at + Math.max(0, cost)
+      const spansAt = outputAt + finalOutput
+      const endsAt = spansAt + traceSpans
+      const costAt = this.#at
+      this.#at = endsAt
+      if (found < sequence) continue
+      return {
+        workspace,
+        cost: cost < 0 ? null : text.slice(costAt, outputAt),
+        finalOutput: text.slice(outputAt, spansAt),
+        traceSpans: text.slice(spansAt, endsAt),
+      }
+    }
+    return undefined
+  }
+
+  /** A whole number, and the space or line break behind it. */
+  #number(): number {
+    const text = this.#text
+    let code = text.charCodeAt(this.#at)
+    const isNegative = code === minus
+    if (isNegative) code = text.charCodeAt(++this.#at)
+    let value = 0
+    while (code >= zero) {
+      value = value * 10 + (code - zero)
+      code = text.charCodeAt(++this.#at)
+    }
+    this.#at += 1
+    return isNegative ? -value : value
+  }
+}
+
+const minus = 45
+const zero = 48
+
 /** The numbers of the workspaces that have entries in it. */
 export function workspacesIn(text: string): Set<number> {
   const workspaces = new Set<number>()

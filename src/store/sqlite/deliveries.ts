@@ -4,7 +4,7 @@ import { include } from '../../domain/webhook.ts'
 import type { AttemptWrite } from '../../domain/write.ts'
 import type { DeliveryNeed } from '../store.ts'
 import type { Sql } from './connection.ts'
-import { LongTexts } from './long-texts.ts'
+import { LongWalk } from './long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 import { findRunFiles } from './run-files.ts'
 
@@ -78,7 +78,7 @@ export function nextDeliveries(
 
 /** What bodies are made of; entries that are gone are left out. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
-  const longs = new LongTexts(sql)
+  const longs = new LongWalk(sql)
   return needs
     .toSorted((one, other) => one.sequence - other.sequence)
     .flatMap((need) => {
@@ -87,7 +87,7 @@ export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): Delive
     })
 }
 
-function readSource(sql: Sql, longs: LongTexts, { sequence, include: bits }: DeliveryNeed): DeliverySource | undefined {
+function readSource(sql: Sql, longs: LongWalk, { sequence, include: bits }: DeliveryNeed): DeliverySource | undefined {
   const long = longs.find(sequence)
   const row = long && sql.get<SqlFacts & { workflow_id: string }>(selectFacts, long.workspace, sequence)
   if (!row) return undefined

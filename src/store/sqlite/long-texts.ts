@@ -1,4 +1,4 @@
-import { chunkText, type Long, readChunk, type SqlChunk } from './chunk.ts'
+import { ChunkWalk, chunkText, type Long, readChunk, type SqlChunk } from './chunk.ts'
 import type { Sql } from './connection.ts'
 
 /** Reads the long texts of entries, one after the other: neighbours share a chunk, which is opened once. */
@@ -20,6 +20,31 @@ export class LongTexts {
     if (!row || row.last_sequence < sequence) return undefined
     this.#open = { first: row.first_sequence, last: row.last_sequence, entries: readChunk(chunkText(row)) }
     return this.#open.entries.get(sequence)
+  }
+}
+
+/** The same for single entries, in rising order; one may be asked for several times. */
+export class LongWalk {
+  readonly #sql: Sql
+  #open: { last: number; walk: ChunkWalk } | undefined
+  #latest: { sequence: number; long: Long | undefined } | undefined
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  find(sequence: number): Long | undefined {
+    if (this.#latest?.sequence !== sequence) this.#latest = { sequence, long: this.#find(sequence) }
+    return this.#latest.long
+  }
+
+  #find(sequence: number): Long | undefined {
+    if (!this.#open || sequence > this.#open.last) {
+      const row = this.#sql.get<SqlChunk & { last_sequence: number }>(selectChunk, sequence)
+      if (!row || row.last_sequence < sequence) return undefined
+      this.#open = { last: row.last_sequence, walk: new ChunkWalk(chunkText(row)) }
+    }
+    return this.#open.walk.find(sequence)
   }
 }
 
