@@ -14,6 +14,7 @@ export type SessionsOptions = {
     | 'findSession'
     | 'renewSession'
     | 'endSession'
+    | 'endSessions'
     | 'redeemSignInToken'
   >
   clock: Clock
@@ -124,6 +125,15 @@ export class Sessions {
     const hash = await this.#passwords.hash(password)
     try {
       await this.#store.setPassword(userId, hash, keptToken === undefined ? undefined : hashToken(keptToken))
+    } finally {
+      this.distrust(userId)
+    }
+  }
+
+  /** Ends all sessions of an account but one. */
+  async endOthers(userId: string, keptToken: string | undefined): Promise<void> {
+    try {
+      await this.#store.endSessions(userId, keptToken === undefined ? undefined : hashToken(keptToken))
     } finally {
       this.distrust(userId)
     }

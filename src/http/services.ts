@@ -115,6 +115,7 @@ export type SessionServices = {
   /** Notes a use. When the session ends, if that was moved just now. */
   renew(token: string): number | undefined
   end(token: string): Promise<void>
+  endOthers(userId: string, keptToken: string | undefined): Promise<void>
   /** Rejects like `signIn` when it is not the password of the account. */
   assertPassword(attempt: { userId: string; password: string; address: string }): Promise<void>
   /** After the roles of an account have changed: they hold at once for who is signed in. */

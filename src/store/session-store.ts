@@ -16,6 +16,9 @@ export interface SessionStore {
   /** False when there is none. */
   endSession(hash: Uint8Array): Promise<boolean>
 
+  /** Of an account, but for one of them. */
+  endSessions(userId: string, kept: Uint8Array | undefined): Promise<void>
+
   /** Forgets the account's older ones. NOT_FOUND for no such account. */
   createSignInToken(token: NewSignInToken): Promise<void>
   /**

@@ -181,6 +181,7 @@ export const accessTable: readonly AccessRow[] = [
     'owner',
     204,
   ),
+  row('DELETE /api/editor/me/sessions', '/api/editor/me/sessions', 'key', 204),
   row('PUT /api/editor/me/email', '/api/editor/me/email', 'key', 204, '{"email":"<name>@example.com"}'),
   row('PUT /api/editor/me/password', '/api/editor/me/password', 'key', 204, '{"password":"hunter22222"}'),
 

@@ -43,6 +43,18 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(sessionsMax + 2))).toBeDefined()
     })
 
+    test('ends with all others of its account, but for one', async () => {
+      const { store, home } = world()
+      for (const n of [1, 2, 3]) await create(n)
+      await store.endSessions(home.userId, hash(2))
+      expect(await store.findSession(hash(1))).toBeUndefined()
+      expect(await store.findSession(hash(2))).toBeDefined()
+      await store.endSessions('nobody', undefined)
+      expect(await store.findSession(hash(2))).toBeDefined()
+      await store.endSessions(home.userId, undefined)
+      expect(await store.findSession(hash(2))).toBeUndefined()
+    })
+
     test('ends with a new password, but for the one that set it', async () => {
       const { store, home } = world()
       await create(1)

@@ -21,8 +21,10 @@ export function sessionRoutes(services: Services, door: Door) {
         door.greet(request, set)
         assertSameOrigin(request, settings.baseUrl())
         const { email, password } = await readShape(request, Credentials, credentialBytesMax)
-        const session = await sessions.signIn({ email, password, address: addressOf(request, server) })
+        const address = addressOf(request, server)
+        const session = await sessions.signIn({ email, password, address })
         giveCookie(services, session, request, set)
+        services.logger.info('signed in', { userId: session.userId, by: 'password', address })
         return { userId: session.userId, expiresAt: new Date(session.expiresAt).toISOString() }
       },
       {
@@ -76,7 +78,7 @@ export function signInLink(services: Services, door: Door, page: (request: Reque
   const { sessions } = services
   return new Elysia().get(
     '/sign-in',
-    async ({ request, set }) => {
+    async ({ request, set, server }) => {
       door.greet(request, set)
       const link = new URL(request.url).searchParams.get('token')
       if (link === null) return page(request, set)
@@ -90,6 +92,7 @@ export function signInLink(services: Services, door: Door, page: (request: Reque
       const session = await sessions.redeem(link)
       if (session) {
         giveCookie(services, session, request, set)
+        services.logger.info('signed in', { userId: session.userId, by: 'link', address: addressOf(request, server) })
         return undefined
       }
       // Opened a second time, by the one who used it: they are in already.

@@ -61,6 +61,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findSession: { writes: false, run: sessions.findSession },
   renewSession: { writes: true, run: sessions.renewSession },
   endSession: { writes: true, run: sessions.endSession },
+  endSessions: { writes: true, run: sessions.endSessions },
   createSignInToken: { writes: true, run: sessions.createSignInToken },
   redeemSignInToken: { writes: true, run: sessions.redeemSignInToken },
 

@@ -93,6 +93,24 @@ export function meRoutes(services: Services, door: Door) {
         }),
       },
     )
+    .delete(
+      '/sessions',
+      async ({ request, set }) => {
+        const { userId } = await door.enterSession(request, set)
+        await sessions.endOthers(userId, tokenOf(request.headers))
+        set.status = 204
+      },
+      {
+        parse: 'none',
+        response: answers({ 204: t.Void() }),
+        detail: operation({
+          name: 'endOtherSessions',
+          summary: 'Sign out everywhere else',
+          tag: 'Editor',
+          access: 'session',
+        }),
+      },
+    )
     .put(
       '/password',
       async ({ request, set, server }) => {
