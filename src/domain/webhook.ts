@@ -103,8 +103,12 @@ export type SubscriptionOptions = Pick<
 /** A subscription to be saved. `secret` absent: the stored one of its id stays; null: there is none from now on. */
 export type NewSubscription = SubscriptionOptions & { id: string; secret?: Uint8Array | null }
 
-/** A change of one; what is absent stays. `keepSecretUntil`: the secret that is replaced stays good until then. */
-export type SubscriptionChange = Partial<SubscriptionOptions> & {
+/**
+ * A change of one; what is absent stays, so that two who change different things at once both have what they want.
+ * `include`: bits to set and to clear. `keepSecretUntil`: the secret that is replaced stays good until then.
+ */
+export type SubscriptionChange = Partial<Omit<SubscriptionOptions, 'include'>> & {
+  include?: { set: number; clear: number }
   secret?: Uint8Array | null
   keepSecretUntil?: number
 }
@@ -121,7 +125,30 @@ export function optionsOf(subscription: Subscription): SubscriptionOptions {
   return { url, include: bits, ...filters, active, retryOnNetworkError }
 }
 
-/** The other way round. */
+/** A change as it is sent; null takes a filter or the secret away, and sets anything else back to its default. */
+export type SubscriptionPatch = { [Name in Exclude<keyof Subscription, 'id' | 'url'>]?: Subscription[Name] | null } & {
+  url?: string
+}
+
+/** The choices in a change. */
+export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<SubscriptionChange, 'secret'> {
+  const { url, levelFilter, triggerFilter, active, retryOnNetworkError } = patch
+  const bitsOf = (isSought: (value: boolean | null) => boolean) =>
+    includeMembers.reduce((sum, [name, bit]) => {
+      const value = patch[name]
+      return value !== undefined && isSought(value) ? sum | bit : sum
+    }, 0)
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(levelFilter === undefined ? {} : { levelFilter }),
+    ...(triggerFilter === undefined ? {} : { triggerFilter }),
+    ...(active === undefined ? {} : { active: active ?? true }),
+    ...(retryOnNetworkError === undefined ? {} : { retryOnNetworkError: retryOnNetworkError ?? false }),
+    include: { set: bitsOf((value) => value === true), clear: bitsOf((value) => value !== true) },
+  }
+}
+
+/** A subscription as it is saved, of the stored one. */
 export function shownOf(row: Pick<SubscriptionRow, 'id'> & SubscriptionOptions): ShownSubscription {
   const { id, url, levelFilter, triggerFilter, active, retryOnNetworkError } = row
   return {

@@ -3,12 +3,13 @@ import { variableReference } from '../domain/environment.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import {
+  choicesIn,
   type NewSubscription,
   optionsOf,
   type Subscription,
+  type SubscriptionPatch,
   type SubscriptionRow,
   secretContext,
-  shownOf,
 } from '../domain/webhook.ts'
 import type { Store } from '../store/store.ts'
 
@@ -68,23 +69,17 @@ export class Subscriptions {
     return this.changing(workflow.id, () => store.createSubscription(workflow.id, row, clock.now()))
   }
 
-  /** Changes what is given; a filter that is null is taken off. NOT_FOUND when there is no such subscription. */
-  async change(workflow: WorkflowIds, id: string, change: SubscriptionPatch): Promise<SubscriptionRow> {
-    const before = await this.find(workflow.id, id)
-    if (change.url !== undefined) this.#assertUrl(change.url)
-    const { secret, ...options } = change
-    const wanted = withoutNulls({ ...shownOf(before), ...options, id })
-    const sealed = this.#sealed(workflow.workspaceId, id, secret)
+  /** Changes what is given. NOT_FOUND when there is no such subscription. */
+  async change(workflow: WorkflowIds, id: string, patch: SubscriptionPatch): Promise<SubscriptionRow> {
+    if (patch.url !== undefined) this.#assertUrl(patch.url)
     const { store, clock } = this.#options
-    return this.changing(workflow.id, () =>
-      store.changeSubscription(workflow.id, id, { ...optionsOf(wanted), ...sealed }, clock.now()),
-    )
+    const change = { ...choicesIn(patch), ...this.#sealed(workflow.workspaceId, id, patch.secret) }
+    return this.changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, clock.now()))
   }
 
-  /** A new secret; the one before stays good for `keepMs`, beside it. */
+  /** A new secret; the one before stays good for `keepMs`, beside it. NOT_FOUND when there is no such subscription. */
   async rotate(workflow: WorkflowIds, id: string, secret: string, keepMs: number): Promise<SubscriptionRow> {
     const { store, clock, seal } = this.#options
-    await this.find(workflow.id, id)
     const at = clock.now()
     const change = {
       secret: seal(secret, secretContext(workflow.workspaceId, id)),
@@ -159,11 +154,6 @@ export class Subscriptions {
   }
 }
 
-/** A change as it is sent; null takes a filter or the secret away, and sets anything else back to its default. */
-export type SubscriptionPatch = { [Name in Exclude<keyof Subscription, 'id'>]?: Subscription[Name] | null } & {
-  url?: string
-}
-
 const none: readonly SubscriptionRow[] = Object.freeze([])
 
 /**
@@ -175,10 +165,6 @@ function problemOf(url: string, urlProblem: (url: string) => string | undefined)
   const [origin = ''] = /^[^:/?#]+:\/\/[^/?#]*/.exec(url) ?? []
   const known = origin.search(variableReference) === -1 ? url : `${origin.split('://', 1)[0]}://host/`
   return urlProblem(known.replaceAll(variableReference, 'x'))
-}
-
-function withoutNulls(wanted: SubscriptionPatch & { id: string; url: string }): Subscription {
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null)) as Subscription
 }
 
 function notFound(): AppError {

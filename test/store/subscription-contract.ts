@@ -86,6 +86,9 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
         secret: null,
         updatedAt: 12,
       })
+      await store.changeSubscription(home.workflowId, 'a', { include: { set: 1 | 4, clear: 0 } }, 12)
+      const change = { include: { set: 8, clear: 1 | 2 } }
+      expect(await store.changeSubscription(home.workflowId, 'a', change, 12)).toMatchObject({ include: 4 | 8 })
       const astray = store.changeSubscription(home.workflowId, 'b', { active: false }, 13)
       expect(await rejectionOf(astray)).toMatchObject({ code: 'NOT_FOUND' })
     })

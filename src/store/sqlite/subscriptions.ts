@@ -59,9 +59,14 @@ export function changeSubscription(
 ): SubscriptionRow {
   const workflow = workflowNumber(sql, workflowId)
   const before = find(sql, workflowId, id)
-  if (!before) throw new AppError('NOT_FOUND', `The workflow has no webhook "${id}"`)
-  const { keepSecretUntil, ...options } = change
-  put(sql, workflow, { ...before, ...options }, at)
+  if (!before) throw new AppError('NOT_FOUND', 'The workflow has no webhook with this id.')
+  const { keepSecretUntil, include, ...options } = change
+  put(
+    sql,
+    workflow,
+    { ...before, ...options, include: (before.include | (include?.set ?? 0)) & ~(include?.clear ?? 0) },
+    at,
+  )
   if (options.secret && before.secret && keepSecretUntil !== undefined) {
     sql.run(
       'UPDATE subscriptions SET previous_secret = ?, previous_secret_until = ? WHERE number = ?',

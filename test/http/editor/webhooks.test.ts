@@ -56,6 +56,19 @@ describe('webhooks in the editor', () => {
     expect(reset.json).toEqual({ ...rest, ...times, active: true, secret: 'none' })
   })
 
+  test('change in several ways at once, and every change holds', async () => {
+    const path = pathOf(await world.workflow())
+    await page.post(path, { id: 'a', url, includeUsageData: true })
+    const changes = [
+      { includeFinalOutput: true },
+      { includeTraceSpans: true },
+      { includeUsageData: false },
+      { active: false },
+    ]
+    await Promise.all(changes.map((change) => page.call('PATCH', `${path}/a`, change)))
+    expect((await page.get(path)).json.data).toMatchObject([Object.assign({}, ...changes)])
+  })
+
   test('are refused with every misfit named, and then nothing is changed', async () => {
     const path = pathOf(await world.workflow())
     const { json: before } = await page.post(path, { id: 'a', url })

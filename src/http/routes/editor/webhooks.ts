@@ -3,8 +3,13 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/input.ts'
 import { findMisfits } from '../../../domain/shape.ts'
-import { keepSecretMsMax, Subscription, type SubscriptionRow, shownOf } from '../../../domain/webhook.ts'
-import type { SubscriptionPatch } from '../../../webhooks/subscriptions.ts'
+import {
+  keepSecretMsMax,
+  Subscription,
+  type SubscriptionPatch,
+  type SubscriptionRow,
+  shownOf,
+} from '../../../domain/webhook.ts'
 import { answers, isoTime, listOf } from '../../answers.ts'
 import { findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
