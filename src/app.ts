@@ -249,6 +249,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     random: Math.random,
     start: (run, step) => startScheduled({ accounts, jobs, clock }, run, step),
     take: async (step) => (await writer.write({ kind: 'schedule', step })) === undefined,
+    prepare(ownerIds) {
+      // What cannot be read now is read again when the run is due, and fails there.
+      for (const ownerId of ownerIds) Promise.resolve(accounts.account(ownerId)).catch(() => undefined)
+    },
     onDecided(row, dueAt, fate) {
       metrics.schedules.decided(fate, clock.now() - dueAt)
       const facts = { workflowId: row.workflowId, dueAt: new Date(dueAt).toISOString() }

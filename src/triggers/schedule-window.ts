@@ -90,8 +90,13 @@ export class ScheduleWindow {
   }
 
   timetableOf(entry: Scheduled): Timetable {
-    entry.timetable ??= timetableOf(entry.row.rule)
+    entry.timetable ??= remembering(timetableOf(entry.row.rule))
     return entry.timetable
+  }
+
+  /** Computes what will be asked for when it is due, so that nothing but the start is left to do then. */
+  prepare(entry: Scheduled): void {
+    if (entry.row.dueAt !== null) this.timetableOf(entry).next(entry.row.dueAt)
   }
 
   /** Its due time, and the jitter. */
@@ -104,6 +109,22 @@ export class ScheduleWindow {
     // Before the window was first filled nothing is left out.
     const isFar = this.#horizon > 0 && dueAt !== null && dueAt > this.#horizon
     return waitingAt !== null || (dueAt !== null && !isFar)
+  }
+}
+
+/** Knows the last answer to `next`. */
+function remembering({ next, last }: Timetable): Timetable {
+  let asked = Number.NaN
+  let answer: number | null = null
+  return {
+    last,
+    next(at) {
+      if (at !== asked) {
+        answer = next(at)
+        asked = at
+      }
+      return answer
+    },
   }
 }
 

@@ -15,6 +15,8 @@ export type SchedulerOptions = {
   start(run: ScheduledRun, step: ScheduleStep): Promise<StartOutcome>
   /** Takes a step that starts nothing; false when it is refused. Rejects like `start`. */
   take(step: ScheduleStep): Promise<boolean>
+  /** Told of the owners of schedules that are due within a second. */
+  prepare(ownerIds: ReadonlySet<string>): void
   /** Told of every due time that was decided. */
   onDecided(row: ScheduleRow, dueAt: number, fate: ScheduleFate): void
   /** Told that schedules stand still for a reason; they are tried again a second later. */
@@ -242,8 +244,15 @@ export class Scheduler {
     if (this.#stopped || (this.#window.isEmpty && !this.#isStale)) return
     const now = this.#options.clock.now()
     let nearest = Math.min(now + lookMs, Math.max(this.#window.horizon, this.#fillAfter))
-    for (const { fireAt } of this.#window.all()) nearest = Math.min(nearest, fireAt)
-    this.#timer = this.#options.clock.setTimer(Math.max(0, nearest - now), () => this.#wake())
+    const owners = new Set<string>()
+    for (const entry of this.#window.all()) {
+      nearest = Math.min(nearest, entry.fireAt)
+      if (entry.fireAt > now + lookMs) continue
+      this.#window.prepare(entry)
+      owners.add(entry.row.ownerId)
+    }
+    if (owners.size > 0) this.#options.prepare(owners)
+    this.#timer = this.#options.clock.setTimer(Math.max(0, nearest - this.#options.clock.now()), () => this.#wake())
   }
 
   async #watchClock(): Promise<void> {

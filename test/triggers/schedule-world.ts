@@ -101,6 +101,7 @@ export class ScheduleWorld {
         if (isDead) throw new Error('It is dead')
         return (await this.store.append([{ kind: 'schedule', step }])) === undefined
       },
+      prepare: () => undefined,
       onDecided: (_row: ScheduleRow, dueAt, fate) => this.fates.push({ dueAt, fate }),
       onTrouble: (error) => this.troubles.push(error),
       lastSeenAt,
