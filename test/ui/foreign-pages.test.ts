@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { executable } from '../executable.ts'
+import { type Visit, visit } from './browser.ts'
+
+setDefaultTimeout(60_000)
+
+let visiting: Visit
+let evil: Bun.Server<undefined>
+beforeAll(async () => {
+  executable()
+  visiting = await visit()
+  evil = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () =>
+      new Response('<!doctype html><title>Win a prize</title>', { headers: { 'content-type': 'text/html' } }),
+  })
+}, 120_000)
+afterAll(async () => {
+  await evil?.stop(true)
+  await visiting?.close()
+})
+
+/** Names of the workspaces there are: what the attempts below try to add to, or to read. */
+async function names(): Promise<string[]> {
+  const answer = await visiting.context.request.get(`${visiting.serving.url}/api/editor/me`)
+  return ((await answer.json()) as { workspaces: { name: string }[] }).workspaces.map(({ name }) => name)
+}
+
+/** A page of somebody else, in the browser that is signed in. */
+async function foreignPage(origin: string): Promise<Page> {
+  const page = await visiting.context.newPage()
+  await page.goto(origin)
+  return page
+}
+
+type Attempt = {
+  credentials: 'include'
+  method?: string
+  mode?: 'no-cors'
+  body?: string
+  headers?: Record<string, string>
+}
+
+/** What a script can try: with and without asking first, and with headers that it would need leave for. */
+function attempts(url: string): [address: string, init: Attempt][] {
+  const body = JSON.stringify({ name: 'Stolen' })
+  const included = { credentials: 'include', body, method: 'POST' } as const
+  return [
+    [`${url}/api/editor/workspaces`, included],
+    [`${url}/api/editor/workspaces`, { ...included, mode: 'no-cors' }],
+    [`${url}/api/editor/workspaces`, { ...included, headers: { 'content-type': 'application/json' } }],
+    [`${url}/api/editor/workspaces`, { ...included, headers: { 'x-forwarded-host': '127.0.0.1' } }],
+    [`${url}/api/editor/me/sessions`, { ...included, method: 'DELETE' }],
+    [`${url}/api/session`, { ...included, method: 'DELETE' }],
+    [`${url}/api/session`, { ...included, mode: 'no-cors' }],
+    [`${url}/api/editor/me`, { credentials: 'include' }],
+    [`${url}/api/workspaces`, { credentials: 'include' }],
+  ]
+}
+
+// Another port of the same host is the same site: the browser sends the cookie along. Another host is another site.
+for (const host of ['127.0.0.1', 'localhost']) {
+  test(`a page on another ${host === 'localhost' ? 'site' : 'port'} reads nothing and changes nothing`, async () => {
+    const { serving } = visiting
+    const page = await foreignPage(`http://${host}:${evil.port}`)
+    try {
+      for (const [address, init] of attempts(serving.url)) {
+        const read = await page.evaluate(
+          async ([address, init]) => {
+            try {
+              const answer = await fetch(address, init)
+              return await answer.text()
+            } catch {
+              return 'refused'
+            }
+          },
+          [address, init] as const,
+        )
+        // An answer that the page may not read is empty to it.
+        expect([address, init, ['refused', ''].includes(read)]).toEqual([address, init, true])
+      }
+      expect(await names()).toEqual(['Default'])
+    } finally {
+      await page.close()
+    }
+  })
+
+  test(`a form on another ${host === 'localhost' ? 'site' : 'port'} sends nothing that counts`, async () => {
+    const { serving } = visiting
+    const page = await foreignPage(`http://${host}:${evil.port}`)
+    try {
+      const answered = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
+      await page.evaluate((action) => {
+        const form = document.createElement('form')
+        Object.assign(form, { action, method: 'post', enctype: 'text/plain' })
+        const field = document.createElement('input')
+        Object.assign(field, { name: '{"name":"Stolen","x":"', value: '"}' })
+        form.append(field)
+        document.body.append(form)
+        form.submit()
+      }, `${serving.url}/api/editor/workspaces`)
+      // To another site the cookie stays at home; within the site it comes along, and the page's origin gives it away.
+      expect((await answered).status()).toBe(host === 'localhost' ? 401 : 403)
+      expect(await names()).toEqual(['Default'])
+    } finally {
+      await page.close()
+    }
+  })
+
+  test(`a page on another ${host === 'localhost' ? 'site' : 'port'} cannot show the dashboard inside itself`, async () => {
+    const page = await foreignPage(`http://${host}:${evil.port}`)
+    try {
+      const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
+      await page.evaluate((address) => {
+        const frame = document.createElement('iframe')
+        frame.src = address
+        document.body.append(frame)
+      }, `${visiting.serving.url}/`)
+      expect((await refused).text()).toContain("frame-ancestors 'none'")
+    } finally {
+      await page.close()
+    }
+  })
+}
+
+test("no script reads the cookie, not even the dashboard's own", async () => {
+  expect(await visiting.page.evaluate(() => document.cookie)).toBe('')
+  const cookies = await visiting.context.cookies(visiting.serving.url)
+  expect(cookies).toMatchObject([{ name: 'millrace_session', httpOnly: true, sameSite: 'Lax' }])
+})
