@@ -395,7 +395,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     chat: (door) =>
       chatRoutes({
         ...starting,
-        lookUpKey: keys.lookUp,
+        enter: (request, set) => door.enter(request, set),
         at: (address) => addresses.at(address),
         environmentOf: environments.of,
         receiveFiles: files.receive,

@@ -27,7 +27,14 @@ const ChatMessage = t.Object({
 
 /** What there is to know before anybody may talk. */
 export const ChatFactsAnswer = t.Object(
-  { access: oneOf(chatAccesses), title: maybe(t.String()), greeting: maybe(t.String()) },
+  {
+    access: oneOf(chatAccesses),
+    title: maybe(t.String()),
+    greeting: maybe(t.String()),
+    mayTalk: t.Boolean({
+      description: 'Whether this caller may: everybody may, or the key or session is the right one.',
+    }),
+  },
   { $id: 'Chat' },
 )
 
@@ -51,15 +58,16 @@ export const chatDetail = {
     summary: 'Say something to a chat',
     description:
       'Runs the workflow with a chat trigger of this identifier that is deployed, and answers when the log entry of the ' +
-      'run is on disk. Who may talk is a parameter of the trigger: holders of a key for the workspace (`X-API-Key`), ' +
-      'whoever knows the password (`X-Chat-Password`, percent-encoded where it is not ASCII), or everyone.\n\n' +
+      'run is on disk. Who may talk is a parameter of the trigger: holders of a key for the workspace (`X-API-Key`; people ' +
+      'who are signed in to the dashboard need none), whoever knows the password (`X-Chat-Password`, percent-encoded where it is not ASCII), or everyone.\n\n' +
       'The latest messages of a conversation are remembered, and agents in the workflow are told them. The answer, and ' +
       'the header `X-Conversation-Id`, say how to go on with it. With `"stream": true` the answer is a stream like that ' +
       'of the execute endpoint; `done` has `reply` and `conversationId`, too.',
     tag: 'Executions',
     access: 'everyone',
     errors: [
-      ...(['INVALID_JSON', 'INVALID_INPUT', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INVALID_CREDENTIALS'] as const),
+      ...(['INVALID_JSON', 'INVALID_INPUT', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED'] as const),
+      'INVALID_CREDENTIALS',
       ...(['USAGE_LIMIT_EXCEEDED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED'] as const),
       ...(['STORAGE_UNAVAILABLE', 'EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],

@@ -252,7 +252,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
-  getChat: { answers: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?' } } },
+  getChat: { answers: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
 
   deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
   getWorkflowStatus: { answers: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },

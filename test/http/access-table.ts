@@ -216,7 +216,7 @@ export const accessTable: readonly AccessRow[] = [
 /** Who may come in at all: people who are signed in and holders of keys, or only one of them. */
 export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   if (at.startsWith('/api/editor/')) return 'session'
-  return at.startsWith('/api/v1/') || route.endsWith('/execute') || route.startsWith('POST /api/chat/') ? 'key' : 'both'
+  return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
 }
 
 /** What somebody may try who has things of their own: their own id in front, a foreign one behind. */

@@ -215,7 +215,7 @@ describe('a chat', () => {
   test('tells a page its title and greeting, and nothing else', async () => {
     const identifier = await chat({ title: 'Help', access: 'password', password: 'open sesame' })
     const { status, json } = await world.call(`/api/chat/${identifier}`, { key: null })
-    expect([status, json]).toEqual([200, { access: 'password', title: 'Help', greeting: null }])
+    expect([status, json]).toEqual([200, { access: 'password', title: 'Help', greeting: null, mayTalk: false }])
   })
 })
 
@@ -240,6 +240,16 @@ describe('who may talk to a chat', () => {
     expect([wrong.status, wrong.json.code]).toEqual([401, 'INVALID_API_KEY'])
     const own = await say(identifier, { input: 'Hi', conversationId: 'user-1' }, {}, world.apiKey)
     expect([own.status, own.json.conversationId]).toEqual([200, 'user-1'])
+  })
+
+  test('by key: people who are signed in need none, unless another page sends them', async () => {
+    const identifier = await chat({ access: 'key' })
+    const session = await world.signIn()
+    const facts = (headers: Record<string, string>) => world.call(`/api/chat/${identifier}`, { key: null, headers })
+    expect([(await facts({})).json.mayTalk, (await facts(session)).json.mayTalk]).toEqual([false, true])
+    expect((await say(identifier, { input: 'Hi' }, session)).status).toBe(200)
+    const forged = await say(identifier, { input: 'Hi' }, { ...session, 'sec-fetch-site': 'cross-site' })
+    expect([forged.status, forged.json.code]).toEqual([403, 'FORBIDDEN'])
   })
 
   test('by password: whoever knows it; guesses are bounded, and nobody reads it in a log', async () => {

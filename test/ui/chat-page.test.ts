@@ -3,14 +3,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { executable, temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
-import { deploy, type Installation, init, type Serving, serve } from '../running-service.ts'
+import { deploy, type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { launch, listen } from './browser.ts'
 
 setDefaultTimeout(60_000)
 
 let folder: ReturnType<typeof temporaryFolder>
-let installation: Installation
+let installation: { apiKey: string; workspaceId: string }
 let service: Serving
 let model: ModelServer
 let browser: Browser
@@ -19,8 +19,9 @@ let answer: (question: string) => ScriptedAnswer = (question) => ({ text: [`You 
 beforeAll(async () => {
   executable()
   folder = temporaryFolder()
-  installation = await init(folder.path)
   service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+  const printed = (pattern: RegExp) => pattern.exec(service.output())?.[1] ?? ''
+  installation = { apiKey: printed(/API key\s+(\S+)/), workspaceId: printed(/Workspace\s+(\S+)/) }
   model = await ModelServer.start(({ body }) => {
     const messages = body['messages'] as { content: string }[]
     return answer(messages.at(-1)?.content ?? '')
@@ -139,6 +140,17 @@ test('a password is asked for, asked for again when it is wrong, and remembered 
   await page.reload()
   await page.getByText('Welcome').waitFor()
   expect(await page.locator('#talk').isVisible()).toBe(true)
+})
+
+test('somebody who is signed in to the dashboard is asked for no key', async () => {
+  await using visited = await visit(`${service.url}/${/sign-in\?token=\S+/.exec(service.output())?.[0]}`)
+  const { page } = visited
+  await page.getByRole('button', { name: /^Account/ }).waitFor()
+  await page.goto(await chat({ access: 'key' }))
+  answer = () => ({ text: ['Welcome'] })
+  await page.fill('#message', 'Hello')
+  await page.keyboard.press('Enter')
+  await page.getByText('Welcome').waitFor()
 })
 
 test('a failure is told, and the message can be sent again', async () => {

@@ -13,22 +13,24 @@ import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { Upload } from '../../files/upload.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
-import { assertMay, authenticate, roleOf } from '../auth.ts'
+import { assertMay, type Caller, roleOf } from '../auth.ts'
 import { readChunks, refuseOversized } from '../body.ts'
 import { chatAnswer, Listening } from '../chat-answer.ts'
 import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
 import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
-import type { AnswerFacts } from '../door.ts'
+import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
+import type { AnswerFacts, AnswerSet } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { streamRun } from '../run-stream.ts'
-import type { LookUpKey, RateWindow } from '../services.ts'
+import type { RateWindow } from '../services.ts'
 
 /** What chats stand on. */
 export type ChatServices = {
   clock: Clock
-  lookUpKey: LookUpKey
+  /** The holder of a key, or somebody who is signed in. `set`: what the answer will carry. */
+  enter(request: Request, set: AnswerSet): Promise<Caller>
   /** The active version that an address leads to. */
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
@@ -71,16 +73,13 @@ type ServerPort = {
 /** `/api/chat/<identifier>`: conversations with a workflow. */
 export function chatRoutes(services: ChatServices) {
   return new Elysia()
-    .post(
-      chatPath,
-      ({ request, params, server }) => handle(services, request, params.identifier, server, (call) => answer(call)),
-      { parse: 'none', detail: chatDetail },
-    )
-    .get(
-      chatPath,
-      ({ request, params, server }) => handle(services, request, params.identifier, server, async (call) => tell(call)),
-      { detail: chatFactsDetail },
-    )
+    .post(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, answer), {
+      parse: 'none',
+      detail: chatDetail,
+    })
+    .get(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, tell), {
+      detail: chatFactsDetail,
+    })
 }
 
 /** One request on its way through the checks, from where its chat is found. */
@@ -93,7 +92,6 @@ type Call = {
   deployment: Deployment
   plan: Plan
   chat: ChatParameters
-  keyId: string | undefined
   /** Why the run failed. */
   code: string | undefined
 }
@@ -105,7 +103,7 @@ async function handle(
   server: ServerPort | null,
   respond: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  const headers = { 'x-request-id': requestIdOf(request.headers) }
+  const headers = { 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' }
   const startedAt = services.clock.monotonic()
   let call: Call | undefined
   let response: Response
@@ -113,7 +111,7 @@ async function handle(
   try {
     refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
     const found = await find(services, identifier, request, server)
-    call = { services, request, server, headers, ...found, keyId: undefined, code: undefined }
+    call = { services, request, server, headers, ...found, code: undefined }
     response = await respond(call)
   } catch (thrown) {
     error = thrown
@@ -121,7 +119,6 @@ async function handle(
   }
   const facts: AnswerFacts = { startedAt, error }
   if (call) facts.workflowId = call.deployment.workflowId
-  if (call?.keyId !== undefined) facts.keyId = call.keyId
   if (call?.code !== undefined) facts.code = call.code
   services.answered(request, response, facts)
   return response
@@ -138,11 +135,28 @@ async function find({ at, refused, clock }: ChatServices, name: string, request:
 }
 
 /** What a page has to know before anybody may talk. */
-function tell({ chat, headers }: Call): Response {
-  const { access, title = null, greeting = null } = chat
-  headers['content-type'] = 'application/json'
-  return new Response(JSON.stringify({ access, title, greeting }), { headers })
+async function tell(call: Call): Promise<Response> {
+  const { access, title = null, greeting = null } = call.chat
+  const mayTalk = access === 'public' || (access === 'key' && (await isKnown(call)))
+  call.headers['content-type'] = 'application/json'
+  return new Response(JSON.stringify({ access, title, greeting, mayTalk }), { headers: call.headers })
 }
+
+/** Whether a key or a session lets this caller talk. */
+async function isKnown(call: Call): Promise<boolean> {
+  try {
+    await assertWelcome(call)
+    return true
+  } catch (error) {
+    const { code } = toAppError(error)
+    if (refusals.has(code)) return false
+    throw error
+  }
+}
+
+const refusals: ReadonlySet<string> = new Set([
+  ...['API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'],
+])
 
 async function answer(call: Call): Promise<Response> {
   const { services, request, headers, deployment, chat } = call
@@ -153,7 +167,7 @@ async function answer(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  assertWithinUsage(call, () => limits.assertWithinUsage(owner))
+  forStranger(chat, () => limits.assertWithinUsage(owner))
   const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), ['files'])
   try {
     if (upload.text.length > settings.bodyBytesMax) {
@@ -172,10 +186,13 @@ async function assertWelcome(call: Call): Promise<void> {
   const { services, request, server, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
-    const key = await authenticate(services, request.headers)
-    call.keyId = key.id
-    if (roleOf(key, deployment.workspaceId) === undefined) throw noChat()
-    assertMay(key, deployment.workspaceId, 'execute', 'chat')
+    const caller = await services.enter(request, { headers: call.headers })
+    if (roleOf(caller, deployment.workspaceId) === undefined) {
+      // Nothing about the answer tells it from that of an address that leads nowhere.
+      delete call.headers['set-cookie']
+      throw noChat()
+    }
+    assertMay(caller, deployment.workspaceId, 'execute', 'chat')
     return
   }
   const { clock, environmentOf, wrongPasswords, variableMissing } = services
@@ -256,30 +273,6 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     lost: (error) => lost('stream broke off', error, executionId),
     more: remember,
   })
-}
-
-/** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */
-function isStranger({ access }: ChatParameters): boolean {
-  return access !== 'key'
-}
-
-const sorry = 'The chat could not answer. Try again in a moment.'
-
-/** What went wrong may name services, blocks and values; the log tells those who may know. */
-function withoutDetails(end: RunEnd): RunEnd {
-  const { failure } = end.record
-  if (!failure) return end
-  const told = { ...failure, message: sorry, blockId: null, blockName: null }
-  return { ...end, record: { ...end.record, failure: told, output: null } }
-}
-
-function assertWithinUsage({ chat }: Call, assert: () => void): void {
-  try {
-    assert()
-  } catch (cause) {
-    if (!isStranger(chat) || !(cause instanceof AppError)) throw cause
-    throw new AppError(cause.code, 'This chat takes no more messages for now.', { cause })
-  }
 }
 
 function noChat(): AppError {

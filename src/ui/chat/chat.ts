@@ -30,7 +30,7 @@ class ChatPage {
     element('title', HTMLElement).textContent = title
     this.#listen()
     this.#show()
-    if (facts.access !== 'public' && this.#remembered.secret === null) this.#ask('')
+    if (!facts.mayTalk && this.#remembered.secret === null) this.#ask('')
     else this.#open()
   }
 

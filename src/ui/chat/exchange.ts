@@ -1,6 +1,11 @@
 /** One message and its answer, over the wire. */
 
-export type ChatFacts = { access: 'key' | 'password' | 'public'; title: string | null; greeting: string | null }
+export type ChatFacts = {
+  access: 'key' | 'password' | 'public'
+  title: string | null
+  greeting: string | null
+  mayTalk: boolean
+}
 
 /** `undefined`: there is no such chat. Throws when the service cannot be reached. */
 export async function factsOf(identifier: string): Promise<ChatFacts | undefined> {
