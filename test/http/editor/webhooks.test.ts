@@ -110,7 +110,8 @@ describe('webhooks in the editor', () => {
   })
 
   test('get a new secret, beside which the one before is good for a day at most', async () => {
-    const path = pathOf(await world.workflow())
+    const workflowId = await world.workflow()
+    const path = pathOf(workflowId)
     await page.post(path, { id: 'a', url, secret: 'the first' })
     const rotate = (body: unknown) => page.post(`${path}/a/rotate-secret`, body)
     const kept = await rotate({ secret: 'the second', keepPreviousForS: 3_600 })
@@ -121,6 +122,11 @@ describe('webhooks in the editor', () => {
       expect([body, (await rotate(body)).status]).toEqual([body, 400])
     }
     expect((await page.post(`${path}/b/rotate-secret`, { secret: 's' })).status).toBe(404)
+    const over = { secret: Uint8Array.of(1), keepSecretUntil: Date.now() - 1 }
+    await world.services.subscriptions.changing(workflowId, () =>
+      world.store.changeSubscription(workflowId, 'a', over, Date.now()),
+    )
+    expect((await page.get(path)).json.data).toMatchObject([{ secret: 'set', previousSecretUntil: null }])
   })
 
   test('are seen by viewers, and changed by editors', async () => {

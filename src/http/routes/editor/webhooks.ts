@@ -41,7 +41,8 @@ const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'] as const
 
 /** The webhooks of a workflow, one by one: `/api/editor/workflows/<id>/webhooks`. Their secrets come in and never go out. */
 export function webhookRoutes(services: Services, door: Door) {
-  const { subscriptions, settings } = services
+  const { subscriptions, settings, clock } = services
+  const webhookAnswer = (row: SubscriptionRow) => answerOf(row, clock.now())
   return new Elysia({ prefix: '/workflows/:id/webhooks' })
     .get(
       '',
@@ -175,12 +176,13 @@ export function webhookRoutes(services: Services, door: Door) {
     )
 }
 
-function webhookAnswer(row: SubscriptionRow): EditorWebhook {
+function answerOf(row: SubscriptionRow, now: number): EditorWebhook {
   const { secret, previousSecret, previousSecretUntil, createdAt, updatedAt } = row
+  const isKept = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
   return {
     ...shownOf(row),
     secret: secret === null ? 'none' : secret.length === 0 ? 'lost' : 'set',
-    previousSecretUntil: previousSecret === null ? null : isoTime(previousSecretUntil ?? 0),
+    previousSecretUntil: isKept ? isoTime(previousSecretUntil) : null,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   }
