@@ -27,12 +27,12 @@ export function useActions() {
       if (!box) return { x: 0, y: 0 }
       return flow.screenToFlowPosition({ x: box.x + box.width / 2 - cardWidth / 2, y: box.y + box.height / 2 - 40 })
     }
-    const focusNode = (id: string) => {
-      requestAnimationFrame(() => {
-        document
-          .querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
-          ?.focus({ preventScroll: true })
-      })
+    /** A new node takes the focus when it has been measured, and nothing lies over it any longer. */
+    const focusNode = (id: string, tries = 30) => {
+      const node = document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+      node?.focus({ preventScroll: true })
+      const isDone = node !== null && document.activeElement === node
+      if (!isDone && tries > 0) requestAnimationFrame(() => focusNode(id, tries - 1))
     }
     /** Brings a block into view when it is outside. */
     const reveal = (id: string) => {

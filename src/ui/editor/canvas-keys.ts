@@ -25,9 +25,17 @@ export function useCanvasKeys(keys: CanvasKeys): void {
       event.preventDefault()
       command()
     }
+    // Before the canvas, for which an arrow moves the block that is selected, whatever is held with it.
+    const onWalk = (event: KeyboardEvent) => {
+      const direction = directions[event.key]
+      if (!event.altKey || !direction || isTyping(targetOf(event)) || latest.current.isCovered()) return
+      event.preventDefault()
+      event.stopPropagation()
+      latest.current.actions.walk(direction)
+    }
     // The events of the browser's own commands: they carry the clipboard on plain HTTP, too.
     const onCopy = (event: ClipboardEvent) => {
-      if (isTyping(event.target) || latest.current.isCovered() || getSelection()?.toString()) return
+      if (isTyping(targetOf(event)) || latest.current.isCovered() || getSelection()?.toString()) return
       const text = latest.current.actions.copyText()
       if (text === undefined) return
       event.clipboardData?.setData('text/plain', text)
@@ -35,21 +43,30 @@ export function useCanvasKeys(keys: CanvasKeys): void {
       if (event.type === 'cut') latest.current.actions.remove()
     }
     const onPaste = (event: ClipboardEvent) => {
-      if (isTyping(event.target) || latest.current.isCovered()) return
+      if (isTyping(targetOf(event)) || latest.current.isCovered()) return
       const text = event.clipboardData?.getData('text/plain')
       if (text && latest.current.actions.paste(text)) event.preventDefault()
     }
     addEventListener('keydown', onKey)
+    addEventListener('keydown', onWalk, { capture: true })
     addEventListener('copy', onCopy)
     addEventListener('cut', onCopy)
     addEventListener('paste', onPaste)
     return () => {
       removeEventListener('keydown', onKey)
+      removeEventListener('keydown', onWalk, { capture: true })
       removeEventListener('copy', onCopy)
       removeEventListener('cut', onCopy)
       removeEventListener('paste', onPaste)
     }
   }, [])
+}
+
+const directions: Readonly<Record<string, 'left' | 'right' | 'up' | 'down'>> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'up',
+  ArrowDown: 'down',
 }
 
 function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undefined {
@@ -58,8 +75,8 @@ function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undef
   const lower = key.toLowerCase()
   if (hasMod(event)) {
     if (key === 'Enter') return onRun
-    if (lower === 'z') return isTyping(event.target) ? undefined : event.shiftKey ? actions.redo : actions.undo
-    if (isTyping(event.target) || event.altKey) return undefined
+    if (lower === 'z') return isTyping(targetOf(event)) ? undefined : event.shiftKey ? actions.redo : actions.undo
+    if (isTyping(targetOf(event)) || event.altKey) return undefined
     const withMod: Record<string, () => void> = {
       y: actions.redo,
       d: () => actions.duplicate(),
@@ -67,14 +84,10 @@ function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undef
     }
     return withMod[lower]
   }
-  if (isTyping(event.target)) return undefined
-  if (event.altKey) {
-    const direction = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const
-    const walk = direction[key as keyof typeof direction]
-    return walk && (() => actions.walk(walk))
-  }
-  const onControl =
-    event.target instanceof HTMLElement && event.target.closest('button, a, [role=tab], [role=menuitem]')
+  if (isTyping(targetOf(event))) return undefined
+  if (event.altKey) return undefined
+  const target = targetOf(event)
+  const onControl = target instanceof HTMLElement && target.closest('button, a, [role=tab], [role=menuitem]')
   if (key === 'Enter') return onControl ? undefined : onInspect
   const plain: Record<string, () => void> = {
     '/': onPalette,
@@ -90,4 +103,9 @@ function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undef
     '-': actions.zoomOut,
   }
   return plain[lower]
+}
+
+/** Where an event comes from: the code editor stands in a shadow root, outside of which it seems to come from its host. */
+function targetOf(event: Event): EventTarget | null {
+  return event.composedPath()[0] ?? event.target
 }

@@ -16,6 +16,8 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
     document.edges.some((edge) => edge.source === blockId && (edge.sourceHandle ?? 'source') === port.handle),
   )
   const isError = port.kind === 'error'
+  // A response ends the run: what is behind it is drawn, and not offered.
+  const isLast = useDraft(({ document }) => document.blocks[blockId]?.type === 'response') && !isError
   return (
     <Handle
       type="source"
@@ -23,7 +25,7 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
       position={isError ? Position.Bottom : Position.Right}
       title={isError ? 'When it fails' : port.kind === 'start' ? 'Into the loop' : 'What comes next'}
       onClick={(event) => onPort({ source: blockId, sourceHandle: port.handle }, event.currentTarget)}
-      className={classes('port', isError && 'port-error', isUsed && 'port-used', className)}
+      className={classes('port', isError && 'port-error', isLast && 'port-last', isUsed && 'port-used', className)}
     />
   )
 }

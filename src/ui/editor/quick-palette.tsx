@@ -1,6 +1,6 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { Search } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
 import { BlockIcon } from './block-look.tsx'
@@ -20,6 +20,7 @@ export function QuickPalette({
   onPick: (type: BlockType) => void
   onClose: () => void
 }) {
+  const isPicked = useRef(false)
   const left = Math.max(8, Math.min(at.x, innerWidth - width - 8))
   const top = Math.max(8, Math.min(at.y, innerHeight - height - 8))
   return (
@@ -28,10 +29,18 @@ export function QuickPalette({
         <Dialog.Backdrop className="fixed inset-0 z-40" />
         <Dialog.Popup
           aria-label="Add a block"
+          // A block that was chosen takes the focus.
+          finalFocus={() => !isPicked.current}
           style={{ left, top, width, maxHeight: height }}
           className="popup fixed z-50 flex flex-col overflow-hidden"
         >
-          <Choices steps={steps} onPick={onPick} />
+          <Choices
+            steps={steps}
+            onPick={(type) => {
+              isPicked.current = true
+              onPick(type)
+            }}
+          />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -6,10 +6,13 @@ import { useDraft, useEditing } from './editing.tsx'
 
 const storageKey = 'millrace.tour'
 
-/** Three steps through the first workflow. Each is done by doing it; whoever knows better closes it for good. */
+/** Three steps through the workflow that the first start deploys. Each is done by doing it; whoever knows better closes it for good. */
 export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void }) {
   const { run } = useEditing()
   const [at, setAt] = useState(() => (remembered(storageKey) === 'done' ? steps.length : 0))
+  const isSample = useDraft(({ document }) =>
+    Object.values(document.blocks).some(({ params }) => String(params?.['url']).endsWith('/sample/quotes')),
+  )
   const isSelected = useDraft(({ selected }) => selected.size === 1)
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
   useEffect(() => {
@@ -21,7 +24,7 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
     setAt(steps.length)
   }
   const step = steps[at]
-  if (!step) return null
+  if (!step || !isSample) return null
   const act = [onRun, undefined, onCall][at]
   return (
     <section aria-label="First steps" className="popup absolute right-3 bottom-3 z-20 w-84 max-w-[calc(100%-24px)] p-4">

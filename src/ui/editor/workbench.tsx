@@ -60,8 +60,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
     onPalette: openPalette,
     onRun: () => void runs.runAll(),
     onConnect: () => one && !readOnly && setConnecting(one),
-    onInspect: () =>
-      inspector.current?.querySelector<HTMLElement>('[data-first] :is(input, textarea, select, button)')?.focus(),
+    onInspect: () => focusFirst(inspector.current),
     onEscape: () => draft.select([]),
     isCovered,
   })
@@ -132,6 +131,16 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
       )}
     </Findings>
   )
+}
+
+/** Goes to the first field of the inspector, which may be a code editor that is still on its way. */
+function focusFirst(inspector: HTMLElement | null, tries = 60): void {
+  const form = inspector?.querySelector('[data-first]')
+  const field = form?.querySelector<HTMLElement>('input, textarea, select, button, [data-code], .skeleton')
+  const code = field?.shadowRoot?.querySelector<HTMLElement>('.cm-content')
+  ;(code ?? field)?.focus()
+  const isDone = document.activeElement === field
+  if (field && !isDone && tries > 0) requestAnimationFrame(() => focusFirst(inspector, tries - 1))
 }
 
 /** Menus, dialogs and lists lie outside the screen, and have the keys while they are open. */

@@ -46,13 +46,13 @@ export function Crumbs({ crumbs, title }: { crumbs: readonly Crumb[]; title: Rea
       {crumbs.map(({ label, href }) => (
         <Fragment key={label}>
           {href ? (
-            <Link href={href} className="truncate rounded-sm text-muted hover:text-text">
+            <Link href={href} className="truncate rounded-sm text-muted hover:text-text max-md:hidden">
               {label}
             </Link>
           ) : (
-            <span className="truncate text-muted">{label}</span>
+            <span className="truncate text-muted max-md:hidden">{label}</span>
           )}
-          <ChevronRight size={14} className="shrink-0 text-muted" aria-hidden="true" />
+          <ChevronRight size={14} className="shrink-0 text-muted max-md:hidden" aria-hidden="true" />
         </Fragment>
       ))}
       {typeof title === 'string' ? <h1 className="truncate font-semibold">{title}</h1> : title}

@@ -59,20 +59,14 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
           autocompletion({ override: [(context) => complete(context, latest.current.suggestions)], icons: false }),
           linter((editor) => faults(editor.state.doc.toString(), language), { delay: 300 }),
           EditorView.lineWrapping,
+          EditorView.domEventHandlers({ beforeinput: replaceLines }),
           EditorView.contentAttributes.of({
             'aria-label': label,
             ...(describedBy ? { 'aria-describedby': describedBy } : {}),
           }),
           placeholder(language === 'json' ? '{ }' : 'return …'),
-          // Escape first leaves the list of completions, then the editor: Tab is for indenting here.
-          keymap.of([
-            { key: 'Escape', run: leave },
-            ...closeBracketsKeymap,
-            ...completionKeymap,
-            ...defaultKeymap,
-            ...historyKeymap,
-            indentWithTab,
-          ]),
+          // Tab indents here; Escape closes the list of completions, and then leads back to the canvas (the inspector's).
+          keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
           look,
           writable.of(EditorState.readOnly.of(readOnly)),
           EditorView.updateListener.of((update) => {
@@ -93,6 +87,7 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
   return (
     <div
       ref={host}
+      data-code
       className="overflow-hidden rounded-md border border-line-strong bg-surface shadow-sm focus-within:border-accent"
     />
   )
@@ -100,8 +95,17 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
 
 const writable = new Compartment()
 
-function leave(view: EditorView): boolean {
-  view.contentDOM.blur()
+/**
+ * Typing over several lines, or several lines at once: left to it, the browser would keep the style of the first one in an inline style, which the
+ * page's policy refuses.
+ */
+function replaceLines(event: InputEvent, view: EditorView): boolean {
+  const { from, to } = view.state.selection.main
+  const { doc, readOnly } = view.state
+  if (event.inputType !== 'insertText' || event.data === null || view.composing || readOnly) return false
+  if (doc.lineAt(from).number === doc.lineAt(to).number && !event.data.includes('\n')) return false
+  event.preventDefault()
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type' })
   return true
 }
 

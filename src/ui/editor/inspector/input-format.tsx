@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../block-summary.ts'
+import { focusLastRow } from './focus-last.ts'
 
 type InputField = { name: string; type: string; value?: unknown; required?: boolean; description?: string }
 
@@ -29,7 +30,7 @@ export function InputFormat({
     <fieldset aria-label="Input format" className="flex flex-col gap-2">
       {fields.map((field, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a field is its place in the list
-        <div key={at} className="flex flex-col gap-1.5 rounded-lg border border-line p-2">
+        <div data-row key={at} className="flex flex-col gap-1.5 rounded-lg border border-line p-2">
           <div className="flex gap-1.5">
             <Input
               aria-label={`Name of field ${at + 1}`}
@@ -96,7 +97,10 @@ export function InputFormat({
           look="quiet"
           icon={<Plus size={14} />}
           className="self-start"
-          onClick={() => onChange([...fields, { name: freeName(fields), type: 'string' }])}
+          onClick={(event) => {
+            onChange([...fields, { name: freeName(fields), type: 'string' }])
+            focusLastRow(event.currentTarget)
+          }}
         >
           Add a field
         </Button>

@@ -36,6 +36,11 @@ export function Inspector({
     <aside
       ref={ref}
       aria-label={`Block ${block.name}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.preventDefault()
+        actions.focusNode(blockId)
+      }}
       className="flex w-90 shrink-0 flex-col border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-30 max-lg:max-w-full max-lg:shadow-popup max-md:w-full"
     >
       <header className="flex items-center gap-2.5 border-b border-line py-2.5 pr-2 pl-4">
@@ -138,7 +143,12 @@ function Form({ blockId }: { blockId: string }) {
 }
 
 function BlockFindings({ blockId }: { blockId: string }) {
-  const findings = useFindings(blockId)
+  const { types } = useEditing()
+  const block = useDraft(({ document }) => document.blocks[blockId])
+  const type = block && types.get(block.type)
+  // What is said of a field stands at the field.
+  const fields = Object.keys((type?.container ? type.container.settings : type?.parameters)?.properties ?? {})
+  const findings = useFindings(blockId).filter(({ path }) => !path.split(/[.[]/).some((part) => fields.includes(part)))
   if (findings.length === 0) return null
   return (
     <ul className="flex flex-col gap-1.5">

@@ -4,6 +4,7 @@ import { Button, IconButton } from '../../parts/button.tsx'
 import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../block-summary.ts'
 import { useDraft } from '../editing.tsx'
+import { focusLastRow } from './focus-last.ts'
 import { TemplateField } from './template-field.tsx'
 
 type Item = Record<string, unknown>
@@ -54,7 +55,7 @@ export function ListField({
     <fieldset aria-label={schema.title ?? name} className="flex flex-col gap-2">
       {items.map((item, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place in the list
-        <div key={at} className="flex gap-1.5 rounded-lg border border-line p-2">
+        <div data-row key={at} className="flex gap-1.5 rounded-lg border border-line p-2">
           <div className="flex min-w-0 flex-1 flex-col gap-1.5">
             {properties.map(([key, property]) => (
               <Member
@@ -101,7 +102,16 @@ export function ListField({
         </div>
       ))}
       {!readOnly && (
-        <Button size="small" look="quiet" icon={<Plus size={14} />} className="self-start" onClick={add}>
+        <Button
+          size="small"
+          look="quiet"
+          icon={<Plus size={14} />}
+          className="self-start"
+          onClick={(event) => {
+            add()
+            focusLastRow(event.currentTarget)
+          }}
+        >
           Add
         </Button>
       )}

@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Input } from '../../parts/field.tsx'
 import { textOf } from '../block-summary.ts'
+import { focusLastRow } from './focus-last.ts'
 import { TemplateField } from './template-field.tsx'
 
 type Pair = { key: string; value: unknown }
@@ -25,7 +26,7 @@ export function PairTable({
     <fieldset aria-label={label} className="flex flex-col gap-1.5">
       {pairs.map((pair, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a pair is its place in the list
-        <div key={at} className="flex items-start gap-1.5">
+        <div data-row key={at} className="flex items-start gap-1.5">
           <div className="w-2/5 shrink-0">
             <Input
               aria-label={`Name ${at + 1}`}
@@ -61,7 +62,10 @@ export function PairTable({
           look="quiet"
           icon={<Plus size={14} />}
           className="self-start"
-          onClick={() => onChange([...pairs, { key: '', value: '' }])}
+          onClick={(event) => {
+            onChange([...pairs, { key: '', value: '' }])
+            focusLastRow(event.currentTarget)
+          }}
         >
           Add
         </Button>
