@@ -80,7 +80,13 @@ export class Autosave {
   }
 
   #changed(): void {
-    if (this.#draft.state().document === this.#sent || this.#info.save.phase === 'conflict') return
+    const { phase } = this.#info.save
+    if (phase === 'conflict') return
+    if (this.#draft.state().document === this.#sent) {
+      // Undone before it was sent, or only the selection is another one.
+      if (phase === 'unsaved') this.#become({ phase: 'saved' })
+      return
+    }
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.flush(), quietMs)
     if (this.#info.save.phase !== 'saving') this.#become({ phase: 'unsaved' })

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'bun:test'
+import { Autosave } from '../../src/ui/editor/autosave.ts'
+import { Draft } from '../../src/ui/editor/draft.ts'
+
+const own = globalThis.fetch
+afterEach(() => {
+  globalThis.fetch = own
+})
+
+/** A service in the place of the real one: what it was sent, and what it answers next. */
+function service() {
+  const sent: { match: string | null; name: string }[] = []
+  const answers: (() => Response)[] = []
+  let revision = 1
+  globalThis.fetch = (async (_: string, request: RequestInit) => {
+    sent.push({
+      match: new Headers(request.headers).get('if-match'),
+      name: JSON.parse(String(request.body)).name as string,
+    })
+    revision += 1
+    return answers.shift()?.() ?? Response.json({ revision, findings: [] })
+  }) as unknown as typeof fetch
+  return { sent, answers }
+}
+
+function editing() {
+  const draft = new Draft({ name: 'one', blocks: {}, edges: [] })
+  const rename = (name: string) => draft.perform({ kind: 'describe', name })
+  return { draft, rename, autosave: new Autosave(draft, 'w1', 1) }
+}
+
+test('a change is sent with the revision that it is made from, the next one with the one after', async () => {
+  const { sent } = service()
+  const { rename, autosave } = editing()
+  rename('two')
+  expect(autosave.info().save.phase).toBe('unsaved')
+  expect(await autosave.flush()).toBe(true)
+  rename('three')
+  await autosave.flush()
+  expect(sent).toEqual([
+    { match: '"1"', name: 'two' },
+    { match: '"2"', name: 'three' },
+  ])
+  expect(autosave.info().save.phase).toBe('saved')
+})
+
+test('what is undone before it was sent is saved, and nothing is sent', async () => {
+  const { sent } = service()
+  const { draft, rename, autosave } = editing()
+  rename('two')
+  draft.undo()
+  expect(autosave.info().save.phase).toBe('saved')
+  await autosave.flush()
+  expect(sent).toEqual([])
+})
+
+test('what somebody else saved in the meantime is not overwritten', async () => {
+  const { sent, answers } = service()
+  const { draft, rename, autosave } = editing()
+  const details = [{ path: 'revision', message: 'Saved by ada@example.com.' }]
+  answers.push(() => Response.json({ error: 'Saved by ada@example.com.', code: 'CONFLICT', details }, { status: 409 }))
+  rename('two')
+  expect(await autosave.flush()).toBe(false)
+  expect(autosave.info().save).toEqual({ phase: 'conflict', message: 'Saved by ada@example.com.' })
+  rename('three')
+  expect(await autosave.flush()).toBe(false)
+  expect(sent.length).toBe(1)
+  autosave.adopt({ name: 'theirs', blocks: {}, edges: [] }, 7)
+  expect([draft.state().document.name, autosave.info().save.phase]).toEqual(['theirs', 'saved'])
+  rename('mine again')
+  await autosave.flush()
+  expect(sent.at(-1)).toEqual({ match: '"7"', name: 'mine again' })
+})
+
+test('a document that the service does not take is kept, with what is wrong with it', async () => {
+  const { answers } = service()
+  const { rename, autosave } = editing()
+  answers.push(() => Response.json({ error: 'There is one of that name.', code: 'CONFLICT' }, { status: 409 }))
+  rename('taken')
+  expect(await autosave.flush()).toBe(false)
+  expect(autosave.info().save).toEqual({ phase: 'refused', message: 'There is one of that name.' })
+  rename('free')
+  expect(await autosave.flush()).toBe(true)
+})
