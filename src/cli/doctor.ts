@@ -7,6 +7,7 @@ import { takeLock } from '../store/lock.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
+import { examineSchedules } from './doctor-schedules.ts'
 import { examineDatabase, examineDisk, examineKey } from './doctor-storage.ts'
 import { examineWebhooks } from './doctor-webhooks.ts'
 
@@ -33,7 +34,17 @@ export const doctor: Command = {
 
 /** What one check found; `advice` says what to do. */
 export type Diagnosis = {
-  check: 'settings' | 'folder' | 'disk' | 'service' | 'database' | 'key' | 'webhooks' | 'storage' | 'clock'
+  check:
+    | 'settings'
+    | 'folder'
+    | 'disk'
+    | 'service'
+    | 'database'
+    | 'key'
+    | 'webhooks'
+    | 'schedules'
+    | 'storage'
+    | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string
@@ -52,6 +63,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     examineDatabase(folder),
     examineKey(folder, config),
     ...examineWebhooks(folder, now),
+    ...examineSchedules(folder, now, isServed(folder)),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
@@ -97,6 +109,15 @@ function examineFolder(folder: string): Diagnosis {
     }
   }
   return { check, state: 'ok', message: `${folder} can be written to.` }
+}
+
+function isServed(folder: string): boolean {
+  try {
+    takeLock(folder).release()
+    return false
+  } catch (error) {
+    return error instanceof AppError && error.code === 'CONFLICT'
+  }
 }
 
 /** Takes the lock for a moment: the operating system knows whether somebody holds it, and nothing else does. */

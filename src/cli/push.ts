@@ -4,6 +4,7 @@ import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { DeployAnswer, SavedWorkflow, StatusAnswer, WorkflowList } from '../http/answers.ts'
 import { type Client, pathOf } from './client.ts'
 import { CommandError } from './command.ts'
+import { startedBy } from './started-by.ts'
 
 export type PushRequest = {
   client: Client
@@ -18,6 +19,8 @@ export type Pushed = {
   name: string
   action: 'created' | 'updated'
   version?: number
+  /** How it is started now by others than its callers, for people. */
+  startedBy?: readonly string[]
   /** What the service's check had to say about the document. */
   findings: readonly Finding[]
 }
@@ -48,7 +51,7 @@ export async function push(request: PushRequest): Promise<Pushed[]> {
     if (!deploy) return pushed
     for (const [index, one] of pushed.entries()) {
       at = steps[index]!.path
-      one.version = await deployOne(client, one.id, undo)
+      Object.assign(one, await deployOne(client, one.id, undo))
     }
     return pushed
   } catch (error) {
@@ -105,9 +108,9 @@ async function save(
   return { id, name: document.name, action: 'updated', findings: saved.findings }
 }
 
-async function deployOne(client: Client, id: string, undo: Undo[]): Promise<number> {
+async function deployOne(client: Client, id: string, undo: Undo[]): Promise<Pick<Pushed, 'version' | 'startedBy'>> {
   const before = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
-  const { version } = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
+  const deployed = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
   undo.push(
     before.isDeployed && before.version !== null
       ? {
@@ -116,7 +119,7 @@ async function deployOne(client: Client, id: string, undo: Undo[]): Promise<numb
         }
       : { what: `undeploy ${id}`, run: () => client.delete(pathOf`/api/workflows/${id}/deploy`) },
   )
-  return version
+  return { version: deployed.version, startedBy: startedBy(deployed) }
 }
 
 /** Undoes, last first, and makes the error that says how it went. */

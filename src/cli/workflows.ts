@@ -16,6 +16,7 @@ import {
   workspaceFlag,
   workspaceOf,
 } from './service.ts'
+import { startedBy } from './started-by.ts'
 import { readWorkflowFiles } from './workflow-files.ts'
 
 const push: Command = {
@@ -41,8 +42,9 @@ const push: Command = {
     }
     if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
     else {
-      for (const { id, name, action, version } of pushed) {
+      for (const { id, name, action, version, startedBy: lines = [] } of pushed) {
         terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, deployed as version ${version}`}`)
+        for (const line of lines) terminal.say(line)
       }
     }
     return 0
@@ -130,7 +132,8 @@ const deploy: Command = {
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
     const answer = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
     for (const warning of answer.warnings) call.terminal.say(findingText(warning))
-    call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${answer.version} runs now.`)
+    const text = [`Version ${answer.version} runs now.`, ...startedBy(answer)].join('\n')
+    call.terminal.print(call.json ? JSON.stringify(answer) : text)
     return 0
   },
 }
@@ -205,7 +208,8 @@ const status: Command = {
     else if (!answer.isDeployed) call.terminal.print('Not deployed.')
     else {
       const changed = answer.needsRedeployment ? ' Its document changed since: deploy it again.' : ''
-      call.terminal.print(`Version ${answer.version} runs since ${answer.deployedAt}.${changed}`)
+      const text = `Version ${answer.version} runs since ${answer.deployedAt}.${changed}`
+      call.terminal.print([text, ...startedBy(answer)].join('\n'))
     }
     return 0
   },

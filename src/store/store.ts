@@ -166,8 +166,6 @@ export interface Store extends SessionStore, DashboardStore {
   listWaitingSchedules(): Promise<ScheduleRow[]>
   /** Undefined when the workflow is not deployed, or has no schedule. */
   getSchedule(workflowId: string): Promise<ScheduleRow | undefined>
-  /** How many schedules are registered, and when the first is due; null when none ever is. */
-  countSchedules(): Promise<{ count: number; dueAt: number | null }>
 
   // runs
   /**

@@ -121,7 +121,6 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },
   listWaitingSchedules: { writes: false, run: registrations.listWaitingSchedules },
-  countSchedules: { writes: false, run: registrations.countSchedules },
   getSchedule: { writes: false, run: registrations.getSchedule },
 
   append: { writes: true, run: append },

@@ -56,13 +56,6 @@ export function listDueSchedules(
     .map(scheduleOf)
 }
 
-export function countSchedules(sql: Sql): { count: number; dueAt: number | null } {
-  const row = sql.get<{ count: number; due_at: number | null }>(
-    'SELECT count(*) AS count, min(due_at) AS due_at FROM schedules',
-  )
-  return { count: row?.count ?? 0, dueAt: row?.due_at ?? null }
-}
-
 export function listWaitingSchedules(sql: Sql): ScheduleRow[] {
   return sql.all<SqlSchedule>(`${selectSchedules} WHERE s.waiting_at IS NOT NULL`).map(scheduleOf)
 }
