@@ -92,15 +92,22 @@ function failureText({ message, code, blockId, blockName }: RunFailure, secrets:
 }
 
 function stringText(value: string, secrets: Redactor | undefined): string {
-  const text = JSON.stringify(value)
+  const text = quoted(value)
   return secrets === undefined ? text : secrets.redact(text)
+}
+
+const plain = /^[\w .:-]*$/
+
+/** `JSON.stringify` of a text, in a quarter of the time for what names and ids mostly are. */
+function quoted(text: string | null): string {
+  return text !== null && plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
 /** A span as it goes on the wire, with these spans below it. */
 export function spanText(span: Span, texts: Texts, iso: IsoTime, children: readonly Span[] = span.children): string {
   let text =
-    `{"id":${JSON.stringify(span.id)},"name":${texts.string(span.name)},"type":${JSON.stringify(span.type)},` +
-    `"blockId":${JSON.stringify(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
+    `{"id":${quoted(span.id)},"name":${texts.string(span.name)},"type":${quoted(span.type)},` +
+    `"blockId":${quoted(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
     `"endTime":"${iso(span.endTime)}","duration":${numberText(span.durationMs)},` +
     `"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
   if (span.error !== null) {

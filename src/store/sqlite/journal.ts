@@ -55,6 +55,7 @@ export class Journal {
   /** While it is ready. */
   #pen: JournalPen | undefined
   #lastSequence = 0
+  #latestWorkflowId = ''
   #bytesWritten = 0
   /** Of those, how many the thread has taken in. */
   #bytesTaken = 0
@@ -93,7 +94,7 @@ export class Journal {
     this.#learnTime(this.#options.monotonic() - startedAt)
     this.#bytesWritten += bytes
     this.#options.onDisk[0] = pen.position
-    this.#learnOrder(writes)
+    this.learn(writes)
     if (!this.#taking && this.#bytesWritten - this.#bytesTaken > takeInBytes) void this.#takeIn()
     else this.#timer ??= setTimeout(() => void this.#takeIn(), takeInMs)
     return true
@@ -101,19 +102,16 @@ export class Journal {
 
   /** Writes that the thread has committed: what it admitted once it admits again. */
   learn(writes: readonly Write[]): void {
-    for (const write of writes) {
-      if (write.kind !== 'log') continue
-      const { workflowId, workspaceId } = write.row
-      if (this.#workflows.size >= workflowsMax) this.#workflows.clear()
-      this.#workflows.set(workflowId, workspaceId)
-    }
-    this.#learnOrder(writes)
+    for (const write of writes) if (write.kind === 'log') this.#learnRow(write.row)
   }
 
-  #learnOrder(writes: readonly Write[]): void {
-    for (const write of writes) {
-      if (write.kind === 'log') this.#lastSequence = Math.max(this.#lastSequence, write.row.sequence)
-    }
+  #learnRow({ workflowId, workspaceId, sequence }: LogRow): void {
+    if (sequence > this.#lastSequence) this.#lastSequence = sequence
+    // Runs that end together are mostly of one workflow.
+    if (workflowId === this.#latestWorkflowId) return
+    this.#latestWorkflowId = workflowId
+    if (this.#workflows.size >= workflowsMax) this.#workflows.clear()
+    this.#workflows.set(workflowId, workspaceId)
   }
 
   /** Resolves when the database has all that was put into the journal before; undefined when it has. Never rejects. */
