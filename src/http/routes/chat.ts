@@ -196,13 +196,14 @@ async function assertWelcome(call: Call): Promise<void> {
     return
   }
   const { clock, environmentOf, wrongPasswords, variableMissing } = services
+  const { values } = await environmentOf(deployment.workspaceId)
+  // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
   const who = `${deployment.workflowId} ${addressOf(request, server)}`
   assertAllowed(wrongPasswords(who, false), clock.now())
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
     throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
   }
-  const { values } = await environmentOf(deployment.workspaceId)
   const isRight = isPassword(passwordText(given), chat.password ?? '', values)
   if (isRight) return
   wrongPasswords(who, true)

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ChatWorld } from './chat-world.ts'
+
+let chats: ChatWorld
+beforeAll(async () => {
+  chats = await ChatWorld.open()
+})
+afterAll(() => chats.close())
+
+describe('who may talk to a chat', () => {
+  test('by key: holders of one for the workspace', async () => {
+    const identifier = await chats.chat({ access: 'key' })
+    expect((await chats.say(identifier, { input: 'Hi' })).json.code).toBe('API_KEY_REQUIRED')
+    const wrong = await chats.say(identifier, { input: 'Hi' }, {}, `mrk_${'x'.repeat(36)}`)
+    expect([wrong.status, wrong.json.code]).toEqual([401, 'INVALID_API_KEY'])
+    const own = await chats.say(identifier, { input: 'Hi', conversationId: 'user-1' }, {}, chats.executions.apiKey)
+    expect([own.status, own.json.conversationId]).toEqual([200, 'user-1'])
+  })
+
+  test('by key: people who are signed in need none, unless another page sends them', async () => {
+    const identifier = await chats.chat({ access: 'key' })
+    const session = await chats.executions.signIn()
+    const facts = (headers: Record<string, string>) =>
+      chats.executions.call(`/api/chat/${identifier}`, { key: null, headers })
+    expect([(await facts({})).json.mayTalk, (await facts(session)).json.mayTalk]).toEqual([false, true])
+    expect((await chats.say(identifier, { input: 'Hi' }, session)).status).toBe(200)
+    const forged = await chats.say(identifier, { input: 'Hi' }, { ...session, 'sec-fetch-site': 'cross-site' })
+    expect([forged.status, forged.json.code]).toEqual([403, 'FORBIDDEN'])
+  })
+
+  test('by password: whoever knows it; guesses are bounded, and nobody reads it in a log', async () => {
+    const identifier = await chats.chat({ access: 'password', password: '{{CHAT_PASSWORD}}' })
+    const withPassword = (password: string) =>
+      chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': encodeURIComponent(password) })
+    expect((await chats.say(identifier, { input: 'Hi' })).json.code).toBe('INVALID_CREDENTIALS')
+    const right = await withPassword('open sesame')
+    expect(right.status).toBe(200)
+    const entry = await chats.executions.call(`/api/v1/logs/executions/${right.json.executionId}`)
+    expect(JSON.stringify(entry.json.executionMetadata)).not.toContain('sesame')
+    const guesses = await Promise.all(Array.from({ length: 30 }, (_, each) => withPassword(`guess ${each}`)))
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(20)
+    expect(guesses.filter(({ status }) => status === 429)).toHaveLength(10)
+    const late = await withPassword('open sesame')
+    expect([late.status, late.json.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED'])
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('by a password of other letters', async () => {
+    const identifier = await chats.chat({ access: 'password', password: 'Schlüssel 鍵' })
+    const headers = { 'x-chat-password': encodeURIComponent('Schlüssel 鍵') }
+    expect((await chats.say(identifier, { input: 'Hi' }, headers)).status).toBe(200)
+  })
+
+  test('nobody, when the password names a variable that is not set', async () => {
+    const identifier = await chats.chat({ access: 'password', password: '{{NOT_SET}}' })
+    expect((await chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': '{{NOT_SET}}' })).status).toBe(401)
+  })
+})
