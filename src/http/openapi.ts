@@ -28,6 +28,8 @@ type Place = { path: string; named: NamedSchemas; examples: Examples }
  */
 export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
   const named: NamedSchemas = {}
+  // The document of a single workflow's endpoint has no example of them, and does not tell of them.
+  const delivered = examples.operations[webhookOperation]?.request
   const repairItem = (item: PathItem, path: string) =>
     mapValues(item, (operation) => repairOperation(operation, { path, named, examples }))
   return {
@@ -36,7 +38,7 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
     servers: [{ url: '/' }],
     tags: tagsIn(document),
     paths: mapValues(document.paths, repairItem),
-    webhooks: describeWebhooks(named, examples.operations[webhookOperation]?.request),
+    ...(delivered === undefined ? {} : { webhooks: describeWebhooks(named, delivered) }),
     components: {
       ...document.components,
       schemas: { ...named, Error: plainSchema(ErrorAnswer, named) },
