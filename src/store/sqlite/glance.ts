@@ -12,8 +12,8 @@ const tailMax = 131_072
 
 /**
  * Adds the rows of a new zone to the counts by hour, so that a glance at a workspace reads a few hundred counts, and only
- * rows that belong to no zone yet one by one. 0.5 ms for a zone's 512 rows of 150 workflows, in the background, where making
- * the zone takes 2 ms.
+ * rows that belong to no zone yet one by one. 0.12 ms for a zone's 512 rows of one workflow, 0.35 ms for those of 200, in the
+ * background; a glance at 200 workflows takes 1.2 ms.
  */
 export function countHours(sql: Sql, workspace: number, from: number, to: number): void {
   const hours = sql.all<{ workflow: number; hour: number; runs: number; errors: number; last: number }>(
@@ -29,12 +29,13 @@ export function countHours(sql: Sql, workspace: number, from: number, to: number
     lastRuns.set(workflow, Math.max(last, lastRuns.get(workflow) ?? 0))
     newest = Math.max(newest, hour)
   }
-  for (const [workflow, last] of lastRuns) sql.run('UPDATE workflows SET last_run = ? WHERE number = ?', last, workflow)
+  for (const [workflow, last] of lastRuns) sql.run(putLastRun, workflow, last)
   sql.run('DELETE FROM run_hours WHERE workspace = ? AND hour < ?', workspace, newest - hoursKept)
 }
 
 const selectHours = `
   SELECT workflow, started_at / ${hourMs} AS hour, count(*) AS runs, sum(level) AS errors, max(sequence) AS last FROM logs`
+const putLastRun = 'INSERT OR REPLACE INTO last_runs (workflow, sequence) VALUES (?, ?)'
 const addHour = `
   INSERT INTO run_hours (workspace, hour, workflow, runs, errors) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, errors = errors + excluded.errors`
@@ -68,8 +69,8 @@ const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE 
 const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
 const selectGlances = `
   SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at, f.updated_at, u.email AS updated_by, f.revision,
-    f.active_version, f.deployed_at, f.has_changes, f.last_run
-  FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
+    f.active_version, f.deployed_at, f.has_changes, l.sequence AS last_run
+  FROM workflows f LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number
   WHERE f.workspace = ? AND f.deleted_at IS NULL ORDER BY f.name`
 
 /** The rows that belong to no zone yet. */

@@ -83,7 +83,6 @@ CREATE TABLE workflows (
   has_changes INTEGER NOT NULL DEFAULT 0,     -- 1: it would run differently from the active version
   deleted_at INTEGER,                         -- the row stays for its log entries
   deleted_version INTEGER,                    -- the one that was active then
-  last_run INTEGER,                           -- the sequence of its newest row in a zone
   active_version INTEGER,
   deployed_at INTEGER                         -- when active_version became active
 ) STRICT;
@@ -212,6 +211,12 @@ CREATE TABLE run_hours (
   errors INTEGER NOT NULL,
   PRIMARY KEY (workspace, hour, workflow)
 ) STRICT, WITHOUT ROWID;
+
+-- The newest row in a zone of each workflow. Not with the workflow: that row has a document in it, to be written again.
+CREATE TABLE last_runs (
+  workflow INTEGER PRIMARY KEY,
+  sequence INTEGER NOT NULL
+) STRICT;
 
 -- The zones that a workflow or a set of models occurs in.
 CREATE TABLE log_zone_facets (
