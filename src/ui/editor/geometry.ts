@@ -17,7 +17,7 @@ const cardHeight = 74
 const portRowHeight = 28
 
 /** Room around the blocks in a container, and above them for its title. */
-export const containerPadding = { left: 76, right: 40, top: 60, bottom: 40 }
+export const containerPadding = { left: 120, right: 40, top: 60, bottom: 40 }
 const containerMin: Size = { width: 400, height: 180 }
 
 /** Distance of lines on the canvas; positions snap to it. */

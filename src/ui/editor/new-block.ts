@@ -51,7 +51,7 @@ function placeOf({ point, parentId, from, onEdge }: Place, document: Document, s
   if (source && point === undefined) {
     const size = sizes.get(source.id) ?? { width: cardWidth, height: 74 }
     if (isContainer(source) && start.sourceHandle.endsWith('-start-source')) {
-      const wanted = { x: containerPadding.left + 20, y: containerPadding.top }
+      const wanted = { x: containerPadding.left, y: containerPadding.top }
       return { parentId: source.id, position: freePlace(document, sizes, source.id, wanted) }
     }
     const parent = source.parentId ?? null

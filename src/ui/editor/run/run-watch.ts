@@ -73,6 +73,13 @@ export class RunWatch {
     this.#workflowId = workflowId
   }
 
+  /** A run of the past, as far as a canvas shows it. */
+  static ended(workflowId: string, blocks: RunState['blocks']): RunWatch {
+    const watch = new RunWatch(workflowId)
+    watch.#state = { ...idle, phase: 'success', blocks }
+    return watch
+  }
+
   readonly state = (): RunState => this.#state
 
   readonly watch = (watcher: () => void): (() => void) => {
@@ -184,7 +191,16 @@ const entriesMax = 2_000
 
 function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[] {
   const at = entries.findLastIndex(({ spanId }) => spanId === entry.spanId)
-  return at === -1 ? [...entries.slice(-(entriesMax - 1)), entry] : entries.with(at, entry)
+  if (at !== -1) return entries.with(at, entry)
+  // In the order of their beginning: a container is told of when it is known that there is something in it.
+  let place = entries.length
+  while (place > 0 && isLater(entries[place - 1]!, entry)) place -= 1
+  return entries.toSpliced(place, 0, entry).slice(-entriesMax)
+}
+
+function isLater(a: RunEntry, b: RunEntry): boolean {
+  if (a.startTime !== b.startTime) return a.startTime > b.startTime
+  return a.iterations.length + a.depth > b.iterations.length + b.depth
 }
 
 type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>

@@ -1,0 +1,107 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { autoLayout } from '../../src/ui/editor/auto-layout.ts'
+import { type Block, type Document, isContainer } from '../../src/ui/editor/document.ts'
+import { applyEdit, openDocument } from '../../src/ui/editor/edit.ts'
+import { sizesOf } from '../../src/ui/editor/geometry.ts'
+
+/** Blocks with edges from earlier to later ones, some of them in containers. */
+const anyDocument = fc
+  .array(
+    fc.record({
+      type: fc.constantFrom('api', 'function', 'condition', 'loop', 'parallel'),
+      parent: fc.nat(),
+      inside: fc.boolean(),
+      from: fc.array(fc.nat(), { maxLength: 2 }),
+    }),
+    { minLength: 1, maxLength: 25 },
+  )
+  .map((wishes): Document => {
+    const blocks: Block[] = []
+    let document: Document = { name: 'Test', blocks: {}, edges: [] }
+    for (const [at, { type, parent, inside, from }] of wishes.entries()) {
+      const containers = blocks.filter(isContainer)
+      const parentId = inside && containers.length > 0 ? containers[parent % containers.length]!.id : undefined
+      const block: Block = {
+        ...{ id: `b${at}`, type, name: `Block ${at}`, position: { x: 0, y: 0 } },
+        ...(parentId ? { parentId } : {}),
+        params: type === 'condition' ? { conditions: [{ id: 'a', expression: '' }] } : {},
+      }
+      document = applyEdit(document, { kind: 'add', block, edgeId: `e${at}` })
+      for (const [index, source] of from.entries()) {
+        const before = blocks[source % Math.max(blocks.length, 1)]
+        if (!before) continue
+        const sourceHandle = before.type === 'condition' ? 'condition-a' : 'source'
+        document = applyEdit(document, {
+          kind: 'connect',
+          id: `e${at}-${index}`,
+          source: before.id,
+          sourceHandle,
+          target: block.id,
+        })
+      }
+      blocks.push(block)
+    }
+    return document
+  })
+
+const laidOut = (document: Document) => applyEdit(document, { kind: 'move', to: autoLayout(document) })
+
+test('a tidied canvas has no block upon another, whatever the workflow', () => {
+  fc.assert(
+    fc.property(anyDocument, (document) => {
+      const tidy = laidOut(document)
+      const sizes = sizesOf(tidy)
+      const all = Object.values(tidy.blocks)
+      for (const [at, a] of all.entries()) {
+        for (const b of all.slice(at + 1)) {
+          if ((a.parentId ?? null) !== (b.parentId ?? null)) continue
+          const [pa, pb, sa, sb] = [a.position!, b.position!, sizes.get(a.id)!, sizes.get(b.id)!]
+          const apart =
+            pa.x + sa.width <= pb.x || pb.x + sb.width <= pa.x || pa.y + sa.height <= pb.y || pb.y + sb.height <= pa.y
+          expect(apart).toBe(true)
+        }
+      }
+    }),
+  )
+})
+
+test('runs go from left to right: each block stands right of everything that leads to it', () => {
+  fc.assert(
+    fc.property(anyDocument, (document) => {
+      const tidy = laidOut(document)
+      const sizes = sizesOf(tidy)
+      for (const { source, target } of tidy.edges) {
+        const [from, to] = [tidy.blocks[source]!, tidy.blocks[target]!]
+        if (to.parentId === source) continue
+        expect(to.position!.x).toBeGreaterThan(from.position!.x + sizes.get(source)!.width)
+      }
+    }),
+  )
+})
+
+test('what is in a container stays inside it, below its title', () => {
+  fc.assert(
+    fc.property(anyDocument, (document) => {
+      const tidy = laidOut(document)
+      const sizes = sizesOf(tidy)
+      for (const block of Object.values(tidy.blocks)) {
+        if (!block.parentId) continue
+        const [size, around] = [sizes.get(block.id)!, sizes.get(block.parentId)!]
+        expect(block.position!.x).toBeGreaterThanOrEqual(100)
+        expect(block.position!.y).toBeGreaterThanOrEqual(50)
+        expect(block.position!.x + size.width).toBeLessThanOrEqual(around.width)
+        expect(block.position!.y + size.height).toBeLessThanOrEqual(around.height)
+      }
+    }),
+  )
+})
+
+test('a canvas that is tidy stays as it is', () => {
+  fc.assert(
+    fc.property(anyDocument, (document) => {
+      const once = laidOut(openDocument(document))
+      expect(laidOut(once).blocks).toEqual(once.blocks)
+    }),
+  )
+})
