@@ -35,9 +35,9 @@ test('however a text is cut into pieces, no secret of it comes through, and all 
       expect(seen).toBe(redactor ? (JSON.parse(redactor.redact(JSON.stringify(whole))) as string) : whole)
       for (const value of values) expect(seen).not.toContain(value)
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   )
-})
+}, 60_000)
 
 test('words are given as soon as they are whole, and everything at once where there is nothing to hide', () => {
   const hiding = new StreamRedactor(createRedactor([{ name: 'KEY', value: 'sk-1234567890' }]))

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { registry } from '../../src/blocks/registry.ts'
 import type { RunRecord, Span } from '../../src/domain/log.ts'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../src/domain/redaction.ts'
@@ -8,7 +7,6 @@ import { blockSpans, readTrace } from '../../src/domain/trace.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { type PartialWish, planPartial } from '../../src/engine/partial-plan.ts'
 import { PastRun } from '../../src/engine/past-run.ts'
-import { compilePlan } from '../../src/engine/plan.ts'
 import { createFold } from '../../src/events/batch.ts'
 import { block, document } from '../make.ts'
 import { workflows } from './random-workflow.ts'
@@ -34,8 +32,7 @@ const pastOf = (record: RunRecord) => new PastRun(readTrace(asLogged(record)), {
 const wholeOf = (record: RunRecord) => new PastRun(record.root, { secrets, isWhole: true })
 
 async function again(workflow: WorkflowDocument, wish: PartialWish, past?: PastRun, body: unknown = input) {
-  const { plan } = compilePlan(workflow, registry, world.limits)
-  if (!plan) throw new Error('It cannot be deployed')
+  const plan = world.plan(workflow)
   requests.length = 0
   const { record } = await world.run(workflow, body, { partial: planPartial(plan, wish, past) })
   return record
@@ -73,7 +70,7 @@ test('a run again from any block, in any iteration, gives what the first run gav
     { numRuns: 300 },
   )
   expect(tried).toBeGreaterThan(200)
-})
+}, 60_000)
 
 const trigger = block('start', 'api_trigger')
 const call = (id: string, path: string, more = {}) =>
@@ -149,7 +146,8 @@ describe('a run from a block on', () => {
   })
 
   test('runs what the earlier run never came to', async () => {
-    const cut = (await world.run(line, input, { partial: planPartial(planOf(line), { until: 'a' }, undefined) })).record
+    const cut = (await world.run(line, input, { partial: planPartial(world.plan(line), { until: 'a' }, undefined) }))
+      .record
     expect(requests.at(-1)).toStartWith('/a')
     const second = await again(line, { from: { blockId: 'c' } }, pastOf(cut))
     expect(requests.map((path) => path.split('/')[1])).toEqual(['b', 'c'])
@@ -209,7 +207,9 @@ describe('a run from a block on', () => {
   })
 
   test('a block that is not there is refused', () => {
-    expect(() => planPartial(planOf(line), { from: { blockId: 'nowhere' } }, undefined)).toThrow('no block "nowhere"')
+    expect(() => planPartial(world.plan(line), { from: { blockId: 'nowhere' } }, undefined)).toThrow(
+      'no block "nowhere"',
+    )
   })
 })
 
@@ -275,9 +275,3 @@ describe('one block alone', () => {
     expect((await again(failing, { only: { blockId: 'bad' } })).failure?.blockId).toBe('bad')
   })
 })
-
-function planOf(workflow: WorkflowDocument) {
-  const { plan } = compilePlan(workflow, registry, world.limits)
-  if (!plan) throw new Error('It cannot be deployed')
-  return plan
-}

@@ -8,7 +8,7 @@ import { type PriceOf, pricesWith } from '../../src/domain/model-prices.ts'
 import type { OutboundFetch, OutboundOpen } from '../../src/domain/outbound-request.ts'
 import type { TriggerKind, WorkflowDocument } from '../../src/domain/workflow.ts'
 import type { Deployment } from '../../src/engine/deployments.ts'
-import { compilePlan } from '../../src/engine/plan.ts'
+import { compilePlan, type Plan } from '../../src/engine/plan.ts'
 import { type RunEnd, Runner, type RunRequest } from '../../src/engine/runner.ts'
 import { createLanguageModels } from '../../src/models/language-models.ts'
 import { Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -77,10 +77,16 @@ export class World {
     return compilePlan(document, registry, this.limits, this.#priceOf).findings
   }
 
+  /** Throws with the findings when it cannot be deployed. */
+  plan(document: WorkflowDocument): Plan {
+    const { plan, findings } = compilePlan(document, registry, this.limits, this.#priceOf)
+    if (plan) return plan
+    throw new Error(findings.map(({ message }) => message).join('\n'))
+  }
+
   /** Compiles and runs a document; throws with the findings when it cannot be deployed. */
   async run(document: WorkflowDocument, body: unknown = {}, more: Partial<RunRequest> = {}): Promise<RunEnd> {
-    const { plan, findings } = compilePlan(document, registry, this.limits, this.#priceOf)
-    if (!plan) throw new Error(findings.map(({ message }) => message).join('\n'))
+    const plan = this.plan(document)
     const trigger = this.#options.trigger ?? 'api'
     const format = plan.triggers.get(trigger)?.format ?? []
     const reading = readInput(inputOf(body, format), format)
