@@ -11,6 +11,8 @@ export type Visit = {
   /** Of the first start. */
   apiKey: string
   workspaceId: string
+  /** The data folder. */
+  data: string
   /** What the page complained about: errors of scripts, and all that its policy refused. */
   complaints: string[]
   close(): Promise<void>
@@ -42,6 +44,7 @@ export async function visit(
     ...{ serving, browser, context, page, complaints },
     apiKey: printed(/API key\s+(\S+)/),
     workspaceId: printed(/Workspace\s+(\S+)/),
+    data: folder.path,
     async close() {
       await browser.close()
       await serving.kill('SIGTERM')

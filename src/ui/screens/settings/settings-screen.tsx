@@ -65,11 +65,16 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
             </div>
           ))}
         </nav>
-        <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
+        <section
+          aria-label={chosen.label}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="min-h-0 min-w-0 flex-1 overflow-y-auto -outline-offset-2"
+        >
           <div className="max-w-200 px-4 py-6 md:px-8">
             <Content key={id} />
           </div>
-        </div>
+        </section>
       </div>
     </Page>
   )

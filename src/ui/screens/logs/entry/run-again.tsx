@@ -46,8 +46,8 @@ export function RunAgain({
     onSuccess: (id) => {
       if (id === undefined) return
       void queries.invalidateQueries({ queryKey: ['logs'] })
-      const isPage = path.startsWith('/logs/')
-      navigate(isPage ? `/logs/${id}` : `${path}?${withEntry(location.search, id)}`)
+      const search = searchFor(location.search, id, !path.startsWith('/logs/'))
+      navigate(path.startsWith('/logs/') ? `/logs/${id}${search}` : path + search)
       toast.show({ text: 'It has run. This is the new entry.' })
     },
     onError: (error) => {
@@ -66,11 +66,12 @@ export function RunAgain({
   )
 }
 
-function withEntry(search: string, id: string): string {
+/** The same part of the new entry. */
+function searchFor(search: string, id: string, isList: boolean): string {
   const next = new URLSearchParams(search)
-  next.set('entry', id)
   next.delete('span')
-  return next.toString()
+  if (isList) next.set('entry', id)
+  return next.size === 0 ? '' : `?${next}`
 }
 
 /** The id of the log entry of a run, when it has ended; undefined when nobody waits any more. */

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, document } from '../make.ts'
+import { call, deploy } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+
+let visited: Visit
+let good: string
+let bad: string
+beforeAll(async () => {
+  visited = await visit()
+  const { serving, apiKey } = visited
+  const trigger = block('start', 'api_trigger', { inputFormat: [{ name: 'city', type: 'string' }] })
+  good = await deploy(
+    serving.url,
+    apiKey,
+    document({
+      name: 'Weather',
+      folder: 'reports',
+      blocks: [trigger, block('warm', 'function', { code: 'return { city: <api.city>, celsius: 21 }' })],
+      edges: ['start > warm'],
+    }),
+  )
+  bad = await deploy(
+    serving.url,
+    apiKey,
+    document({
+      name: 'Broken',
+      blocks: [trigger, block('trip', 'function', { code: 'throw new Error("The bridge is out")' })],
+      edges: ['start > trip'],
+    }),
+  )
+  for (const city of ['Faro', 'Porto', 'Braga']) await call(good, apiKey, 'POST', { city })
+  await call(bad, apiKey, 'POST', { city: 'Faro' })
+}, 60_000)
+afterAll(() => visited.close())
+
+const rows = () => visited.page.getByRole('grid', { name: 'Log entries' }).getByRole('row')
+const openLogs = async (query = '') => {
+  const { page, serving, workspaceId } = visited
+  await page.goto(`${serving.url}/w/${workspaceId}/logs${query}`)
+  await page.getByRole('grid', { name: 'Log entries' }).waitFor()
+}
+/** Rows of entries, without the head. */
+const shown = async (count: number) => {
+  await rows().nth(count).waitFor()
+  expect(await rows().count()).toBe(count + 1)
+}
+
+describe('the log', () => {
+  test('finds a run by its filters, and opens its trace where it went wrong', async () => {
+    const { page } = visited
+    await openLogs()
+    await shown(4)
+    expect(await page.getByText('4 runs').isVisible()).toBe(true)
+    await page.getByText('Failed', { exact: true }).first().click()
+    await shown(1)
+    expect(new URL(page.url()).searchParams.get('level')).toBe('error')
+    await rows().nth(1).click()
+    const panel = page.getByRole('complementary', { name: 'Log entry' })
+    await panel.getByRole('treeitem', { name: 'trip', selected: true }).waitFor()
+    expect(await panel.getByText('Error: The bridge is out').first().isVisible()).toBe(true)
+    expect(await panel.getByRole('link', { name: 'Broken' }).getAttribute('href')).toBe(`/workflows/${idIn(bad)}`)
+    expect(await accessibilityFaults(page)).toEqual([])
+  })
+
+  test('shows what an address says that somebody shared', async () => {
+    const { page, serving } = visited
+    const { searchParams } = new URL(page.url())
+    const other = await visited.context.newPage()
+    await other.goto(page.url())
+    await other
+      .getByRole('complementary', { name: 'Log entry' })
+      .getByText('Error: The bridge is out')
+      .first()
+      .waitFor()
+    await other.goto(`${serving.url}/logs/${searchParams.get('entry')}?view=output`)
+    await other.getByText('"The bridge is out').or(other.getByText('The bridge is out')).first().waitFor()
+    expect(await other.getByRole('heading', { name: 'Broken' }).isVisible()).toBe(true)
+    expect(await accessibilityFaults(other)).toEqual([])
+    await other.close()
+  })
+
+  test('is walked through by keyboard alone', async () => {
+    const { page } = visited
+    await openLogs('?range=all')
+    await shown(4)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('ArrowDown')
+    const panel = page.getByRole('complementary', { name: 'Log entry' })
+    await panel.getByRole('link', { name: 'Broken' }).waitFor()
+    await page.keyboard.press('j')
+    await panel.getByRole('link', { name: 'Weather' }).waitFor()
+    await page.keyboard.press('End')
+    await panel.getByText('"Faro"').first().waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    expect(await page.locator(':focus').getAttribute('role')).toBe('grid')
+    await page.keyboard.press('e')
+    await shown(1)
+    await page.keyboard.press('e')
+    await shown(4)
+  })
+
+  test('takes every filter of the API, by workflow and folder, by what was spent and how long it took', async () => {
+    const { page } = visited
+    await openLogs('?range=all')
+    await page.getByRole('button', { name: 'Workflow', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'reports' }).check()
+    await shown(3)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('spinbutton', { name: 'Cost, at least, USD' }).fill('1')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('heading', { name: 'No run is like that' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await shown(4)
+    await page
+      .getByRole('button', { name: 'Last 24 hours' })
+      .or(page.getByRole('button', { name: 'All time' }))
+      .click()
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00:00')
+    await page.getByRole('button', { name: 'Show this time' }).click()
+    await page.getByRole('heading', { name: 'Nothing ran in this time' }).waitFor()
+  })
+
+  test('shows new runs while one looks', async () => {
+    const { apiKey } = visited
+    await openLogs('?range=all&live=1')
+    await shown(4)
+    await call(good, apiKey, 'POST', { city: 'Lagos' })
+    await shown(5)
+  })
+
+  test('runs a run again, from its beginning or from a block, and opens what came of it', async () => {
+    const { page } = visited
+    await openLogs('?range=all')
+    await rows().nth(1).click()
+    const panel = page.getByRole('complementary', { name: 'Log entry' })
+    const before = new URL(page.url()).searchParams.get('entry')
+    await panel.getByRole('button', { name: 'Run again' }).click()
+    await page.getByText('It has run.').waitFor()
+    expect(new URL(page.url()).searchParams.get('entry')).not.toBe(before)
+    await panel.getByText('Manual').waitFor()
+    await panel.getByRole('treeitem', { name: 'warm' }).click()
+    await panel.getByText('"Lagos"').first().waitFor()
+    await panel.getByRole('button', { name: 'Run from here' }).click()
+    await shown(7)
+  })
+
+  test('complains about nothing on the way', () => {
+    expect(visited.complaints).toEqual([])
+  })
+})
+
+function idIn(endpoint: string): string {
+  return endpoint.split('/').at(-2) ?? ''
+}

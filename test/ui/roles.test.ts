@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { millrace } from '../executable.ts'
+import { block, document } from '../make.ts'
+import { call, deploy } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+
+let visited: Visit
+let viewer: Page
+let workflowId: string
+beforeAll(async () => {
+  visited = await visit()
+  const { serving, apiKey, page, workspaceId, browser, data } = visited
+  const blocks = [block('start', 'api_trigger'), block('sum', 'function', { code: 'return 42' })]
+  const endpoint = await deploy(serving.url, apiKey, document({ name: 'Order', blocks, edges: ['start > sum'] }))
+  workflowId = endpoint.split('/').at(-2) ?? ''
+  await call(endpoint, apiKey, 'POST', {})
+  const environment = { MILLRACE_DATA: data }
+  await millrace(['users', 'create', 'vera@example.com'], { environment })
+  const { out } = await millrace(['users', 'link', 'vera@example.com'], { environment })
+  const token = /token=(\S+)/.exec(out)?.[1]
+  // The owner lets her in, as a viewer.
+  await page.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
+  await page.getByRole('button', { name: 'Add member' }).click()
+  await page.getByRole('dialog').getByLabel('E-mail').fill('vera@example.com')
+  await page.getByRole('dialog').getByLabel('Role').selectOption('viewer')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('cell', { name: 'vera@example.com' }).waitFor()
+  viewer = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
+  await viewer.goto(`${serving.url}/sign-in?token=${token}`)
+  await viewer.getByRole('button', { name: /^Account/ }).waitFor()
+  await viewer.goto(`${serving.url}/w/${workspaceId}/workflows`)
+  await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
+}, 60_000)
+afterAll(() => visited.close())
+
+describe('a viewer', () => {
+  test('sees workflows, and nothing that would change them', async () => {
+    await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
+    expect(await viewer.getByRole('button', { name: 'New workflow' }).count()).toBe(0)
+    expect(await viewer.getByRole('button', { name: 'Import' }).count()).toBe(0)
+    expect(await accessibilityFaults(viewer)).toEqual([])
+    await viewer.getByRole('button', { name: 'More about Order' }).click()
+    await viewer.getByRole('menuitem', { name: 'Logs' }).waitFor()
+    expect(await viewer.getByRole('menuitem').allTextContents()).toEqual(['Logs', 'Webhooks', 'Export as a file'])
+    await viewer.keyboard.press('Escape')
+  })
+
+  test('reads runs, and cannot run them again', async () => {
+    const { serving, workspaceId } = visited
+    await viewer.goto(`${serving.url}/w/${workspaceId}/logs`)
+    await viewer.getByRole('row').nth(1).click()
+    const panel = viewer.getByRole('complementary', { name: 'Log entry' })
+    await panel.getByRole('treeitem', { name: 'sum' }).waitFor()
+    expect(await panel.getByRole('button', { name: 'Run again' }).count()).toBe(0)
+    expect(await panel.getByRole('button', { name: 'Run from here' }).count()).toBe(0)
+  })
+
+  test('sees webhooks, variables and members, and changes none of them', async () => {
+    const { serving, workspaceId } = visited
+    await viewer.goto(`${serving.url}/workflows/${workflowId}/webhooks`)
+    await viewer.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
+    expect(await viewer.getByRole('button', { name: 'New webhook' }).count()).toBe(0)
+    await viewer.goto(`${serving.url}/w/${workspaceId}/settings/environment`)
+    await viewer.getByRole('heading', { name: 'No variables' }).waitFor()
+    expect(await viewer.getByRole('button', { name: 'New variable' }).count()).toBe(0)
+    await viewer.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
+    await viewer.getByRole('cell', { name: 'vera@example.com' }).waitFor()
+    expect(await viewer.getByRole('button', { name: 'Add member' }).count()).toBe(0)
+    expect(await viewer.getByRole('button', { name: 'Rename' }).count()).toBe(0)
+    expect(await viewer.getByRole('combobox').count()).toBe(0)
+    await viewer.goto(`${serving.url}/w/${workspaceId}/settings/about`)
+    await viewer.getByText('All is well').waitFor()
+    expect(await viewer.getByText('Left on the disk').count()).toBe(0)
+  })
+
+  test('leaves, and is in no workspace but her own', async () => {
+    const { serving, workspaceId } = visited
+    await viewer.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
+    await viewer.getByRole('button', { name: 'Leave' }).click()
+    await viewer.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await viewer.getByRole('heading', { name: 'No workflows yet' }).waitFor()
+    await viewer.goto(`${serving.url}/w/${workspaceId}/workflows`)
+    await viewer.getByRole('heading', { name: 'No workflows yet' }).waitFor()
+  })
+})

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 60_000)
+afterAll(() => visited.close())
+
+const open = async (section: string) => {
+  const { page, serving, workspaceId } = visited
+  await page.goto(`${serving.url}/w/${workspaceId}/settings/${section}`)
+  await page.getByRole('heading', { level: 2 }).first().waitFor()
+}
+const row = (page: Page, name: string) => page.getByRole('row', { name })
+
+describe('the settings', () => {
+  test('make a key that works, is shown once, and stops when it is revoked', async () => {
+    const { page, serving } = visited
+    await open('keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('Shop <b>backend</b>')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'Make key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the key now' })
+    const key = (await dialog.locator('code').textContent()) ?? ''
+    expect(key).toMatch(/^mrk_\w{36}$/)
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await row(page, 'Shop <b>backend</b>').waitFor()
+    expect(await page.content()).not.toContain(key)
+    expect((await call(`${serving.url}/api/workspaces`, key)).status).toBe(200)
+    await row(page, 'Shop <b>backend</b>').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await row(page, 'Shop <b>backend</b>').waitFor({ state: 'detached' })
+    while ((await call(`${serving.url}/api/workspaces`, key)).status !== 401) await Bun.sleep(50)
+    expect(await accessibilityFaults(page)).toEqual([])
+  }, 20_000)
+
+  test('take variables in, and give none out', async () => {
+    const { page } = visited
+    await open('environment')
+    await page.getByRole('button', { name: 'New variable' }).click()
+    await page.getByLabel('Name').fill('WEATHER_TOKEN')
+    await page.getByLabel('Value').fill('a-very-secret-token')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await row(page, 'WEATHER_TOKEN').waitFor()
+    expect(await page.content()).not.toContain('a-very-secret-token')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await row(page, 'WEATHER_TOKEN').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('heading', { name: 'No variables' }).waitFor()
+  })
+
+  test('set a password, with which one can sign in', async () => {
+    const { page, browser, serving } = visited
+    await open('account')
+    await page.getByLabel('New password').fill('correct horse battery')
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByText('The password was set.').waitFor()
+    await page.getByLabel('Current password').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    const other = await (await browser.newContext()).newPage()
+    await other.goto(serving.url)
+    await other.getByLabel('E-mail').fill('owner@localhost')
+    await other.getByLabel('Password').fill('correct horse battery')
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await other.getByRole('button', { name: /^Account/ }).waitFor()
+    await other.context().close()
+  })
+
+  test('keep the chosen theme, also for the next page', async () => {
+    const { page } = visited
+    await open('account')
+    await page.getByText('Dark', { exact: true }).click()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Appearance' }).waitFor()
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe('dark')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByText('As the system').click()
+  })
+
+  test('tell of usage, and of the service', async () => {
+    const { page } = visited
+    await open('usage')
+    await page.getByRole('heading', { name: /^Runs in/ }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await open('about')
+    await page.getByText('All is well').waitFor()
+    await page.getByText('Left on the disk').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+  })
+
+  test('rename a workspace, and make another', async () => {
+    const { page } = visited
+    await open('workspace')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Main street')
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('button', { name: 'Workspace Main street' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'New workspace' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Side street')
+    await page.getByRole('button', { name: 'Make workspace' }).click()
+    await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
+    await page.getByRole('button', { name: 'Workspace Side street' }).waitFor()
+    expect(visited.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { block, document } from '../make.ts'
+import { call, deploy } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+
+type Received = { headers: Headers; body: string }
+
+let visited: Visit
+let endpoint: string
+let status = 200
+const received: Received[] = []
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    received.push({ headers: request.headers, body: await request.text() })
+    return new Response(status === 200 ? '{"ok":true}' : 'no <b>such</b> order', { status })
+  },
+})
+beforeAll(async () => {
+  visited = await visit({ environment: { MILLRACE_OUTBOUND_ALLOW: 'loopback' } })
+  const blocks = [block('start', 'api_trigger'), block('sum', 'function', { code: 'return 42' })]
+  endpoint = await deploy(
+    visited.serving.url,
+    visited.apiKey,
+    document({ name: 'Order', blocks, edges: ['start > sum'] }),
+  )
+}, 60_000)
+afterAll(async () => {
+  await visited.close()
+  await receiver.stop(true)
+})
+
+describe('webhooks', () => {
+  let secret = ''
+
+  test('are added with a secret that is shown once, and tested', async () => {
+    const { page, serving } = visited
+    await page.goto(`${serving.url}/workflows/${endpoint.split('/').at(-2)}/webhooks`)
+    await page.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'New webhook' }).click()
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${receiver.port}/hook`)
+    await page.getByRole('checkbox', { name: 'Final output' }).check()
+    await page.getByRole('checkbox', { name: 'Manual' }).uncheck()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the secret now' })
+    secret = (await dialog.locator('code').textContent()) ?? ''
+    expect(secret).toMatch(/^[\w-]{43}$/)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('signed', { exact: true }).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByRole('dialog', { name: 'The receiver took it' }).waitFor()
+    expect(JSON.parse(received.shift()!.body).data.executionId).toStartWith('test_')
+    await page.getByRole('button', { name: 'Done' }).click()
+  })
+
+  test('tell a receiver of a run, signed; what failed is seen, and sent again with the same id and body', async () => {
+    const { page, apiKey } = visited
+    status = 422
+    await call(endpoint, apiKey, 'POST', {})
+    await page.getByRole('tab', { name: 'Deliveries' }).click()
+    await page.getByRole('cell', { name: 'Failed' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: /\/hook$/ }).click()
+    const panel = page.getByRole('complementary', { name: 'Delivery' })
+    await panel.getByText('no <b>such</b> order').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    status = 200
+    await panel.getByRole('button', { name: 'Resend' }).click()
+    await panel.getByText('Delivered').waitFor()
+    const [first, second] = received
+    expect(received).toHaveLength(2)
+    expect(second!.body).toBe(first!.body)
+    expect(second!.headers.get('svc-delivery-id')).toBe(first!.headers.get('svc-delivery-id'))
+    expect(JSON.parse(second!.body).data.finalOutput).toMatchObject({ result: 42 })
+    const [, time, digest] = /^t=(\d+),v1=(\w+)$/.exec(second!.headers.get('svc-signature') ?? '') ?? []
+    expect(createHmac('sha256', secret).update(`${time}.${second!.body}`).digest('hex')).toBe(digest!)
+  })
+
+  test('say at each run who was told, and why somebody was not', async () => {
+    const { page } = visited
+    await page.getByRole('complementary', { name: 'Delivery' }).getByRole('link').click()
+    await page.getByRole('tab', { name: 'Webhooks' }).waitFor()
+    await page.getByText('The receiver took it, in 2 attempts.').waitFor()
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByText('Its triggerFilter does not admit what started the run.').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+  })
+
+  test('are given a new secret beside the old one, switched off, and deleted', async () => {
+    const { page, serving, apiKey } = visited
+    const id = endpoint.split('/').at(-2)
+    await page.goto(`${serving.url}/workflows/${id}/webhooks`)
+    await page.getByRole('button', { name: /^More about/ }).click()
+    await page.getByRole('menuitem', { name: 'New secret' }).click()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy the secret now' })
+    expect(await dialog.locator('code').textContent()).not.toBe(secret)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('signed with two secrets').waitFor()
+    received.length = 0
+    await call(endpoint, apiKey, 'POST', {})
+    await page.getByRole('switch', { name: 'On' }).click()
+    await page.getByRole('switch', { name: 'Off' }).waitFor()
+    await page.getByRole('button', { name: /^More about/ }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
+    await page.getByRole('tab', { name: 'Deliveries' }).click()
+    await page.getByRole('cell', { name: 'Delivered' }).nth(1).waitFor()
+    expect(received[0]!.headers.get('svc-signature')).toMatch(/^t=\d+,v1=\w+,v1=\w+$/)
+    expect(visited.complaints).toEqual([])
+  })
+})
