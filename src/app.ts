@@ -51,7 +51,8 @@ import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { type Build, ServiceMetrics } from './telemetry/service-metrics.ts'
 import { Conversations } from './triggers/conversations.ts'
-import { type ScheduledRun, Scheduler, type StartOutcome } from './triggers/scheduler.ts'
+import type { ScheduledRun, StartOutcome } from './triggers/schedule-decision.ts'
+import { Scheduler } from './triggers/scheduler.ts'
 import { Dispatcher } from './webhooks/dispatcher.ts'
 import { createOutbox } from './webhooks/outbox.ts'
 import { Subscriptions } from './webhooks/subscriptions.ts'
@@ -257,7 +258,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       metrics.schedules.decided(fate, clock.now() - dueAt)
       const facts = { workflowId: row.workflowId, dueAt: new Date(dueAt).toISOString() }
       if (fate === 'overlap') logger.debug('a due time was left out: a run is still going', facts)
-      if (fate === 'missed') logger.info('due times were left out: they passed while nobody could run them', facts)
+      if (fate === 'missed') logger.debug('due times were left out: they passed while nobody could run them', facts)
       if (fate === 'rate') logger.warn('a due time was left out: the owner has used up the minute of the plan', facts)
       if (fate === 'usage') logger.warn('a due time was left out: the owner has used up the month of the plan', facts)
     },
@@ -428,7 +429,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   jobs.open().catch((cause: unknown) => logger.error('jobs of an earlier start cannot be read', { cause }))
   dispatcher.open().catch((cause: unknown) => logger.error('webhooks of an earlier start cannot be read', { cause }))
-  scheduler.open().catch((cause: unknown) => logger.error('schedules cannot be read', { cause }))
+  void scheduler.open()
   logger.info('listening', { host: config.host, port: listener.port })
 
   return {

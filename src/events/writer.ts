@@ -180,10 +180,8 @@ export class LogWriter {
     try {
       const refusals = await this.#store.append(group.map((entry) => entry.write))
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true, runsIn(group))
-      if (refusals) for (const refusal of refusals) this.#acknowledge(group[refusal.index]!, refusal)
-      for (const [index, entry] of group.entries()) {
-        if (!refusals?.some((refusal) => refusal.index === index)) this.#acknowledge(entry)
-      }
+      if (refusals) this.#acknowledgeEach(group, refusals)
+      else for (const entry of group) this.#acknowledge(entry)
     } catch (error) {
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false, 0)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
@@ -198,6 +196,11 @@ export class LogWriter {
       // The storage failed on the way: the rest has no more hope than what waits behind it.
       if (this.#unhealthy) return this.#fail(this.#unhealthy, group.slice(index + 1))
     }
+  }
+
+  #acknowledgeEach(group: readonly Entry[], refusals: readonly Refusal[]): void {
+    const refused = new Map(refusals.map((refusal) => [refusal.index, refusal]))
+    for (const [index, entry] of group.entries()) this.#acknowledge(entry, refused.get(index))
   }
 
   #acknowledge(entry: Entry, refusal?: Refusal): void {

@@ -70,3 +70,11 @@ function decideDue({ row }: ScheduleSituation, dueAt: number, to: ScheduleState,
     return { do: 'wait', dueAt, to: { ...to, waitingAt: dueAt } }
   return { do: 'leave out', why: 'overlap', dueAt, to }
 }
+
+/** A run that is to be started. */
+export type ScheduledRun = { row: ScheduleRow; dueAt: number; executionId: string }
+
+/** `refused`: the schedule is not what it was. `rate`, `usage`: its owner has used up what a plan allows. */
+export type StartOutcome = 'started' | 'refused' | 'rate' | 'usage'
+/** What became of a due time. `left out`s are told once, for the first of the times that were passed over together. */
+export type ScheduleFate = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage'

@@ -1,4 +1,4 @@
-import type { ScheduleRow, ScheduleState } from '../domain/schedule.ts'
+import type { ScheduleRow, ScheduleState, ScheduleStep } from '../domain/schedule.ts'
 import { type Timetable, timetableOf } from '../language/timetable.ts'
 import type { Store } from '../store/store.ts'
 
@@ -9,6 +9,8 @@ export type Scheduled = {
   fireAt: number
   /** Made when it is first asked for: most schedules wait for hours. */
   timetable: Timetable | undefined
+  /** The due time for which that has been asked already. */
+  preparedFor: number | undefined
 }
 
 export type ScheduleWindowOptions = {
@@ -71,9 +73,30 @@ export class ScheduleWindow {
     await this.fill()
   }
 
+  /** Lets every schedule that is due later than it would be take its first time after `now`. */
+  async beginAnew(now: number, take: (step: ScheduleStep) => Promise<boolean>): Promise<void> {
+    const { store, sizeMax } = this.#options
+    let after: ScheduleRow | undefined
+    do {
+      const rows: ScheduleRow[] = await store.listDueSchedules(sizeMax, after)
+      for (const { workflowId, version, rule, dueAt, waitingAt } of rows) {
+        const next = timetableOf(rule).next(now)
+        if (next === null || dueAt === null || next >= dueAt) continue
+        await take({ workflowId, version, from: { dueAt, waitingAt }, to: { dueAt: next, waitingAt } })
+      }
+      after = rows.length < sizeMax ? undefined : rows.at(-1)
+    } while (after)
+    await this.refresh()
+  }
+
   put(row: ScheduleRow): void {
     if (this.#isWanted(row)) {
-      this.#entries.set(row.workflowId, { row, fireAt: this.fireAtOf(row), timetable: undefined })
+      this.#entries.set(row.workflowId, {
+        row,
+        fireAt: this.fireAtOf(row),
+        timetable: undefined,
+        preparedFor: undefined,
+      })
     } else this.#entries.delete(row.workflowId)
   }
 
@@ -94,9 +117,23 @@ export class ScheduleWindow {
     return entry.timetable
   }
 
-  /** Computes what will be asked for when it is due, so that nothing but the start is left to do then. */
-  prepare(entry: Scheduled): void {
-    if (entry.row.dueAt !== null) this.timetableOf(entry).next(entry.row.dueAt)
+  /**
+   * Computes, of the schedules that are due before a time, what will be asked for then, so that nothing but the starts is
+   * left to do: a few at a time, since many are often due at once. Answers the owners of all of these.
+   */
+  prepare(before: number): Set<string> {
+    const owners = new Set<string>()
+    let left = preparedAtOnce
+    for (const entry of this.#entries.values()) {
+      const { dueAt, ownerId } = entry.row
+      if (entry.fireAt >= before || dueAt === null) continue
+      owners.add(ownerId)
+      if (left === 0 || entry.preparedFor === dueAt) continue
+      this.timetableOf(entry).next(dueAt)
+      entry.preparedFor = dueAt
+      left -= 1
+    }
+    return owners
   }
 
   /** Its due time, and the jitter. */
@@ -111,6 +148,8 @@ export class ScheduleWindow {
     return waitingAt !== null || (dueAt !== null && !isFar)
   }
 }
+
+const preparedAtOnce = 200
 
 /** Knows the last answer to `next`. */
 function remembering({ next, last }: Timetable): Timetable {

@@ -1,9 +1,14 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { newExecutionId } from '../domain/ids.ts'
 import type { ScheduleRow, ScheduleStep } from '../domain/schedule.ts'
-import { timetableOf } from '../language/timetable.ts'
 import type { Store } from '../store/store.ts'
-import { decide, type ScheduleDecision } from './schedule-decision.ts'
+import {
+  decide,
+  type ScheduleDecision,
+  type ScheduledRun,
+  type ScheduleFate,
+  type StartOutcome,
+} from './schedule-decision.ts'
 import { type Scheduled, ScheduleWindow } from './schedule-window.ts'
 
 export type SchedulerOptions = {
@@ -15,7 +20,7 @@ export type SchedulerOptions = {
   start(run: ScheduledRun, step: ScheduleStep): Promise<StartOutcome>
   /** Takes a step that starts nothing; false when it is refused. Rejects like `start`. */
   take(step: ScheduleStep): Promise<boolean>
-  /** Told of the owners of schedules that are due within a second. */
+  /** Told of the owners of schedules that are due soon. */
   prepare(ownerIds: ReadonlySet<string>): void
   /** Told of every due time that was decided. */
   onDecided(row: ScheduleRow, dueAt: number, fate: ScheduleFate): void
@@ -26,13 +31,6 @@ export type SchedulerOptions = {
   /** Schedules in memory at most: those that are due first. */
   windowMax?: number
 }
-
-export type ScheduledRun = { row: ScheduleRow; dueAt: number; executionId: string }
-
-/** `refused`: the schedule is not what it was. `rate`, `usage`: its owner has used up what a plan allows. */
-export type StartOutcome = 'started' | 'refused' | 'rate' | 'usage'
-/** What became of a due time. `left out`s are told once, for the first of the times that were passed over together. */
-export type ScheduleFate = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage'
 
 /**
  * Runs workflows when they are due. The schedules that are due first are in memory, the rest lies in the store, and one
@@ -48,7 +46,6 @@ export type ScheduleFate = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate'
  */
 export class Scheduler {
   readonly #options: SchedulerOptions
-  readonly #windowMax: number
   readonly #window: ScheduleWindow
   /** Runs that have not ended, by workflow. */
   readonly #running = new Map<string, Set<string>>()
@@ -70,12 +67,21 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options
-    this.#windowMax = options.windowMax ?? 2_000
-    this.#window = new ScheduleWindow({ store: options.store, random: options.random, sizeMax: this.#windowMax })
+    const { store, random, windowMax = 2_000 } = options
+    this.#window = new ScheduleWindow({ store, random, sizeMax: windowMax })
   }
 
-  /** Takes up what is registered, and what passed while nobody was there. */
+  /** Takes up what is registered, and what passed while nobody was there. Tries again while the store cannot be read. */
   async open(): Promise<void> {
+    try {
+      await this.#begin()
+    } catch (error) {
+      this.#tell(error)
+      if (!this.#stopped) this.#timer = this.#options.clock.setTimer(retryMs, () => void this.open())
+    }
+  }
+
+  async #begin(): Promise<void> {
     const { store, clock, lastSeenAt } = this.#options
     this.#openedAt = clock.now()
     this.#offset = this.#openedAt - clock.monotonic()
@@ -85,7 +91,7 @@ export class Scheduler {
       for (const { workflowId, executionId } of await store.listScheduledJobs()) {
         if (!this.#endedEarly?.has(executionId)) this.#began(workflowId, executionId)
       }
-      if (lastSeenAt - this.#openedAt > backMsMax) await this.#resetAll()
+      if (lastSeenAt - this.#openedAt > backMsMax) await this.#window.beginAnew(clock.now(), this.#options.take)
     }
     this.#endedEarly = undefined
     this.#wake()
@@ -140,12 +146,8 @@ export class Scheduler {
       }
       const now = this.#options.clock.now()
       const isDue = (entry: Scheduled) => entry.fireAt <= now || this.#isFree(entry)
-      await Promise.all(
-        this.#window
-          .all()
-          .filter(isDue)
-          .map((entry) => this.#serve(entry)),
-      )
+      const due = this.#window.all().filter(isDue)
+      await Promise.all(due.map((entry) => this.#serve(entry)))
       if (now < Math.max(this.#window.horizon, this.#fillAfter)) continue
       await this.#window.fill()
       if (this.#window.all().some(({ fireAt }) => fireAt <= now)) this.#again = true
@@ -178,9 +180,11 @@ export class Scheduler {
   #decide(entry: Scheduled): ScheduleDecision | undefined {
     const { row } = entry
     const now = this.#options.clock.now()
-    const missedBefore = Math.max(this.#openedAt, now - lateMsMax) - row.rule.jitterMs
-    const isRunning = this.#running.has(row.workflowId)
-    return decide({ row, timetable: this.#window.timetableOf(entry), now, missedBefore, isRunning })
+    return decide({
+      ...{ row, now, timetable: this.#window.timetableOf(entry) },
+      missedBefore: Math.max(this.#openedAt, now - lateMsMax) - row.rule.jitterMs,
+      isRunning: this.#running.has(row.workflowId),
+    })
   }
 
   /** False when the schedule is not what it was. */
@@ -244,13 +248,8 @@ export class Scheduler {
     if (this.#stopped || (this.#window.isEmpty && !this.#isStale)) return
     const now = this.#options.clock.now()
     let nearest = Math.min(now + lookMs, Math.max(this.#window.horizon, this.#fillAfter))
-    const owners = new Set<string>()
-    for (const entry of this.#window.all()) {
-      nearest = Math.min(nearest, entry.fireAt)
-      if (entry.fireAt > now + lookMs) continue
-      this.#window.prepare(entry)
-      owners.add(entry.row.ownerId)
-    }
+    for (const { fireAt } of this.#window.all()) nearest = Math.min(nearest, fireAt)
+    const owners = this.#window.prepare(now + aheadMs)
     if (owners.size > 0) this.#options.prepare(owners)
     this.#timer = this.#options.clock.setTimer(Math.max(0, nearest - this.#options.clock.now()), () => this.#wake())
   }
@@ -263,24 +262,7 @@ export class Scheduler {
     this.#offset = offset
     // What comes from now on has not been missed before this start.
     this.#openedAt = Math.min(this.#openedAt, now)
-    if (backMs > backMsMax) await this.#resetAll()
-  }
-
-  /** Lets every schedule that is due later than it would be begin anew. */
-  async #resetAll(): Promise<void> {
-    const { store, clock, take } = this.#options
-    const now = clock.now()
-    let after: ScheduleRow | undefined
-    do {
-      const rows: ScheduleRow[] = await store.listDueSchedules(this.#windowMax, after)
-      for (const { workflowId, version, rule, dueAt, waitingAt } of rows) {
-        const next = timetableOf(rule).next(now)
-        if (next === null || dueAt === null || next >= dueAt) continue
-        await take({ workflowId, version, from: { dueAt, waitingAt }, to: { dueAt: next, waitingAt } })
-      }
-      after = rows.length < this.#windowMax ? undefined : rows.at(-1)
-    } while (after)
-    await this.#window.refresh()
+    if (backMs > backMsMax) await this.#window.beginAnew(clock.now(), this.#options.take)
   }
 
   #tell(error: unknown): void {
@@ -294,6 +276,8 @@ const lateMsMax = 5_000
 /** How often the time of day is looked at, at least. */
 const lookMs = 1_000
 const retryMs = 1_000
+/** How long before they are due schedules are made ready. */
+const aheadMs = 10_000
 /** What the time of day may go back by before the clock is taken to have been wrong. */
 const backMsMax = 3 * 3_600_000
 /** Decisions about one schedule before others have their turn. */

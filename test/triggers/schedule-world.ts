@@ -4,7 +4,8 @@ import { logWrite } from '../../src/domain/write.ts'
 import { timetableOf } from '../../src/language/timetable.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type ScheduledRun, type ScheduleFate, Scheduler, type StartOutcome } from '../../src/triggers/scheduler.ts'
+import type { ScheduledRun, ScheduleFate, StartOutcome } from '../../src/triggers/schedule-decision.ts'
+import { Scheduler } from '../../src/triggers/scheduler.ts'
 import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { document } from '../make.ts'
@@ -41,6 +42,7 @@ export class ScheduleWorld {
   /** What starting comes to before anything is written; throws to fail. */
   beforeStart: () => StartOutcome | undefined = () => undefined
   random = 0
+  failsToRead = false
 
   static async open(at: number, more: { windowMax?: number } = {}): Promise<ScheduleWorld> {
     const folder = temporaryFolder()
@@ -90,7 +92,13 @@ export class ScheduleWorld {
   async begin(lastSeenAt = 0): Promise<void> {
     let isDead = false
     this.#scheduler = new Scheduler({
-      store: this.store,
+      store: {
+        ...this.store,
+        listDueSchedules: async (limit, after) => {
+          if (this.failsToRead) throw new Error('The disk is broken')
+          return this.store.listDueSchedules(limit, after)
+        },
+      },
       clock: this.clock,
       random: () => this.random,
       start: async (run, step) => {

@@ -66,6 +66,18 @@ describe('a schedule', () => {
     expect(world.fates.map(({ fate }) => fate)).toEqual(['rate', 'rate', 'started'])
   })
 
+  test('begins as soon as the store can be read, when it cannot at the start', async () => {
+    await using world = await ScheduleWorld.open(noon)
+    await world.deploy({})
+    world.failsToRead = true
+    await world.begin()
+    await world.pass(30 * second)
+    expect(world.troubles).toHaveLength(1)
+    world.failsToRead = false
+    await world.pass(minute)
+    expect(world.dueTimes).toEqual(minutesAfter(1))
+  })
+
   test('is tried again while it cannot be started, and told of once', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
