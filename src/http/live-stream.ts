@@ -34,7 +34,7 @@ export function liveStream(options: LiveStreamOptions): Response | undefined {
     if (!leave) stream.end()
   }
   if (!leave) return undefined
-  if (stream.isOverflown) leave()
+  if (stream.isOverflown || signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   return answerOf(stream, headers)
 }
