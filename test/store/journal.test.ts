@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogRow } from '../../src/domain/log.ts'
 import { logWrite } from '../../src/domain/write.ts'
@@ -261,9 +261,29 @@ test('a copy that is made after kill -9 has every acknowledged run, also those t
   expect(existsSync(journalPath(databasePath(folder.path), 0))).toBe(true)
   using place = temporaryFolder()
   copyDatabase(databasePath(folder.path), join(place.path, 'millrace.db'))
-  expect(readFileSync(join(place.path, 'millrace.db')).length).toBeGreaterThan(0)
   const store = await openSqliteStore({ directory: place.path, sync: 'full', mode: 'direct' })
   const recorded = await recordedIn(store)
   await store.close()
   expect([...child.acknowledged].filter((id) => !recorded.has(id))).toEqual([])
+}, 20_000)
+
+test('a copy that is made while runs are recorded has those before it, and none after it from a journal beside it', async () => {
+  const child = startAppending({ directory: folder.path, mode: 'workers', wanted: 1_000_000, atOnce: 1 })
+  await child.until(() => child.acknowledged.size > 200)
+  using place = temporaryFolder()
+  const before = new Set(child.acknowledged)
+  copyDatabase(databasePath(folder.path), join(place.path, 'millrace.db'))
+  const copiedAt = Date.now()
+  const [path, copy] = [databasePath(folder.path), databasePath(place.path)]
+  // The first of an id's digits are the milliseconds at which it was made.
+  const isLater = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16) > copiedAt
+  await child.until(() => [...child.acknowledged].filter(isLater).length > 100)
+  child.kill('SIGKILL')
+  await child.exited
+  for (const half of halves) copyFileSync(journalPath(path, half), journalPath(copy, half))
+  const store = await openSqliteStore({ directory: place.path, sync: 'full', mode: 'direct' })
+  const recorded = await recordedIn(store)
+  await store.close()
+  expect([...before].filter((id) => !recorded.has(id))).toEqual([])
+  expect([...child.acknowledged].filter((id) => isLater(id) && recorded.has(id))).toEqual([])
 }, 20_000)

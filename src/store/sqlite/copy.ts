@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { Executor } from './executor.ts'
 import { storageError } from './failures.ts'
+import { forgetGeneration, selectGeneration } from './intake.ts'
 import { hasJournal } from './journal-file.ts'
 import { migrations } from './migrations.ts'
 
@@ -15,7 +16,8 @@ export function copyDatabase(from: string, to: string): void {
   closeSync(openSync(to, 'wx', 0o600))
   try {
     if (!existsSync(from)) throw new Error(`There is no ${from}`)
-    takeInJournal(from)
+    const isFollowed = hasJournal(from) && followsJournal(from)
+    if (isFollowed) takeInJournal(from)
     const database = new Database(from, { readonly: true })
     try {
       database.run('PRAGMA busy_timeout = 5000')
@@ -23,27 +25,40 @@ export function copyDatabase(from: string, to: string): void {
     } finally {
       database.close()
     }
+    if (isFollowed) leaveJournal(to)
   } catch (error) {
     throw storageError(error, from) ?? error
   }
   moveWal(from)
 }
 
-/** What was acknowledged and is in the journal only. A database of another schema has to do without. */
-function takeInJournal(path: string): void {
-  if (!hasJournal(path)) return
+/** Whether a database has not taken in all of its journal, or is still being served. One of another schema does without. */
+function followsJournal(path: string): boolean {
   const database = new Database(path, { readonly: true })
   try {
     const { user_version: version } = database.query('PRAGMA user_version').get() as { user_version: number }
-    if (version !== migrations.length) return
+    return version === migrations.length && database.query(selectGeneration).get() !== null
   } finally {
     database.close()
   }
+}
+
+function takeInJournal(path: string): void {
   const executor = new Executor({ path, sync: 'full' }, { journal: {} })
   try {
     executor.takeIn()
   } finally {
     executor.close()
+  }
+}
+
+/** A copy has no journal, wherever it is put. */
+function leaveJournal(path: string): void {
+  const database = new Database(path, { readwrite: true, create: false })
+  try {
+    database.run(forgetGeneration)
+  } finally {
+    database.close()
   }
 }
 

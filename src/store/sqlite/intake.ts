@@ -202,5 +202,9 @@ function writeMark(sql: Sql, { generation, position }: JournalMark): void {
   sql.run(upsertMark, 'journal', position)
 }
 
+/** Of a database that follows a journal. */
+export const selectGeneration = "SELECT value FROM marks WHERE name = 'journal-generation' AND value > 0"
+export const forgetGeneration = "UPDATE marks SET value = 0 WHERE name = 'journal-generation'"
+
 const selectMark = "SELECT name, value FROM marks WHERE name IN ('journal', 'journal-generation')"
 const upsertMark = 'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'
