@@ -256,6 +256,8 @@ export type DeliveryNeed = { sequence: number; include: number }
 export type DeliveryQuery = {
   workflowId: string
   state: DeliveryState | undefined
+  /** Only those to this subscription, by its id, which may be deleted. */
+  webhookId?: string | undefined
   after: DeliveryKey | undefined
   limit: number
 }

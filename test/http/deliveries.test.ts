@@ -86,6 +86,20 @@ describe('the deliveries of a workflow', () => {
     expect(wrong.json.details.map(({ path }: Parsed) => path)).toEqual(['state', 'limit'])
   })
 
+  test('are filtered by their webhook, deleted or not', async () => {
+    const { workflowId, path, idOf, keyOf, end } = await workflowWith(['a', 'b'], 3)
+    await end(keyOf(1, 1), failed)
+    await world.store.deleteSubscription(workflowId, 'b', 9)
+    const list = async (query: string) => (await world.get(`${path}?${query}`)).json
+    expect(idsOf(await list('webhookId=a'))).toEqual([2, 1, 0].map((run) => idOf(run, 0)))
+    expect(idsOf(await list('webhookId=b&state=failed'))).toEqual([idOf(1, 1)])
+    expect(await list('webhookId=c')).toEqual({ data: [], nextCursor: null })
+    const first = await list('webhookId=b&limit=2')
+    expect(idsOf(first)).toEqual([idOf(2, 1), idOf(1, 1)])
+    expect(idsOf(await list(`webhookId=b&cursor=${first.nextCursor}`))).toEqual([idOf(0, 1)])
+    expect((await list(`webhookId=a&cursor=${first.nextCursor}`)).code).toBe('INVALID_CURSOR')
+  })
+
   test('are shown with every attempt', async () => {
     const { workflowId, path, rows, idOf, keyOf, end } = await workflowWith(['a'], 1)
     await end(keyOf(0), { state: 'pending', dueAt: endedAt + 5_000 })

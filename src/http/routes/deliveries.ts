@@ -29,9 +29,10 @@ export function deliveryRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.enter(request, set)
         await findWorkflow(services, caller, id, 'read')
-        const { state, limit, cursor } = readQuery(request.url)
-        const scope: CursorScope = { of: id, order: 'desc', filters: state ?? '' }
-        const page = await store.listDeliveries({ workflowId: id, state, limit, after: positionOf(cursor, scope) })
+        const { state, webhookId, limit, cursor } = readQuery(request.url)
+        const scope: CursorScope = { of: id, order: 'desc', filters: JSON.stringify([state, webhookId]) }
+        const after = positionOf(cursor, scope)
+        const page = await store.listDeliveries({ workflowId: id, state, webhookId, limit, after })
         const { position } = page
         const nextCursor = position && writeCursor([position.sequence, position.subscription], scope)
         return { data: page.deliveries.map(deliveryAnswer), nextCursor }
@@ -156,10 +157,11 @@ const DeliveryQueryParameters = t.Object({
       description: 'Only those in this state.',
     }),
   ),
+  webhookId: t.Optional(t.String({ description: 'Only those to this webhook, which may have been deleted.' })),
   limit: t.Optional(
     t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'Deliveries on a page at most.' }),
   ),
-  cursor: t.Optional(t.String({ description: '`nextCursor` of the page before, with the same `state`.' })),
+  cursor: t.Optional(t.String({ description: '`nextCursor` of the page before, with the same filters.' })),
 })
 
 const FailedSince = t.Object({ since: t.String({ description: 'RFC 3339, or a date; without a zone it is UTC.' }) })
@@ -168,6 +170,7 @@ function readQuery(url: string) {
   const parameters = new Parameters(url)
   const query = {
     state: parameters.oneOf('state', deliveryStates),
+    webhookId: parameters.text('webhookId'),
     limit: parameters.whole('limit', 1, pageMax) ?? pageDefault,
     cursor: parameters.text('cursor'),
   }
@@ -181,7 +184,7 @@ function positionOf(cursor: string | undefined, scope: CursorScope) {
   if (sequence !== undefined && subscription !== undefined) return { sequence, subscription }
   throw new AppError(
     'INVALID_CURSOR',
-    'This cursor does not belong to this query. Keep the workflow and state as they were, or start without a cursor.',
+    'This cursor does not belong to this query. Keep the workflow and the filters as they were, or start without a cursor.',
   )
 }
 

@@ -11,9 +11,13 @@ import type { Sql } from './connection.ts'
 import { executionIdOf } from './rows.ts'
 
 /** Deliveries of a workflow, the newest first, a page of them. */
-export function listDeliveries(sql: Sql, { workflowId, state, after, limit }: DeliveryQuery): DeliveryPage {
+export function listDeliveries(sql: Sql, { workflowId, state, webhookId, after, limit }: DeliveryQuery): DeliveryPage {
   const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)
   if (!workflow) return { deliveries: [], position: null }
+  const only = webhookId === undefined ? undefined : numberOf(sql, workflow.number, webhookId)
+  if (only === null) return { deliveries: [], position: null }
+  const isWanted = (row: { subscription: number; state: number }) =>
+    (state === undefined || deliveryStates[row.state] === state) && (only === undefined || row.subscription === only)
   const select = state === 'failed' ? selectFailed : selectOfWorkflow
   const found: DeliveryKey[] = []
   let from: DeliveryKey = after ?? { sequence: Number.MAX_SAFE_INTEGER, subscription: 0 }
@@ -27,12 +31,17 @@ export function listDeliveries(sql: Sql, { workflowId, state, after, limit }: De
     )
     for (const row of rows) {
       from = row
-      if (state === undefined || deliveryStates[row.state] === state) found.push(row)
+      if (isWanted(row)) found.push(row)
       if (found.length === limit) return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
     }
     if (rows.length < stretch) return { deliveries: found.map((key) => expect(sql, key)), position: null }
   }
   return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
+}
+
+function numberOf(sql: Sql, workflow: number, webhookId: string): number | null {
+  const select = 'SELECT number FROM subscriptions WHERE workflow = ? AND id = ?'
+  return sql.get<{ number: number }>(select, workflow, webhookId)?.number ?? null
 }
 
 export function getDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryRow | undefined {
