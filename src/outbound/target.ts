@@ -19,7 +19,7 @@ export function parseTarget(text: string, base?: Target): Target {
   if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: it must start with http:// or https://`)
   // fetch() would read files for file:, answer data: itself and sign requests for s3:.
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new OutboundError('INVALID_URL', `${shown(text)} was not called: only http:// and https:// URLs are`)
+    throw new OutboundError('INVALID_URL', `${shown(text)} cannot be called: only http:// and https:// URLs can`)
   const host = canonicalHost(url.hostname)
   if (!host) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: its host can't be one`)
   const authorization = authorizationOf(url)

@@ -109,7 +109,7 @@ describe('the webhooks of a document', () => {
   test('are refused when nothing could ever be sent there, and nothing is saved', async () => {
     const { id, ...document } = await create([{ id: 'a', url: 'https://example.com/a' }])
     const refused: Record<string, RegExp> = {
-      'ftp://example.com/': /webhooks\[0\]\.url: "ftp:\/\/example.com\/" was not called: only http/,
+      'ftp://example.com/': /webhooks\[0\]\.url: "ftp:\/\/example.com\/" cannot be called: only http/,
       'example.com/x': /webhooks\[0\]\.url: "example.com\/x" is no URL/,
       'http://127.0.0.1:9/x': /127\.0\.0\.1:9 would not be called: it is a loopback address.*MILLRACE_OUTBOUND_ALLOW/,
       'http://[::1]/x': /\[::1\]:80 would not be called/,
