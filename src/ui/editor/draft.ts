@@ -1,10 +1,12 @@
-import type { Document } from './document.ts'
+import { type Document, handleOf } from './document.ts'
 import type { Edit } from './edit.ts'
 import { type History, perform, redo, seal, startHistory, undo } from './history.ts'
 
 /** What a screen shows of the draft at one moment. */
 export type DraftState = {
   readonly document: Document
+  /** Ways out that lead somewhere: `<block> <handle>`. */
+  readonly usedPorts: ReadonlySet<string>
   readonly canUndo: boolean
   readonly canRedo: boolean
   /** Blocks, notes. */
@@ -23,7 +25,7 @@ export class Draft {
   constructor(document: Document) {
     this.#history = startHistory(document)
     this.#state = {
-      ...{ document, canUndo: false, canRedo: false, jumps: 0 },
+      ...{ document, usedPorts: usedPorts(document), canUndo: false, canRedo: false, jumps: 0 },
       ...{ selected: new Set<string>(), selectedEdges: new Set<string>() },
     }
   }
@@ -71,10 +73,11 @@ export class Draft {
     this.#history = history
     const { present: document, past, future } = history
     const { selected, selectedEdges, jumps } = this.#state
+    const used = document.edges === this.#state.document.edges ? this.#state.usedPorts : usedPorts(document)
     const isThere = (id: string) => document.blocks[id] !== undefined || document.notes?.[id] !== undefined
     const edgeIds = new Set(document.edges.map(({ id }) => id))
     this.#state = {
-      ...{ document, canUndo: past.length > 0, canRedo: future.length > 0, jumps: jumps + jump },
+      ...{ document, usedPorts: used, canUndo: past.length > 0, canRedo: future.length > 0, jumps: jumps + jump },
       selected: filtered(selected, isThere),
       selectedEdges: filtered(selectedEdges, (id) => edgeIds.has(id)),
     }
@@ -84,6 +87,10 @@ export class Draft {
   #tell(): void {
     for (const watcher of [...this.#watchers]) watcher()
   }
+}
+
+function usedPorts(document: Document): ReadonlySet<string> {
+  return new Set(document.edges.map((edge) => `${edge.source} ${handleOf(document, edge)}`))
 }
 
 function filtered(set: ReadonlySet<string>, keep: (id: string) => boolean): ReadonlySet<string> {

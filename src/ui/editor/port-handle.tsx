@@ -12,9 +12,7 @@ export const PortClick = createContext<(from: { source: string; sourceHandle: st
 /** A way out of a block: dragged to another one, or clicked to choose what comes next. */
 export function PortHandle({ blockId, port, className }: { blockId: string; port: Port; className?: string }) {
   const onPort = useContext(PortClick)
-  const isUsed = useDraft(({ document }) =>
-    document.edges.some((edge) => edge.source === blockId && (edge.sourceHandle ?? 'source') === port.handle),
-  )
+  const isUsed = useDraft(({ usedPorts }) => usedPorts.has(`${blockId} ${port.handle}`))
   const isError = port.kind === 'error'
   // A response ends the run: what is behind it is drawn, and not offered.
   const isLast = useDraft(({ document }) => document.blocks[blockId]?.type === 'response') && !isError

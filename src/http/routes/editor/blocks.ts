@@ -73,11 +73,23 @@ export type ParametersSchema = { properties: Readonly<Record<string, ParameterSc
 
 /** The block types there are, for the palette and the forms of the editor. */
 export function blockRoutes(door: Door) {
+  let answer: { data: ReturnType<typeof shown>[] } | undefined
+  let etag = ''
   return new Elysia({ prefix: '/blocks' }).get(
     '',
     async ({ request, set }) => {
       await door.enterSession(request, set)
-      return { data: [...registry.values()].map(shown) }
+      if (!answer) {
+        answer = { data: [...registry.values()].map(shown) }
+        etag = `"${Bun.hash(JSON.stringify(answer)).toString(36)}"`
+      }
+      // The same until the service is another version: a browser keeps it, and asks whether it still holds.
+      Object.assign(set.headers, { etag, 'cache-control': 'private, no-cache' })
+      if (request.headers.get('if-none-match') === etag) {
+        set.status = 304
+        return undefined as never
+      }
+      return answer
     },
     {
       response: answers({ 200: listOf(BlockType) }),

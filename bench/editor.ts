@@ -1,0 +1,166 @@
+import type { Page } from 'playwright-core'
+import { call } from '../test/running-service.ts'
+import { launch, type Visit, visit } from '../test/ui/browser.ts'
+
+/**
+ * `bun bench/editor.ts`: the editor in headless Chromium against the executable. How long a cold load takes, what a
+ * second one transfers, how a workflow of 300 blocks opens, and the frames while it is panned and a block is dragged.
+ */
+async function bench(): Promise<void> {
+  const visited = await visit()
+  try {
+    const loads = await measureLoads(visited)
+    const large = await measureLarge(visited, 300)
+    const memory = await measureMemory(visited, 40)
+    console.log(JSON.stringify({ ...loads, ...large, ...memory }, null, 2))
+  } finally {
+    await visited.close()
+  }
+}
+
+/** To a canvas with the sample on it, in a browser that has never been here, and again. */
+async function measureLoads({ context, page }: Visit) {
+  const state = await context.storageState()
+  const address = page.url()
+  const browser = await launch()
+  try {
+    const cold: number[] = []
+    let second = { ms: 0, bytes: 0, firstBytes: 0 }
+    for (let round = 0; round < 5; round += 1) {
+      const fresh = await browser.newContext({ storageState: state, viewport: { width: 1440, height: 900 } })
+      const tab = await fresh.newPage()
+      const count = await countBytes(tab)
+      const first = await open(tab, address)
+      cold.push(first)
+      const firstBytes = count()
+      // By the address, as somebody who comes back does; "reload" would ask for every file again.
+      await tab.goto('about:blank')
+      const before = count()
+      const ms = await open(tab, address)
+      second = { ms, bytes: count() - before, firstBytes }
+      await fresh.close()
+    }
+    return {
+      coldLoadMs: median(cold),
+      firstLoadBytes: second.firstBytes,
+      secondLoadMs: Math.round(second.ms),
+      secondLoadBytes: second.bytes,
+    }
+  } finally {
+    await browser.close()
+  }
+}
+
+async function open(page: Page, address: string): Promise<number> {
+  const startedAt = performance.now()
+  await page.goto(address, { waitUntil: 'commit' })
+  await page.locator('.react-flow__node').first().waitFor()
+  return performance.now() - startedAt
+}
+
+/** Counts what comes over the network, as it comes: compressed. */
+async function countBytes(page: Page): Promise<() => number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  let bytes = 0
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  return () => bytes
+}
+
+async function measureLarge({ serving, apiKey, page }: Visit, count: number) {
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', largeWorkflow(count))
+  const openMs = await open(page, `${serving.url}/workflows/${(body as { id: string }).id}`)
+  await page.waitForTimeout(500)
+  const box = (await page.locator('.react-flow__pane').boundingBox())!
+  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  await page.mouse.move(middle.x, middle.y)
+  const pan = await frames(page, async () => {
+    for (let step = 0; step < 60; step += 1) await page.mouse.wheel(step < 30 ? 25 : -25, 10)
+  })
+  const node = (await page.locator('.react-flow__node').nth(20).boundingBox())!
+  const drag = await frames(page, async () => {
+    await page.mouse.move(node.x + node.width / 2, node.y + 8)
+    await page.mouse.down()
+    for (let step = 0; step < 60; step += 1) await page.mouse.move(node.x + step * 4, node.y + step * 2)
+    await page.mouse.up()
+  })
+  return { blocks: count, openLargeMs: Math.round(openMs), pan, drag }
+}
+
+function largeWorkflow(count: number) {
+  const ids = Array.from({ length: count }, (_, at) => `b${at}`)
+  const blocks = ids.map((id, at) => {
+    const position = { x: (at % 20) * 300, y: Math.floor(at / 20) * 140 }
+    if (at === 0) return { id, type: 'api_trigger', name: 'Start', position }
+    return { id, type: 'function', name: `Step ${at}`, position, params: { code: `return ${at}` } }
+  })
+  const edges = ids.slice(1).map((target, at) => ({ id: `e${at}`, source: ids[at], target }))
+  return { name: `Large ${count}`, blocks: Object.fromEntries(blocks.map((block) => [block.id, block])), edges }
+}
+
+/** Times between frames while something is done, and how long the main thread was held at most. */
+async function frames(page: Page, act: () => Promise<void>) {
+  await page.evaluate(() => {
+    const seen = { times: [] as number[], longest: 0, going: true }
+    Object.assign(globalThis, { seen })
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration)
+    }).observe({ entryTypes: ['longtask'] })
+    const tick = (at: number) => {
+      seen.times.push(at)
+      if (seen.going) requestAnimationFrame(tick)
+    }
+    requestAnimationFrame(tick)
+  })
+  await act()
+  const { times, longest } = await page.evaluate(() => {
+    const { seen } = globalThis as unknown as { seen: { times: number[]; longest: number; going: boolean } }
+    seen.going = false
+    return { times: seen.times, longest: seen.longest }
+  })
+  const gaps = times.slice(1).map((time, at) => time - times[at]!)
+  const total = gaps.reduce((sum, gap) => sum + gap, 0)
+  const sorted = gaps.toSorted((a, b) => a - b)
+  return {
+    framesPerSecond: Math.round((gaps.length / total) * 1000),
+    frameP95Ms: Math.round(sorted[Math.floor(sorted.length * 0.95)] ?? 0),
+    longestTaskMs: Math.round(longest),
+  }
+}
+
+/** Opening, editing, running and switching, again and again: the heap before and after, once it has been collected. */
+async function measureMemory({ serving, page }: Visit, rounds: number) {
+  const session = await page.context().newCDPSession(page)
+  const heap = async () => {
+    await session.send('HeapProfiler.collectGarbage')
+    const { usedSize } = await session.send('Runtime.getHeapUsage')
+    return usedSize
+  }
+  await page.goto(serving.url)
+  await page.getByRole('link', { name: 'Workflows' }).first().click()
+  const round = async () => {
+    await page.getByRole('link', { name: 'First workflow' }).first().click()
+    await page.locator('.react-flow__node').first().waitFor()
+    await page.getByTitle('Run the draft (Ctrl+Enter)').click()
+    await page.getByText(/Succeeded in/).waitFor()
+    await page.keyboard.press('n')
+    await page.keyboard.type('A note')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+z')
+    await page.getByRole('link', { name: 'Workflows' }).first().click()
+    await page.getByRole('link', { name: 'First workflow' }).first().waitFor()
+  }
+  for (let at = 0; at < 10; at += 1) await round()
+  const before = await heap()
+  for (let at = 0; at < rounds; at += 1) await round()
+  const after = await heap()
+  return { rounds, heapBeforeBytes: before, heapAfterBytes: after, heapGrowth: Number((after / before - 1).toFixed(3)) }
+}
+
+function median(values: readonly number[]): number {
+  return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0)
+}
+
+await bench()
