@@ -66,8 +66,6 @@ export function dropLooseEdges(document: Document): Document {
     const isInner = to.parentId === edge.source
     // It led out of the container to a block that has come into it.
     if (isInner && (edge.sourceHandle ?? '').endsWith('-end-source')) return false
-    // From the last inner block back to its container: it draws what happens anyway.
-    if (from.parentId === edge.target) return true
     if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) return false
     if (!isInner && isStart(edge.sourceHandle)) return false
     return portsOf(from).some(({ handle }) => handle === handleOf(document, edge))
