@@ -129,7 +129,9 @@ describe('the schedule of the executable, with a clock that runs sixty times as 
     'is five attempts where they belong, all under one name, and no sixth',
     async () => {
       await service.kill('SIGTERM')
-      service = await serve(folder.path, environment, ['faketime', '-f', '+0 x60'])
+      // faketime stays as the parent of what it starts, and takes no signal on to it.
+      const withIt = ['setpriv', '--pdeathsig', 'KILL']
+      service = await serve(folder.path, environment, ['faketime', '-f', '+0 x60', ...withIt])
       using receiver = new Receiver(() => new Response('', { status: 503 }))
       const path = await deployed([{ url: receiver.url }])
       await run(path, 1)
