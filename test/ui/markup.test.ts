@@ -75,7 +75,7 @@ describe('markup in names, errors, outputs, files and answers', () => {
     await page.getByRole('row').nth(1).click()
     await seen("trip '&' fall")
     await seen('</script> {{x}} & <b>b</b>')
-    const expected = { Output: '<b>b</b>', Cost: '<b>model</b>', Files: '<b>b</b>', Version: '"ask" & co' }
+    const expected = { Output: '<b>b</b>', Cost: '<b>model</b>', Files: '<b>b</b>', Canvas: '"ask" & co' }
     for (const [tab, text] of Object.entries(expected)) {
       await page.getByRole('tab', { name: tab }).click()
       await seen(text)

@@ -1,11 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { Layers } from 'lucide-react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { call } from '../../../api/call.ts'
+import type { Document } from '../../../editor/document.ts'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
-import { Cell, Row, Table } from '../../../parts/table.tsx'
+import type { LogDetail } from '../log-queries.ts'
+import { SpanDetail } from './span-detail.tsx'
+import { blockRuns, lastSpanOf, type Span } from './trace.ts'
 
-/** The workflow as it was when it ran. */
-export function DeploymentView({ executionId }: { executionId: string }) {
+// Who looks at a trace need not load the canvas.
+const FrozenCanvas = lazy(async () => ({ default: (await import('../../../editor/frozen-canvas.tsx')).FrozenCanvas }))
+
+/** The workflow as it was when it ran, and how each block stood; a block that is clicked shows what it did. */
+export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: readonly Span[] }) {
+  const { executionId, workflowId, workspaceId } = entry
+  const [blockId, setBlockId] = useState<string>()
+  const onSelect = useCallback((id: string | undefined) => setBlockId(id), [])
+  const blocks = useMemo(() => blockRuns(spans), [spans])
   const { data, error, refetch } = useQuery({
     queryKey: ['execution', executionId],
     queryFn: ({ signal }) => call('GET /api/editor/logs/executions/:executionId', { params: { executionId }, signal }),
@@ -13,24 +24,33 @@ export function DeploymentView({ executionId }: { executionId: string }) {
   })
   if (error) return <Failed error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
-  const blocks = Object.values(data.workflowState.blocks) as { id: string; name: string; type: string }[]
-  if (blocks.length === 0) {
+  const document = data.workflowState as unknown as Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels'>
+  if (Object.keys(document.blocks).length === 0) {
     return (
       <Empty icon={<Layers size={22} />} title="This version is gone">
         What ran is no longer kept.
       </Empty>
     )
   }
+  const span = blockId === undefined ? undefined : lastSpanOf(spans, blockId)
   return (
-    <div className="p-4">
-      <Table label="Blocks of the version that ran" head={['Block', 'Type']}>
-        {blocks.map(({ id, name, type }) => (
-          <Row key={id}>
-            <Cell>{name}</Cell>
-            <Cell className="font-mono text-xs text-muted">{type}</Cell>
-          </Row>
-        ))}
-      </Table>
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="min-h-60 flex-1">
+        <Suspense fallback={<Loading lines={4} />}>
+          <FrozenCanvas
+            workflowId={workflowId}
+            workspaceId={workspaceId}
+            document={document}
+            blocks={blocks}
+            onSelect={onSelect}
+          />
+        </Suspense>
+      </div>
+      {span && (
+        <div className="max-h-[55%] shrink-0 overflow-y-auto border-t border-line">
+          <SpanDetail key={span.id} span={span} />
+        </div>
+      )}
     </div>
   )
 }

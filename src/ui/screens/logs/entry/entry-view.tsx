@@ -74,7 +74,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
             label: 'Webhooks',
             content: <WebhooksView logId={entry.id} workflowId={entry.workflowId} />,
           },
-          { value: 'version', label: 'Version', content: <DeploymentView executionId={entry.executionId} /> },
+          { value: 'canvas', label: 'Canvas', content: <DeploymentView entry={entry} spans={spans} /> },
         ]}
       />
     </div>

@@ -1,5 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { BlockIcon } from '../../../editor/block-look.tsx'
 import { classes } from '../../../parts/class-names.ts'
 import { durationText } from '../../../parts/time-text.ts'
 import { useVirtualRows } from '../../../parts/use-virtual-rows.ts'
@@ -148,6 +149,7 @@ function Line({
           )}
         </span>
         <StatusMark status={span.status} />
+        {span.blockId !== null && span.type !== 'iteration' && <BlockIcon type={span.type} size="small" />}
         <span className={classes('truncate', isSkipped && 'text-muted line-through', depth === 0 && 'font-medium')}>
           {span.name}
         </span>

@@ -1,3 +1,4 @@
+import type { BlockRun } from '../../../editor/run/run-watch.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
@@ -55,4 +56,30 @@ export function barOf(span: Span, root: Span): { left: number; width: number } {
   const own = span.duration ?? Date.parse(span.endTime) - Date.parse(span.startTime)
   const left = Math.min(100, Math.max(0, ((Date.parse(span.startTime) - start) / all) * 100))
   return { left, width: Math.max(0, Math.min(100 - left, (own / all) * 100)) }
+}
+
+/** How each block of the workflow itself stood when the run ended; of one in a loop, in its last pass. */
+export function blockRuns(spans: readonly Span[]): ReadonlyMap<string, BlockRun> {
+  const runs = new Map<string, BlockRun>()
+  for (const span of ownSpans(spans)) {
+    const passes = (runs.get(span.blockId)?.passes ?? 0) + (span.status === 'skipped' ? 0 : 1)
+    const { status, duration } = span
+    runs.set(span.blockId, { status, passes, duration: duration ?? undefined, reused: false })
+  }
+  return runs
+}
+
+/** What a block did in its last pass. */
+export function lastSpanOf(spans: readonly Span[], blockId: string): Span | undefined {
+  return ownSpans(spans).findLast((span) => span.blockId === blockId)
+}
+
+/** Of blocks of the workflow itself: not of the workflows and tools that these call. */
+function ownSpans(spans: readonly Span[]): (Span & { blockId: string })[] {
+  return spans.flatMap((span) => {
+    const { type, blockId } = span
+    const isCaller = blockId !== null && (type === 'workflow' || type === 'agent' || type === 'router')
+    const inner = isCaller ? [] : ownSpans(span.children)
+    return blockId === null || type === 'iteration' ? inner : [{ ...span, blockId }, ...inner]
+  })
 }

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  barOf,
+  blockRuns,
+  failedSpan,
+  lastSpanOf,
+  linesOf,
+  pathTo,
+  type Span,
+} from '../../src/ui/screens/logs/entry/trace.ts'
+
+function span(id: string, more: Partial<Span> = {}): Span {
+  const startTime = '2025-06-01T00:00:00.000Z'
+  return {
+    ...{ id, name: id, type: 'function', blockId: id, status: 'success', startTime, endTime: startTime, duration: 0 },
+    ...{ input: {}, output: {}, children: [] },
+    ...more,
+  }
+}
+
+const pass = (id: string, status: Span['status'], ...children: Span[]) =>
+  span(id, { type: 'iteration', blockId: 'each', status, children })
+const inner = (id: string, more: Partial<Span> = {}) => span(id, { blockId: 'score', ...more })
+const trace = [
+  span('root', {
+    type: 'workflow',
+    blockId: null,
+    status: 'error',
+    duration: 100,
+    children: [
+      span('start'),
+      span('each', {
+        type: 'loop',
+        status: 'error',
+        children: [
+          pass('p0', 'success', inner('s0')),
+          pass('p1', 'error', inner('s1', { status: 'error', duration: 7 })),
+        ],
+      }),
+      span('call', {
+        type: 'workflow',
+        children: [
+          span('foreign-root', {
+            type: 'workflow',
+            blockId: null,
+            children: [span('start-of-other', { blockId: 'start' })],
+          }),
+        ],
+      }),
+      span('never', { status: 'skipped' }),
+    ],
+  }),
+]
+
+describe('a trace', () => {
+  test('leads to where it went wrong: the innermost block that failed', () => {
+    expect(failedSpan(trace)?.id).toBe('s1')
+    expect(failedSpan([span('fine')])).toBeUndefined()
+    expect(pathTo(trace, 's1').map(({ id }) => id)).toEqual(['root', 'each', 'p1', 's1'])
+    expect(pathTo(trace, 'nowhere')).toEqual([])
+  })
+
+  test('shows the lines of what is open', () => {
+    const lines = linesOf(trace, ({ type }) => type !== 'iteration' && type !== 'loop')
+    expect(lines.map((line) => `${line.depth} ${line.span.id}`)).toEqual([
+      '0 root',
+      '1 start',
+      '1 each',
+      '1 call',
+      '2 foreign-root',
+      '3 start-of-other',
+      '1 never',
+    ])
+    expect(lines.find((line) => line.span.id === 'each')).toMatchObject({ isOpen: false, parent: 'root' })
+  })
+
+  test('tells how each block of the workflow itself stood, in its last pass', () => {
+    const runs = blockRuns(trace)
+    expect([...runs.keys()].toSorted()).toEqual(['call', 'each', 'never', 'score', 'start'])
+    expect(runs.get('score')).toEqual({ status: 'error', passes: 2, duration: 7, reused: false })
+    expect(runs.get('never')).toMatchObject({ status: 'skipped', passes: 0 })
+    expect(lastSpanOf(trace, 'score')?.id).toBe('s1')
+    expect(lastSpanOf(trace, 'start')?.id).toBe('start')
+  })
+
+  test('puts bars where blocks ran, inside the run and never outside', () => {
+    const root = span('root', { duration: 200 })
+    const late = (ms: number, duration: number | null) =>
+      span('x', { startTime: new Date(Date.parse(root.startTime) + ms).toISOString(), duration })
+    expect(barOf(late(50, 100), root)).toEqual({ left: 25, width: 50 })
+    expect(barOf(late(150, 500), root)).toEqual({ left: 75, width: 25 })
+    expect(barOf(late(900, 5), root)).toEqual({ left: 100, width: 0 })
+    expect(barOf(late(-5, 5), span('none', { duration: 0 })).left).toBe(0)
+  })
+})
