@@ -15,6 +15,8 @@ export type ActiveJob = {
   isCancelled: boolean
   /** Whether the runner has it, or had it. */
   isWalked: boolean
+  /** Set when it could not be written down that it was accepted. */
+  isUnwritten?: boolean
   /** How its turn ended. */
   ended: PromiseWithResolvers<TurnEnd>
 }
@@ -35,12 +37,13 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   return await walkJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
 }
 
-/** `steps`: what was kept of the job before it was cut. */
+/** `steps`: what was kept of the job before it was cut. `accepted`: of one that is on its way to the disk. */
 export async function walkJob(
   turn: Turn,
   job: JobFacts & Pick<Job, 'version' | 'trigger'>,
   input: TriggerInput,
   steps: readonly string[],
+  accepted?: Promise<unknown>,
 ): Promise<TurnEnd> {
   const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt } = job
   const { runner, deploymentOf, timeoutMs, seal, write, clock, active } = turn
@@ -51,9 +54,10 @@ export async function walkJob(
   }
   if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
   if (turn.isStopped()) return 'later'
-  const journal = new Journal(steps, async (number, text) => {
+  const keep = async (number: number, text: string) => {
     await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
-  })
+  }
+  const journal = new Journal(steps, keep, accepted)
   active.isWalked = true
   const { suspension } = await runner.executeJob({
     plan: deployment.plan,

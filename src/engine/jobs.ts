@@ -3,13 +3,13 @@ import type { Clock, Timer } from '../domain/clock.ts'
 import type { Environment } from '../domain/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
-import type { TriggerInput } from '../domain/input.ts'
-import type { Job, JobFacts } from '../domain/job.ts'
+import type { JobFacts } from '../domain/job.ts'
 import type { RunRecord } from '../domain/log.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
 import type { JobWrite } from '../domain/write.ts'
 import type { Deployment } from './deployments.ts'
 import { JobQueue } from './job-queue.ts'
+import type { JobRequest } from './job-request.ts'
+import type { JobStore } from './job-store.ts'
 import { type ActiveJob, endJob, failJob, resumeJob, stepsOf, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
 import type { Journal } from './journal.ts'
 import type { RunEnd, RunRequest } from './runner.ts'
@@ -38,28 +38,6 @@ export type JobsOptions = {
   timeoutMs: number
   /** Told of what went wrong inside, not in a workflow. */
   onBug(executionId: string, error: unknown): void
-}
-
-/** What jobs need of the store. */
-export type JobStore = {
-  getJob(executionId: string): Promise<Job | undefined>
-  /** What `job-step` writes gave, in the order of their numbers. */
-  getJobSteps(executionId: string): Promise<Uint8Array[]>
-  /** Jobs that have not started: the oldest of each workflow. */
-  listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
-  listCutJobs(): Promise<JobFacts[]>
-  /** Makes running jobs cut ones. `crashed`: their process died, which counts. Answers how many are left. */
-  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
-}
-
-export type JobRequest = {
-  workflowId: string
-  workspaceId: string
-  version: number
-  trigger: TriggerKind
-  input: TriggerInput
-  /** A new one when absent. */
-  executionId?: string
 }
 
 /** A job that has not ended. */
@@ -147,19 +125,33 @@ export class Jobs {
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
-    const takeBack = () => (startsNow ? this.#end(executionId) : this.#queue.withdraw(executionId))
+    const lead = (accepted?: Promise<unknown>) =>
+      this.#start(job, () => walkJob(this.#turnOf(job), { ...job, version, trigger }, input, [], accepted))
+    let isLed = false
+    const takeBack = async () => {
+      if (isLed) await this.#letGo(executionId)
+      else if (startsNow) this.#end(executionId)
+      else this.#queue.withdraw(executionId)
+    }
     try {
       const row = { ...job, version, trigger, input: seal(JSON.stringify(input), executionId) }
-      const refusal = await write(claim ? { kind: 'job', row, claim } : { kind: 'job', row })
+      const writing = write(claim ? { kind: 'job', row, claim } : { kind: 'job', row })
+      if (startsNow && !claim) {
+        // A run that acts on nothing is over by the time that it would be on disk: then both are one commit.
+        isLed = true
+        lead(writing)
+      }
+      const refusal = await writing
       if (refusal) {
-        takeBack()
+        await takeBack()
         return { job: undefined, holder: refusal.executionId }
       }
     } catch (error) {
-      takeBack()
+      await takeBack()
       throw error
     }
-    if (startsNow) this.#start(job, () => walkJob(this.#turnOf(job), { ...job, version, trigger }, input, []))
+    if (isLed) return { job }
+    if (startsNow) lead()
     else {
       this.#queue.put(job)
       this.#pump()
@@ -242,6 +234,14 @@ export class Jobs {
     )
   }
 
+  /** A job that has begun and is not on disk: it is over when it stops, which it does before it acts on anything. */
+  async #letGo(executionId: string): Promise<void> {
+    const active = this.#active.get(executionId)
+    if (!active) return
+    active.isUnwritten = true
+    await active.ended.promise
+  }
+
   #begin(job: JobFacts): void {
     this.#running += 1
     const { executionId } = job
@@ -259,8 +259,9 @@ export class Jobs {
   #start(job: JobFacts, lead: () => Promise<TurnEnd>): void {
     lead()
       .catch((error: unknown) => failJob(this.#options, job.executionId, error))
-      .then((outcome) => {
+      .then((ending) => {
         const active = this.#active.get(job.executionId)
+        const outcome = active?.isUnwritten ? 'done' : ending
         if (outcome === 'later' && active?.isCancelled) this.#cancelled.add(job.executionId)
         active?.ended.resolve(outcome)
         this.#end(job.executionId)

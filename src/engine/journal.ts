@@ -32,9 +32,17 @@ export class Journal {
   #lastNumber = 0
   #cost: Cost = noCost
 
-  /** `steps`: what `write` was given before the crash, in the order of the numbers. */
-  constructor(steps: readonly string[], write: (number: number, text: string) => Promise<void>) {
+  /**
+   * `steps`: what `write` was given before the crash, in the order of the numbers. `accepted`: of a run that has begun before
+   * it is on disk itself; nothing outside is acted on until then.
+   */
+  constructor(
+    steps: readonly string[],
+    write: (number: number, text: string) => Promise<void>,
+    accepted?: Promise<unknown>,
+  ) {
     this.#write = write
+    if (accepted) this.#settleAfter(accepted)
     for (const text of steps) this.#read(JSON.parse(text) as Step)
     this.#lastNumber = steps.length
   }
@@ -103,11 +111,15 @@ export class Journal {
   /** Everything that was to be written later, and these. */
   #writeLater(steps: readonly Step[]): Promise<void> {
     const writes = [...this.#later.splice(0), ...steps].map((step) => this.#writeOne(step))
-    const settling = Promise.all([this.#settling, ...writes])
-      .then(() => undefined)
-      .finally(() => {
-        if (this.#settling === settling) this.#settling = undefined
-      })
+    return this.#settleAfter(Promise.all([this.#settling, ...writes]))
+  }
+
+  #settleAfter(written: Promise<unknown>): Promise<void> {
+    const settling: Promise<void> = written.then(() => {
+      if (this.#settling === settling) this.#settling = undefined
+    })
+    // Whoever is about to act asks for it; until then nobody has to hear that it failed.
+    settling.catch(() => undefined)
     this.#settling = settling
     return settling
   }

@@ -72,3 +72,30 @@ test('what runs again after a crash is bounded', async () => {
   expect(record.failure).toBeNull()
   expect(steps).toHaveLength(200)
 })
+
+test('a run that is not on disk itself acts on nothing, and goes on as soon as it is', async () => {
+  onDiskAtRequest.splice(0)
+  const accepted = Promise.withResolvers<void>()
+  const draft = document({
+    blocks: [trigger, choose('if'), block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
+    edges: ['start > if', 'if:condition-big > a'],
+  })
+  const going = world.run(draft, { n: 5 }, { ...run, journal: new Journal([], async () => {}, accepted.promise) })
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(onDiskAtRequest).toHaveLength(0)
+  accepted.resolve()
+  expect((await going).record.failure).toBeNull()
+  expect(onDiskAtRequest).toHaveLength(1)
+})
+
+test('a run that could not be written stops before it acts', async () => {
+  onDiskAtRequest.splice(0)
+  const draft = document({
+    blocks: [trigger, block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
+    edges: ['start > a'],
+  })
+  const refused = Promise.reject(new Error('The disk is full'))
+  const { suspension } = await world.run(draft, {}, { ...run, journal: new Journal([], async () => {}, refused) })
+  expect(suspension?.cause).toMatchObject({ message: 'The disk is full' })
+  expect(onDiskAtRequest).toEqual([])
+})

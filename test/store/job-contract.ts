@@ -54,6 +54,19 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       )
     })
 
+    test('whose run ends in the group that it is accepted in leaves its log entry only', async () => {
+      const { store, home } = here()
+      const row = jobOf(home, { startedAt: 5_000 })
+      const { executionId, createdAt } = row
+      const log = logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt })
+      const output = Uint8Array.of(1, 2)
+      await store.append([{ kind: 'job', row }, logWrite(log, output)])
+      expect(await store.getJob(executionId)).toBeUndefined()
+      expect(await store.parkJobs(true)).toEqual({ queued: 0, cut: 0 })
+      expect(await store.getExecution(executionId)).toMatchObject({ executionId, createdAt })
+      expect(await store.getJobOutput(executionId)).toEqual(output)
+    })
+
     test('that runs is cut when its process dies, and counts that; not when it is stopped in order', async () => {
       const { store, home } = here()
       const queued = jobOf(home)

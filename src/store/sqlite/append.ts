@@ -15,6 +15,7 @@ import { appendLogs } from './logs.ts'
 export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] | undefined {
   const rows: LogRow[] = []
   const refusals: Refusal[] = []
+  let ended: ReadonlySet<string> | undefined
   for (const [index, write] of writes.entries()) {
     if (write.kind === 'log') {
       rows.push(write.row)
@@ -22,8 +23,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       if (write.claim) claimRequest(sql, write.row, write.claim)
     } else if (write.kind === 'job') {
       const refused = write.claim && claimOf(sql, write.row, write.claim)
+      ended ??= endedIn(writes)
       if (refused) refusals.push({ index, ...refused })
-      else insertJob(sql, write.row)
+      else if (!ended.has(write.row.executionId)) insertJob(sql, write.row)
     } else if (write.kind === 'schedule') {
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
@@ -33,4 +35,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
   }
   if (rows.length > 0) appendLogs(sql, rows)
   return refusals.length > 0 ? refusals : undefined
+}
+
+/** Runs that end in the same group that they are accepted in: they need not become jobs. */
+function endedIn(writes: readonly Write[]): ReadonlySet<string> {
+  return new Set(writes.flatMap((write) => (write.kind === 'log' ? write.row.executionId : [])))
 }
