@@ -41,7 +41,7 @@ async function latency(): Promise<void> {
     await Bun.sleep(500)
     if (ms > 1_000) print(await sink.counts())
   }
-  console.log(await metricsOf(millrace))
+  console.log(await metricsOf(millrace, /^millrace_webhook_first_attempt_delay_seconds_(bucket.*0\.00|sum|count)/))
   await millrace.stop()
 }
 
@@ -72,6 +72,7 @@ async function hanging(): Promise<void> {
     await Bun.sleep(300)
     const counts = await sink.counts()
     print(counts)
+    console.log(await metricsOf(millrace, /^millrace_webhooks_(in_flight|pending) /))
     p99.push(counts.p99)
     await others
   }
@@ -232,11 +233,11 @@ async function drained(millrace: Millrace): Promise<void> {
     await Bun.sleep(200)
 }
 
-async function metricsOf({ url }: Millrace): Promise<string> {
+async function metricsOf({ url }: Millrace, wanted: RegExp): Promise<string> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return text
     .split('\n')
-    .filter((line) => /^millrace_webhook.*first/.test(line) && !line.startsWith('#'))
+    .filter((line) => wanted.test(line))
     .join('\n')
 }
 
