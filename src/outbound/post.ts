@@ -7,10 +7,10 @@ import {
 } from '../domain/outbound-request.ts'
 import { type AllowList, isAllowed, kindOf, literalAddress, refusalOf } from './addresses.ts'
 import { BrokenAnswer } from './answer-parser.ts'
-import { Deadline } from './deadline.ts'
 import { failureOf, neverConnected, wasReset } from './failures.ts'
 import { type Lookup, resolve, systemLookup } from './resolve.ts'
 import { nameOf, parseTarget, type Target } from './target.ts'
+import { Callers, TimeLimit } from './time-limit.ts'
 import { type Destination, Wire } from './wire.ts'
 
 export type PosterOptions = {
@@ -34,6 +34,9 @@ export class Poster {
   /** Connections without a request, by where they go; the one used last is at the end. */
   readonly #idle = new Map<string, Wire[]>()
   #idleCount = 0
+  readonly #callers = new Callers()
+  /** URLs that were read before: most requests go where others went. */
+  readonly #targets = new Map<string, Target>()
   #sweep: Timer | undefined
   #isStopped = false
 
@@ -46,13 +49,15 @@ export class Poster {
 
   /** Never throws: what goes wrong is an outcome. */
   readonly post = async (request: OutboundPost): Promise<OutboundPosted> => {
-    const deadline = new Deadline(request.timeoutMs, [request.signal], this.#clock)
+    const limit = new TimeLimit(request.timeoutMs, this.#clock)
+    this.#callers.add(request.signal, limit)
     try {
-      return await this.#post(request, deadline)
+      return await this.#post(request, limit)
     } catch (error) {
       return failed(error)
     } finally {
-      deadline.lift()
+      limit.lift()
+      this.#callers.delete(request.signal, limit)
     }
   }
 
@@ -64,23 +69,32 @@ export class Poster {
     this.#idle.clear()
   }
 
-  async #post(request: OutboundPost, deadline: Deadline): Promise<OutboundPosted> {
-    const target = parseTarget(request.url)
+  async #post(request: OutboundPost, limit: TimeLimit): Promise<OutboundPosted> {
+    if (limit.reason) throw limit.reason
+    const target = this.#targetOf(request.url)
     const bytes = Buffer.from(textOf(request, target, this.#userAgent))
     try {
-      deadline.phase = 'the address'
-      const addresses = await this.#addressesOf(target, deadline.signal)
-      deadline.phase = 'an answer'
-      return await this.#send(bytes, request.answerBytes, target, addresses, deadline)
+      const addresses = await this.#addressesOf(target, limit)
+      limit.phase = 'an answer'
+      return await this.#send(bytes, request.answerBytes, target, addresses, limit)
     } catch (error) {
-      if (deadline.signal.aborted) throw deadline.signal.reason
+      if (limit.reason) throw limit.reason
       if (!(error instanceof BrokenAnswer)) throw failureOf(error, target)
       throw new OutboundError('INVALID_RESPONSE', `${nameOf(target)} sent ${error.message}`, error)
     }
   }
 
-  async #addressesOf({ host, port }: Target, signal: AbortSignal): Promise<string[]> {
-    const addresses = await resolve(host, { lookup: this.#lookup, clock: this.#clock }, signal)
+  #targetOf(url: string): Target {
+    const known = this.#targets.get(url)
+    if (known) return known
+    const target = parseTarget(url)
+    if (this.#targets.size >= targetsMax) this.#targets.clear()
+    this.#targets.set(url, target)
+    return target
+  }
+
+  async #addressesOf({ host, port }: Target, limit: TimeLimit): Promise<string[]> {
+    const addresses = await resolve(host, { lookup: this.#lookup, clock: this.#clock }, limit.signal)
     const allowed = addresses.filter((address) => isAllowed(this.#allow, host, port, address))
     if (allowed.length > 0) return allowed
     throw new OutboundError('ADDRESS_REFUSED', refusalOf(host, port, kindOf(addresses[0]!)))
@@ -92,20 +106,20 @@ export class Poster {
     answerBytes: number,
     target: Target,
     addresses: readonly string[],
-    deadline: Deadline,
+    limit: TimeLimit,
   ): Promise<OutboundPosted> {
     for (const [index, address] of addresses.entries()) {
       const destination = destinationOf(target, address)
       const kept = this.#takeIdle(destination)
       if (kept) {
-        const outcome = await this.#tryKept(kept, bytes, answerBytes, destination, deadline)
+        const outcome = await this.#tryKept(kept, bytes, answerBytes, destination, limit)
         if (outcome) return outcome
       }
       try {
-        const wire = await connected(destination, deadline.signal)
-        return await this.#exchange(wire, bytes, answerBytes, destination, deadline)
+        const wire = await connected(destination, limit)
+        return await this.#exchange(wire, bytes, answerBytes, destination, limit)
       } catch (error) {
-        if (deadline.signal.aborted || !neverConnected(error) || index === addresses.length - 1) throw error
+        if (limit.reason || !neverConnected(error) || index === addresses.length - 1) throw error
       }
     }
     throw new Error('No address to connect to')
@@ -117,14 +131,14 @@ export class Poster {
     bytes: Uint8Array,
     answerBytes: number,
     destination: Destination,
-    deadline: Deadline,
+    limit: TimeLimit,
   ): Promise<OutboundPosted | undefined> {
     const startedAt = this.#clock.monotonic()
     try {
-      return await this.#exchange(wire, bytes, answerBytes, destination, deadline)
+      return await this.#exchange(wire, bytes, answerBytes, destination, limit)
     } catch (error) {
       const isStale = wasReset(error) && !wire.hasAnswered && this.#clock.monotonic() - startedAt < staleMsMax
-      if (isStale && !deadline.signal.aborted) return undefined
+      if (isStale && !limit.reason) return undefined
       throw error
     }
   }
@@ -134,17 +148,13 @@ export class Poster {
     bytes: Uint8Array,
     answerBytes: number,
     destination: Destination,
-    deadline: Deadline,
+    limit: TimeLimit,
   ): Promise<OutboundPosted> {
-    const abort = () => wire.close(deadline.signal.reason)
-    deadline.signal.addEventListener('abort', abort, { once: true })
-    try {
-      const { status, retryAfter, body } = await wire.send(bytes, answerBytes)
-      if (wire.isOpen) this.#keep(wire, destination)
-      return { ok: true, status, retryAfter, answer: body }
-    } finally {
-      deadline.signal.removeEventListener('abort', abort)
-    }
+    if (limit.reason) wire.close(limit.reason)
+    limit.onEnd = (reason) => wire.close(reason)
+    const { status, retryAfter, body } = await wire.send(bytes, answerBytes)
+    if (wire.isOpen) this.#keep(wire, destination)
+    return { ok: true, status, retryAfter, answer: body }
   }
 
   #takeIdle(destination: Destination): Wire | undefined {
@@ -185,23 +195,18 @@ export class Poster {
 }
 
 /** A connection whose caller has given up is closed when it comes. */
-async function connected(destination: Destination, signal: AbortSignal): Promise<Wire> {
+async function connected(destination: Destination, limit: TimeLimit): Promise<Wire> {
   const connecting = Wire.connect(destination)
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => {
+  const ended = Promise.withResolvers<never>()
+  limit.onEnd = (reason) => {
     connecting.then(
       (wire) => wire.close(),
       () => {},
     )
-    aborted.reject(signal.reason)
+    ended.reject(reason)
   }
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([connecting, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+  if (limit.reason) limit.onEnd(limit.reason)
+  return await Promise.race([connecting, ended.promise])
 }
 
 function destinationOf({ host, port, secure }: Target, address: string): Destination {
@@ -231,6 +236,7 @@ function failed(error: unknown): OutboundFailure {
 }
 
 const idleMs = 30_000
+const targetsMax = 1_000
 /** Many names may lead to one place. */
 const idlePerPlaceMax = 100
 const idleMax = 2_000

@@ -95,7 +95,9 @@ function failureOf(posted: OutboundPosted): AttemptFailure | null {
 
 /** Without secrets first: of half a secret nobody can tell that it is one. */
 function answerText(answer: Uint8Array, { redact }: Receiver): string {
-  return redact(new TextDecoder().decode(answer)).slice(0, answerCharsMax).toWellFormed()
+  return redact(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString())
+    .slice(0, answerCharsMax)
+    .toWellFormed()
 }
 
 const answerBytes = 2_048

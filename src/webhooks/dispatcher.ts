@@ -243,7 +243,8 @@ export class Dispatcher {
     const receiver = this.#receivers.of(line.lane.subscription)
     const item = receiver instanceof Promise || receiver.host !== line.host ? undefined : line.lane.take()
     if (item && !(receiver instanceof Promise)) {
-      if (!item.source && !item.reading) this.#attempts.readAhead([item, ...line.lane.ahead(readAhead)])
+      const unread = item.source || item.reading ? line.lane.unread(readAhead) : [item, ...line.lane.unread(0)]
+      if (unread.length > 0) this.#attempts.readAhead(unread)
       this.#own(this.#attempt(line, item, place, receiver))
     } else place.release(undefined)
     if (line.lane.readyCount > 0) this.#seat(line)
@@ -295,5 +296,5 @@ const spreadMsEach = 20
 /** The longest delay there is, with its tenth. */
 const delayMsMax = 660_000
 const retryMs = 1_000
-/** Deliveries whose bodies are read together with that of the one before them. */
-const readAhead = 31
+/** How far ahead of its turn what a delivery is made of is read, in deliveries. */
+const readAhead = 32

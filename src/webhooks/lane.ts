@@ -118,9 +118,12 @@ export class Lane {
     }
   }
 
-  /** Those whose turns come next, as far as nothing is known of what their bodies are made of. */
-  ahead(count: number): Item[] {
-    const next = this.#ready.slice(this.#readyFrom, this.#readyFrom + count)
+  /** The next whose turns come, when nothing is known of what the one is made of that is `distance` turns away. */
+  unread(distance: number): Item[] {
+    const from = this.#readyFrom + distance
+    const first = this.#ready[from]
+    if (!first || first.source || first.reading) return []
+    const next = this.#ready.slice(from, from + readTogether)
     return next.filter((item) => item.state === 'ready' && !item.source && !item.reading)
   }
 
@@ -236,4 +239,6 @@ const itemsMax = 2_000
 /** Fewer that are due than these, and the disk is read. */
 const readyMin = 250
 const readAtOnce = 500
+/** Deliveries whose runs are read from the log together. */
+const readTogether = 32
 const compactAt = 1_000
