@@ -9,7 +9,9 @@ export type Histogram = AnswerOf<'GET /api/editor/logs/histogram'>
 export type Parameters = Readonly<Record<string, string | number | undefined>>
 export type LogPages = InfiniteData<LogPage, string | null>
 
-export const pageSize = 100
+/** The first page is there soon; who scrolls on gets more at once. */
+const firstPageSize = 100
+const pageSize = 500
 
 /** Entries, newest first, page by page. A page stays as it was loaded: entries never change. */
 export function logsQuery(parameters: Parameters) {
@@ -25,7 +27,7 @@ export function logsQuery(parameters: Parameters) {
 
 export function loadPage(parameters: Parameters, cursor: string | null, signal?: AbortSignal): Promise<LogPage> {
   return call('GET /api/editor/logs', {
-    query: { ...parameters, limit: pageSize, cursor },
+    query: { ...parameters, limit: cursor === null ? firstPageSize : pageSize, cursor },
     ...(signal && { signal }),
   })
 }
