@@ -3,6 +3,7 @@ import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
 import { isoTime } from './answers.ts'
 import { statusOf } from './errors.ts'
+import { isSessionPair } from './session-cookie.ts'
 
 /** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
 export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
@@ -36,6 +37,19 @@ function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<str
   return new Response(hasNoBody ? null : body, { status, headers: withOwn(headers, response.headers) })
 }
 
+/**
+ * For an answer that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
+ * origin of their own, so that no page that a workflow makes can use the session of whoever opens it.
+ */
+export function sandboxed(response: Response): Response {
+  response.headers.append('content-security-policy', sandbox)
+  return response
+}
+
+const sandbox =
+  'sandbox allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-scripts ' +
+  'allow-top-navigation-by-user-activation'
+
 /** A plain object as long as the workflow sets none: then nothing has to be copied. */
 function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<string, string> | Headers {
   const entries = Object.entries(own)
@@ -44,8 +58,9 @@ function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<
   for (const [name, value] of entries) {
     const lower = name.toLowerCase()
     if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
-    if (typeof value === 'string') sent.set(name, value)
-    else for (const each of value) sent.append(name, each)
+    if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)
+    // Who is signed in here is no workflow's to say.
+    else for (const each of [value].flat()) if (!isSessionPair(each)) sent.append(name, each)
   }
   return sent
 }

@@ -13,6 +13,22 @@ export function tokenOf(headers: Headers): string | undefined {
   return undefined
 }
 
+/** The headers of a request as a workflow may see them: a browser adds its session to whatever it sends here. */
+export function withoutSession(headers: Headers): Headers {
+  const cookies = headers.get('cookie')
+  if (cookies === null || !cookies.includes(sessionCookie)) return headers
+  const others = cookies.split(';').filter((pair) => !isSessionPair(pair))
+  const shown = new Headers(headers)
+  if (others.length > 0) shown.set('cookie', others.join(';').trim())
+  else shown.delete('cookie')
+  return shown
+}
+
+/** Whether a pair of a `Cookie`, or a `Set-Cookie`, is about a session, however it is spaced. */
+export function isSessionPair(text: string): boolean {
+  return /^[\s=]*millrace_session\s*(=|;|$)/.test(text)
+}
+
 /** `Set-Cookie` for a session that lasts so long. */
 export function cookieFor(token: string, maxAgeS: number, isSecure: boolean): string {
   const secure = isSecure ? '; Secure' : ''

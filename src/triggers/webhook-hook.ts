@@ -43,7 +43,7 @@ export function requestKeyOf(
 
 /** What the run gets to see of a request. */
 export function inputOf(
-  { url, method, headers }: Request,
+  { url, method, headers }: Pick<Request, 'url' | 'method' | 'headers'>,
   { sender }: Hook,
   body: unknown,
   files: readonly RunFile[],

@@ -79,6 +79,18 @@ describe('a webhook', () => {
     expect((await world.call(`/api/workflows/${other.id}/executions/${executionId}`)).status).toBe(200)
   })
 
+  test('shows the workflow no session of a visitor who follows a link to it', async () => {
+    const { path } = await hook({ methods: ['GET'] })
+    const cookieOf = async (cookie: string) => {
+      const { executionId } = (await send(path, { method: 'GET', headers: { cookie } })).json
+      return (await outcome(executionId)).output.result.headers.cookie
+    }
+    expect(await cookieOf('a=1; millrace_session=a-token; b=2')).toBe('a=1; b=2')
+    expect(await cookieOf('millrace_session=a-token; b=2')).toBe('b=2')
+    expect(await cookieOf('millrace_session=a-token')).toBeUndefined()
+    expect(await cookieOf('a=1')).toBe('a=1')
+  })
+
   test('takes the methods that it names', async () => {
     const { path } = await hook({ methods: ['GET', 'PUT'] })
     const refused = await send(path, { body: {} })
@@ -192,6 +204,27 @@ describe('a webhook that answers with its workflow', () => {
     const answer = await send(path, { body: { text: 'made' } })
     expect(answer).toMatchObject({ status: 201, text: 'made' })
     expect(answer.headers.get('x-mine')).toBe('yes')
+  })
+
+  test('makes pages in an origin of their own, and signs nobody in or out', async () => {
+    paths += 1
+    const path = `page-${paths}`
+    const headers = [
+      { key: 'Content-Type', value: 'text/html' },
+      { key: 'Content-Security-Policy', value: "img-src 'none'" },
+      { key: 'Set-Cookie', value: 'millrace_session=of-another; Path=/' },
+      { key: 'set-cookie', value: 'mine=1' },
+    ]
+    const hooked = block('hook', 'webhook_trigger', { path, methods: ['GET'], respond: 'workflow' })
+    const page = block('r', 'response', { data: '<hook.query.page>', headers })
+    await world.deploy(document({ blocks: [hooked, page], edges: ['hook > r'] }))
+    const text = '<script>fetch("/api/editor/me")</script>'
+    const answer = await send(`${path}?page=${encodeURIComponent(text)}`, { method: 'GET' })
+    expect(answer).toMatchObject({ status: 200, text })
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toMatch(/^img-src 'none', sandbox .*allow-scripts/)
+    expect(policy).not.toContain('allow-same-origin')
+    expect(answer.headers.getSetCookie()).toEqual(['mine=1'])
   })
 })
 

@@ -21,8 +21,9 @@ import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { assertAllowed } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
-import { runAnswer } from '../run-answer.ts'
+import { runAnswer, sandboxed } from '../run-answer.ts'
 import type { RateWindow } from '../services.ts'
+import { withoutSession } from '../session-cookie.ts'
 import { webhookDetail } from '../webhook-operation.ts'
 
 /** What inbound webhooks stand on. Like the execute endpoint they answer from memory, but for the run's own commit. */
@@ -219,14 +220,15 @@ class Receiver {
       },
     })
     call.code = end.record.failure?.code
-    return runAnswer(end, headers)
+    return sandboxed(runAnswer(end, headers))
   }
 
   async #inputOf({ deployment, request, content, hook }: KnownCall, executionId: string): Promise<TriggerInput> {
     const { workspaceId, workflowId } = deployment
     const owner = { workspaceId, workflowId, executionId }
     const { body, files } = await bodyOf(content, (bytes, facts) => this.#services.storeFile(owner, bytes, facts))
-    return inputOf(request, hook, body, files)
+    const { url, method, headers } = request
+    return inputOf({ url, method, headers: withoutSession(headers) }, hook, body, files)
   }
 
   #hookOf(trigger: PlanTrigger): Hook {
