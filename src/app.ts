@@ -437,13 +437,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     address: { url: settings.baseUrl(), hostname: config.host, port: listener.port },
     routes: async () => [...server.app.routes, ...(await server.editor()).routes],
     async stop(graceMs) {
-      const graceEndsAt = clock.monotonic() + graceMs
       const stopped = listener.stop(false)
       await scheduler.stop()
       jobs.close()
       await runner.stop(graceMs)
       await jobs.stop()
-      await dispatcher.stop(Math.max(0, graceEndsAt - clock.monotonic()))
+      await dispatcher.stop(graceMs)
       await retention.stop()
       await files.stop()
       await writer.stop()

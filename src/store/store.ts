@@ -208,10 +208,7 @@ export interface Store extends SessionStore, DashboardStore {
     after: { dueAt: number; sequence: number } | null,
     limit: number,
   ): Promise<DueDelivery[]>
-  /**
-   * What bodies are made of, in rising order of sequence; nothing of entries that are gone. It ends early when texts are
-   * long: those behind the last one have to be asked for again.
-   */
+  /** What bodies are made of, by sequence; nothing of entries that are gone. */
   readDeliveries(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
   /** A page of a workflow's deliveries, the newest first; a rare state may give a short one. */
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>

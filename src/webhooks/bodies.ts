@@ -47,7 +47,7 @@ export class Bodies {
     item.source = undefined
     // What is read ahead and was not used.
     item.reading?.then(
-      (read) => typeof read === 'object' && this.#release(read),
+      (source) => this.#release(source),
       () => {},
     )
     item.reading = undefined
@@ -66,14 +66,13 @@ export class Bodies {
 
   /** Undefined when the log entry is gone. Rejects when it cannot be read now. */
   async of(item: Item): Promise<Message | undefined> {
-    while (!item.source) {
-      if (!item.reading) this.readAhead([item])
-      const reading = item.reading
+    if (!item.source && !item.reading) this.readAhead([item])
+    try {
+      item.source ??= await item.reading
+    } finally {
       item.reading = undefined
-      const read = await reading
-      if (read === 'gone') return undefined
-      if (read !== 'later') item.source = read
     }
+    if (!item.source) return undefined
     const { run, bodies } = item.source
     const body = bodies.get(item.include) ?? this.#make(run, item.include)
     bodies.set(item.include, body)
@@ -82,20 +81,17 @@ export class Bodies {
 
   /** Looks into the log for several at once: a look costs as much as what it finds. */
   readAhead(items: readonly Item[]): void {
+    // Of entries with long texts one is enough.
     const ahead = this.#chars < charsMax / 2 ? items : items.slice(0, 1)
     const inOrder = ahead.toSorted((one, other) => one.sequence - other.sequence)
     const read = this.#options.read(inOrder.map(({ sequence, include }) => ({ sequence, include })))
     for (const item of ahead) {
-      item.reading = read.then((runs) => this.#found(item, runs))
+      item.reading = read.then((runs) => {
+        const run = runs.find(({ sequence }) => sequence === item.sequence)
+        return run && item.state !== 'dropped' ? this.#keep(run, 1) : undefined
+      })
       item.reading.catch(() => {})
     }
-  }
-
-  #found(item: Item, runs: readonly DeliverySource[]): Source | 'gone' | 'later' {
-    const run = runs.find(({ sequence }) => sequence === item.sequence)
-    // The store stops where what it has read is long enough.
-    if (!run) return item.sequence > (runs.at(-1)?.sequence ?? Number.POSITIVE_INFINITY) ? 'later' : 'gone'
-    return item.state === 'dropped' ? 'later' : this.#keep(run, 1)
   }
 
   #keep(run: DeliverySource, uses: number): Source {

@@ -124,19 +124,6 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(rest).toEqual([])
     })
 
-    test('of long texts is read in several looks', async () => {
-      const { store } = world()
-      const subscription = await subscribe('a')
-      const traceSpans = JSON.stringify('x'.repeat(3_000_000))
-      for (let sequence = 1; sequence <= 4; sequence += 1) await record(sequence, owes(subscription), { traceSpans })
-      const needs = [4, 2, 1, 3].map((sequence) => ({ sequence, include: include.traceSpans }))
-      const sequences = async (wanted: { sequence: number; include: number }[]) =>
-        (await store.readDeliveries(wanted)).map((run) => run.sequence)
-      expect(await sequences(needs)).toEqual([1, 2])
-      expect(await sequences(needs.filter(({ sequence }) => sequence > 2))).toEqual([3, 4])
-      expect(await sequences(needs.map((need) => ({ ...need, include: 0 })))).toEqual([1, 2, 3, 4])
-    })
-
     test('keeps every attempt, and is over or due again as the last one says', async () => {
       const { store } = world()
       const subscription = await subscribe('a')

@@ -202,19 +202,6 @@ describe('a dispatcher', () => {
     expect(await world.store.pendingSubscriptions()).toEqual([])
   })
 
-  test('sends what is long as it sends what is short', async () => {
-    const subscription = await world.subscribe('a')
-    const webhooks = { deliveries: [{ subscription, include: 3 }], skipped: [], facts: null }
-    const rows = Array.from({ length: 12 }, (_, n) =>
-      world.row([], { webhooks, traceSpans: JSON.stringify([`${n}`.repeat(1_000_000)]) }),
-    )
-    await world.record(rows, false)
-    await world.start()
-    await world.pass(2_000, 500)
-    expect(world.attempts.map(({ body }) => body.length > 1_000_000)).toEqual(rows.map(() => true))
-    expect(await world.store.pendingSubscriptions()).toEqual([])
-  })
-
   test('holds up nobody for one that hangs, and has all of its own in the end', async () => {
     const [bad, good] = [await world.subscribe('bad'), await world.subscribe('good')]
     const held = Promise.withResolvers<OutboundPosted>()

@@ -76,23 +76,16 @@ export function nextDeliveries(
   return sql.all<DueDelivery>(selectNext, subscription, after?.dueAt ?? -1, after?.sequence ?? -1, limit)
 }
 
-/** What bodies are made of, in rising order; entries that are gone are left out, and what comes when it is long enough. */
+/** What bodies are made of; entries that are gone are left out. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
   const longs = new LongWalk(sql)
-  const sources: DeliverySource[] = []
-  let chars = 0
-  for (const need of needs.toSorted((one, other) => one.sequence - other.sequence)) {
-    const source = readSource(sql, longs, need)
-    if (!source) continue
-    sources.push(source)
-    chars += (source.finalOutput?.length ?? 0) + (source.traceSpans?.length ?? 0)
-    if (chars >= readCharsMax) break
-  }
-  return sources
+  return needs
+    .toSorted((one, other) => one.sequence - other.sequence)
+    .flatMap((need) => {
+      const source = readSource(sql, longs, need)
+      return source ? [source] : []
+    })
 }
-
-/** Characters of long texts after which one look ends: a single run may have tens of millions. */
-const readCharsMax = 4_194_304
 
 function readSource(sql: Sql, longs: LongWalk, { sequence, include: bits }: DeliveryNeed): DeliverySource | undefined {
   const long = longs.find(sequence)

@@ -13,6 +13,7 @@ import { type Dispatch, type DragEvent, type SetStateAction, useMemo, useRef } f
 import { useToast } from '../parts/toast.tsx'
 import { dropTarget, moveEdits } from './canvas-moves.ts'
 import { type CanvasEdge, type CanvasNode, measuredSizes, nodesOf } from './canvas-nodes.ts'
+import { isContainer } from './document.ts'
 import { useEditing } from './editing.tsx'
 import { freshId } from './fresh-id.ts'
 import { cardWidth, containerAt, sizesOf } from './geometry.ts'
@@ -91,6 +92,7 @@ export function useCanvasHandlers(now: CanvasNow) {
       },
       onNodeDrag(_: unknown, node: Node) {
         const { document } = draft.state()
+        if (!Object.values(document.blocks).some(isContainer)) return
         const known = new Map(latest.current.nodes.map((one) => [one.id, one]))
         const found = dropTarget(document, sizes(), known, node.id)
         latest.current.setTarget(found === (document.blocks[node.id]?.parentId ?? null) ? null : found)

@@ -1,0 +1,55 @@
+import type { Page } from 'playwright-core'
+import { call } from '../running-service.ts'
+import type { Visit } from './browser.ts'
+
+/** Waits for what a callback finds, while the page gets there. */
+export async function until<Found>(find: () => Promise<Found | undefined | false>): Promise<Found> {
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const found = await find()
+    if (found) return found
+    if (performance.now() > deadline) throw new Error('It did not happen')
+    await Bun.sleep(20)
+  }
+}
+
+export const node = (page: Page, name: string) => page.locator('.react-flow__node', { hasText: name }).first()
+export const port = (page: Page, name: string, handle: string) =>
+  node(page, name).locator(`[data-handleid="${handle}"]`)
+
+/** Runs a line as somebody who pastes it into a shell. */
+export async function shell(line: string): Promise<unknown> {
+  const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
+  const text = await new Response(child.stdout).text()
+  return JSON.parse(text)
+}
+
+export async function emptyWorkflow({ serving, apiKey, page }: Visit, name: string): Promise<string> {
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', { name, blocks: {}, edges: [] })
+  const { id } = body as { id: string }
+  await page.goto(`${serving.url}/workflows/${id}`)
+  await page.locator('.react-flow__pane').waitFor()
+  return id
+}
+
+/** What the service has, once the page has saved it. */
+export async function saved(
+  { serving, apiKey, page }: Visit,
+  id: string,
+): Promise<{
+  blocks: Record<string, { id: string; name: string; type: string; params: Record<string, unknown> }>
+  edges: { source: string; target: string; sourceHandle: string }[]
+}> {
+  await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
+  return (await call(`${serving.url}/api/workflows/${id}`, apiKey)).body
+}
+
+/** Deploys the draft that is open, and calls it with the line that the page shows. */
+export async function deployAndCall({ page, apiKey }: Visit): Promise<unknown> {
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Deploy', exact: true }).click()
+  await page.getByText('Version 1 is live').first().waitFor()
+  const line = (await page.getByTestId('snippet').textContent()) ?? ''
+  await page.keyboard.press('Escape')
+  return await shell(line.replace('YOUR_API_KEY', apiKey))
+}
