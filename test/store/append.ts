@@ -1,7 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../src/domain/clock.ts'
 import { LogSequence, newExecutionId } from '../../src/domain/ids.ts'
 import { LogWriter } from '../../src/events/writer.ts'
+import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { runRecord } from '../events/run-record.ts'
 import { install } from './installed.ts'
@@ -11,7 +13,7 @@ import { install } from './installed.ts'
  * make its disk fail. Prints a line when a run is acknowledged (`+id`) or refused (`-id code`), and when the health of
  * its writer changes (`!true`, `!false`), before it does anything else.
  */
-const [directory = '', mode = 'workers', wanted = '0', atOnce = '8', chars = '0', uneven = ''] = process.argv.slice(2)
+const [directory = '', mode = 'workers', wanted = '0', atOnce = '8', chars = '0', manner = ''] = process.argv.slice(2)
 const say = (line: string) => writeSync(1, `${line}\n`)
 
 // A disk that always seems fast, however slow it is: so both ways to it are gone.
@@ -50,14 +52,22 @@ async function record(): Promise<void> {
       left -= 1
       say(`+${executionId}`)
       // So that few end together at one time and many at another.
-      if (uneven && Math.random() < 0.5) await Bun.sleep(Math.random() * 30)
+      // So that the writer's thread keeps up, and is sent no group, whose flush would cover what the journal had.
+      if (manner === 'read') await Bun.sleep(5)
+      if (manner === 'uneven' && Math.random() < 0.5) await Bun.sleep(Math.random() * 30)
     } catch (error) {
       say(`-${executionId} ${(error as { code?: string }).code ?? error}`)
       await Bun.sleep(5)
     }
   }
 }
+
+/** As a backup does: the database takes in nothing that is written meanwhile, so nothing of it is flushed by the way. */
+const reader = manner === 'read' ? new Database(databasePath(directory), { readonly: true }) : undefined
+reader?.run('BEGIN')
+reader?.query('SELECT count(*) FROM logs').get()
 say('ready')
 await Promise.all(Array.from({ length: Number(atOnce) }, record))
 await writer.stop()
+reader?.close()
 await store.close()

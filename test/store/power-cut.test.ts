@@ -17,6 +17,7 @@ const traced = succeeds('strace', '-qq', '-e', 'trace=none', 'true')
 describe.each([
   ['alone', ['400', '1']],
   ['alone, with long outputs', ['600', '1', '24000']],
+  ['alone, with long outputs, while the database is being read', ['600', '1', '24000', 'read']],
   ['now alone, now together', ['900', '9', '0', 'uneven']],
 ] as const)('runs that end %s', (_, options) => {
   const folder = temporaryFolder()

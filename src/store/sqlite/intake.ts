@@ -81,9 +81,12 @@ export class Intake {
     this.#options.onDisk?.fill(0)
   }
 
-  /** A commit of its own for whoever has everything flushed that was taken in. */
+  /**
+   * A commit of its own for whoever has everything flushed that was taken in. It has to change something: SQLite leaves a
+   * page alone that would be as it was, and a commit without a page flushes nothing.
+   */
   touch(sql: Sql): void {
-    writeMark(sql, readMark(sql))
+    sql.run(countFlush)
   }
 
   /** Says, when all was taken in, that the next start need not look. */
@@ -207,4 +210,6 @@ export const selectGeneration = "SELECT value FROM marks WHERE name = 'journal-g
 export const forgetGeneration = "UPDATE marks SET value = 0 WHERE name = 'journal-generation'"
 
 const selectMark = "SELECT name, value FROM marks WHERE name IN ('journal', 'journal-generation')"
+const countFlush =
+  "INSERT INTO marks (name, value) VALUES ('journal-flushes', 1) ON CONFLICT DO UPDATE SET value = value + 1"
 const upsertMark = 'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'
