@@ -2,7 +2,7 @@ import type { DeliveryKey } from '../domain/delivery.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
 import { Attempts, type AttemptsOptions, isOutage } from './attempts.ts'
-import { type Item, Lane } from './lane.ts'
+import { type Item, Lane, type Line } from './lane.ts'
 import { type Place, Places } from './places.ts'
 import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
 import { Reminders } from './reminders.ts'
@@ -113,13 +113,10 @@ export class Dispatcher {
     this.#reminders.stop()
     this.#yielding.stop()
     this.#places.stop()
-    const ended = Promise.all(this.#underWay).then(() => {})
-    const grace = Promise.withResolvers<void>()
-    const timer = this.#options.clock.setTimer(graceMs, grace.resolve)
-    await Promise.race([ended, grace.promise])
-    timer.cancel()
+    const grace = this.#options.clock.setTimer(graceMs, () => this.#attempts.stop())
+    await Promise.all(this.#underWay)
+    grace.cancel()
     this.#attempts.stop()
-    await ended
   }
 
   #lineOf(subscription: number): Line {
@@ -143,6 +140,7 @@ export class Dispatcher {
       host: '',
       isFinding: false,
       wakeTimer: -1,
+      wakeAt: 0,
     }
     this.#lines.set(subscription, line)
     return line
@@ -183,17 +181,21 @@ export class Dispatcher {
         () => this.#wake(line, retryMs),
       )
       this.#own(reading)
-    } else if (lane.horizonAt !== undefined && line.wakeTimer === -1 && lane.readyCount === 0) {
+    } else if (lane.horizonAt !== undefined && lane.readyCount === 0) {
       this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, delayMsMax))
-    } else if (lane.isEmpty && !line.isFinding) {
+    } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
       this.#places.leave(line)
       this.#lines.delete(line.lane.subscription)
     }
   }
 
+  /** The earlier of two wakings counts. */
   #wake(line: Line, delayMs: number): void {
-    if (line.wakeTimer !== -1) return
+    const at = this.#options.clock.monotonic() + Math.max(delayMs, wakeMsMin)
+    if (line.wakeTimer !== -1 && line.wakeAt <= at) return
+    if (line.wakeTimer !== -1) this.#reminders.cancel(line.wakeTimer)
     line.wakeTimer = this.#reminders.set(Math.max(delayMs, wakeMsMin), { line, item: undefined })
+    line.wakeAt = at
   }
 
   /** Into the line of its host; who that is may have changed. */
@@ -271,16 +273,6 @@ export class Dispatcher {
     this.#underWay.add(promise)
     promise.finally(() => this.#underWay.delete(promise))
   }
-}
-
-/** A lane, and where it stands. */
-type Line = {
-  readonly lane: Lane
-  host: string
-  /** Whether its receiver is being found out. */
-  isFinding: boolean
-  /** Its timer for reading on; -1 when there is none. */
-  wakeTimer: number
 }
 
 /** Without an item: a lane that reads on. */

@@ -228,6 +228,18 @@ export class Lane {
   }
 }
 
+/** A lane, and where it stands. */
+export type Line = {
+  readonly lane: Lane
+  host: string
+  /** Whether its receiver is being found out. */
+  isFinding: boolean
+  /** Its timer for reading on; -1 when there is none. */
+  wakeTimer: number
+  /** On the monotonic clock. */
+  wakeAt: number
+}
+
 const beginning: Position = { dueAt: Number.NEGATIVE_INFINITY, sequence: 0 }
 
 function isBefore(one: Position, other: Position): boolean {
