@@ -57,7 +57,7 @@ export function MultiPick({
           />
         </div>
       )}
-      <fieldset className="max-h-72 overflow-y-auto pt-1">
+      <fieldset className="max-h-72 min-w-0 overflow-y-auto pt-1">
         <legend className="sr-only">{label}</legend>
         {found.map(({ value, label: text, icon, note, depth = 0 }) => (
           <label

@@ -6,12 +6,15 @@ export function Table({
   label,
   head,
   numbersFrom = head.length,
+  wideOnly = [],
   children,
 }: {
   label: string
   head: readonly ReactNode[]
   /** The first of the columns that hold numbers: their heads stand at the end, as their cells do. */
   numbersFrom?: number
+  /** Columns that are left out of a narrow page; their cells say so, too: `max-md:hidden`. */
+  wideOnly?: readonly number[]
   children: ReactNode
 }) {
   return (
@@ -28,6 +31,7 @@ export function Table({
                 className={classes(
                   'h-8 px-3 text-xs font-medium whitespace-nowrap text-muted',
                   index >= numbersFrom && 'text-right',
+                  wideOnly.includes(index) && 'max-md:hidden',
                 )}
               >
                 {cell}

@@ -56,12 +56,14 @@ export function EnvironmentSection() {
           Keys and tokens of other services belong here, not into workflows.
         </Empty>
       ) : (
-        <Table label="Environment variables" head={['Name', 'Value', 'Changed', '']}>
+        <Table label="Environment variables" wideOnly={[1, 2]} head={['Name', 'Value', 'Changed', '']}>
           {data.data.map((variable) => (
             <Row key={variable.name}>
               <Cell className="font-mono text-xs font-medium">{variable.name}</Cell>
-              <Cell className="text-muted">{variable.plain ? <Badge>shown in logs</Badge> : '••••••••'}</Cell>
-              <Cell className="text-muted">
+              <Cell className="text-muted max-md:hidden">
+                {variable.plain ? <Badge>shown in logs</Badge> : '••••••••'}
+              </Cell>
+              <Cell className="text-muted max-md:hidden">
                 <TimeAgo at={variable.updatedAt} />
               </Cell>
               <Cell className="text-right whitespace-nowrap">

@@ -56,7 +56,7 @@ export function KeysSection() {
           Make one to call workflows from your own programs.
         </Empty>
       ) : (
-        <Table label="API keys" head={['Name', 'Key', 'Reaches', 'Last used', 'Made', '']}>
+        <Table label="API keys" wideOnly={[2, 4]} head={['Name', 'Key', 'Reaches', 'Last used', 'Made', '']}>
           {shown.map((key) => (
             <Row key={key.id}>
               <Cell className="max-w-60">
@@ -64,11 +64,11 @@ export function KeysSection() {
                 {key.userId !== user.id && <span className="block text-xs text-muted">of another member</span>}
               </Cell>
               <Cell className="font-mono text-xs whitespace-nowrap text-muted">mrk_…{key.lastFour}</Cell>
-              <Cell className="text-muted">
+              <Cell className="text-muted max-md:hidden">
                 {key.workspaceId ? (workspaceOf(key) ?? 'one workspace') : 'all workspaces'}
               </Cell>
               <Cell className="text-muted">{key.lastUsedAt ? <TimeAgo at={key.lastUsedAt} /> : 'never'}</Cell>
-              <Cell className="text-muted">
+              <Cell className="text-muted max-md:hidden">
                 <TimeAgo at={key.createdAt} />
               </Cell>
               <Cell className="text-right whitespace-nowrap">

@@ -65,7 +65,7 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
           <ul className="flex flex-col gap-3">
             {data.map((webhook) => (
               <li key={webhook.id} className="rounded-lg border border-line bg-surface p-4">
-                <div className="flex items-start gap-3">
+                <div className="flex items-start gap-3 max-md:flex-col">
                   <div className="min-w-0 flex-1">
                     <p className="font-mono text-sm font-medium break-all">{webhook.url}</p>
                     <p className="mt-1 flex flex-wrap items-center gap-1.5">

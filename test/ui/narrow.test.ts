@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, document } from '../make.ts'
+import { call, deploy } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+
+let visited: Visit
+let workflowId: string
+beforeAll(async () => {
+  visited = await visit()
+  await visited.page.setViewportSize({ width: 390, height: 844 })
+  const { serving, apiKey } = visited
+  const blocks = [block('start', 'api_trigger'), block('trip', 'function', { code: 'throw new Error("No")' })]
+  const endpoint = await deploy(serving.url, apiKey, document({ name: 'Order', blocks, edges: ['start > trip'] }))
+  workflowId = endpoint.split('/').at(-2) ?? ''
+  await call(endpoint, apiKey, 'POST', {})
+}, 60_000)
+afterAll(() => visited.close())
+
+describe('on a phone', () => {
+  const paths = (): string[] => {
+    const home = `/w/${visited.workspaceId}`
+    const sections = ['keys', 'account', 'environment', 'workspace', 'usage', 'about'].map(
+      (name) => `${home}/settings/${name}`,
+    )
+    return [`${home}/workflows`, `${home}/logs`, `/workflows/${workflowId}/webhooks`, ...sections]
+  }
+
+  test('every screen keeps to its width, and readers of every kind can use it, light and dark', async () => {
+    const { page, serving } = visited
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const path of paths()) {
+        await page.goto(serving.url + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('networkidle')
+        const over = await page.evaluate(() => globalThis.document.documentElement.scrollWidth - innerWidth)
+        expect([path, colorScheme, over, await accessibilityFaults(page)]).toEqual([path, colorScheme, 0, []])
+      }
+    }
+  })
+
+  test('a run covers the list that it was found in, and gives it back', async () => {
+    const { page, serving, workspaceId } = visited
+    await page.goto(`${serving.url}/w/${workspaceId}/logs`)
+    await page.getByRole('row').nth(1).click()
+    const panel = page.getByRole('complementary', { name: 'Log entry' })
+    await panel.getByText('Error: No').first().waitFor()
+    expect((await panel.boundingBox())?.width).toBe(390)
+    await panel.getByRole('button', { name: 'Close' }).click()
+    await panel.waitFor({ state: 'detached' })
+    expect(visited.complaints).toEqual([])
+  })
+})
