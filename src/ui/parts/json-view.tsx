@@ -1,8 +1,9 @@
 import { ChevronRight } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { bytesText, countOf, countText } from './amount-text.ts'
 import { classes } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { openLevels } from './open-levels.ts'
 
 /** A value of a run, as a tree that opens where one looks. Only what is open is drawn, and long things in parts. */
 export function JsonView({
@@ -14,8 +15,10 @@ export function JsonView({
   value: unknown
   label: string
   aside?: ReactNode
+  /** Levels that are open at first, unless there is too much in them. */
   openDepth?: number
 }) {
+  const levels = useMemo(() => Math.max(1, openLevels(value, openDepth)), [value, openDepth])
   return (
     <section aria-label={label} className="min-w-0 overflow-hidden rounded-lg border border-line bg-surface">
       <header className="flex h-8 items-center gap-1 border-b border-line pr-1 pl-3">
@@ -25,7 +28,7 @@ export function JsonView({
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div tabIndex={0} className="max-h-120 overflow-auto px-3 py-2 font-mono text-xs leading-5 outline-offset-[-2px]">
-        <Value value={value} depth={0} openDepth={openDepth} />
+        <Value value={value} depth={0} openDepth={levels} />
       </div>
     </section>
   )
@@ -52,7 +55,7 @@ function Value({ name, value, depth, openDepth }: ValueProps) {
 function Branch({ name, value, depth, openDepth }: ValueProps & { value: object }) {
   const isList = Array.isArray(value)
   const keys = isList ? value.length : Object.keys(value).length
-  const [isOpen, setIsOpen] = useState(depth < openDepth && keys <= openMembersMax)
+  const [isOpen, setIsOpen] = useState(depth < openDepth)
   const [shown, setShown] = useState(partSize)
   if (keys === 0) return <Line name={name}>{isList ? '[]' : '{}'}</Line>
   const members: [string | number, unknown][] = !isOpen
@@ -152,6 +155,5 @@ function Truncated({ name, value: { size, preview } }: { name: string | number |
   )
 }
 
-const openMembersMax = 60
 const partSize = 100
 const textMax = 600
