@@ -34,8 +34,29 @@ function checkAuthentication(authentication: WebhookAuthentication): ParameterFi
   const findings = missing.map((member) =>
     error('MISSING_PARAMETER', `authentication.${member}`, `Authentication of the type "${type}" needs "${member}".`),
   )
+  findings.push(...checkSecret(authentication))
   if (type !== 'header' || !name || isHeaderName(name)) return findings
   return [...findings, error('INVALID_HEADER', 'authentication.name', `"${name}" cannot be the name of a header.`)]
+}
+
+/** What no request can ever carry would refuse every sender. A variable is judged by what it holds then. */
+function checkSecret({ type, token = '', value = '', scheme, secret = '' }: WebhookAuthentication): ParameterFinding[] {
+  if (type === 'bearer' && /\s/.test(token)) {
+    return [error('INVALID_PARAMETER', 'authentication.token', 'A bearer token has no spaces and no line breaks.')]
+  }
+  if (type === 'header' && (value !== value.trim() || hasControls(value))) {
+    const message = 'The value of a header has no line breaks, and no spaces at its ends.'
+    return [error('INVALID_PARAMETER', 'authentication.value', message)]
+  }
+  const isLiteral = secret !== '' && !secret.includes('{{')
+  if (type !== 'signature' || scheme !== 'standard' || !isLiteral || /^(whsec_)?[A-Za-z0-9+/_-]+=*$/.test(secret))
+    return []
+  const message = 'A secret of Standard Webhooks is "whsec_" and a key in base64.'
+  return [error('INVALID_PARAMETER', 'authentication.secret', message)]
+}
+
+function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text)
 }
 
 function checkIdempotency({ header, field }: WebhookIdempotency): ParameterFinding[] {

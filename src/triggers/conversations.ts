@@ -28,7 +28,10 @@ export class Conversations {
     const { listTurns, open } = this.#options
     const turns = await listTurns(workflowId, conversationId, turnsOf(messagesMax))
     const context = contextOf(workflowId, conversationId)
-    return turns.flatMap((sealed) => JSON.parse(open(sealed, context)) as ChatMessage[]).slice(-messagesMax)
+    const said = turns.flatMap((sealed) => JSON.parse(open(sealed, context)) as ChatMessage[]).slice(-messagesMax)
+    // Some models take no conversation that begins with an answer.
+    const first = said.findIndex(({ role }) => role === 'user')
+    return first === -1 ? [] : said.slice(first)
   }
 
   /** Keeps what was said and what was answered. Resolves when that is on disk. */

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../domain/errors.ts'
 import type { WebhookAuthentication } from '../domain/inbound-webhook.ts'
 import { parseTemplate } from '../domain/reference.ts'
+import { headerTexts } from './header-texts.ts'
 import { type SignedRequest, signatureProblem } from './signatures.ts'
 
 /** How a sender has to prove who it is, read once for each version. */
@@ -39,7 +40,8 @@ export function senderCheckOf(authentication: WebhookAuthentication): SenderChec
     case 'header':
       return checkOf(value, name.toLowerCase(), ({ headers }, expected) => {
         const given = headers.get(name)
-        if (given === null || !isSameText(given, expected)) throw notAllowed(name)
+        const texts = given === null ? [] : headerTexts(given)
+        if (!texts.some((text) => isSameText(text, expected))) throw notAllowed(name)
       })
     case 'signature':
       return checkOf(secret, undefined, (request, expected, now) => {

@@ -47,8 +47,15 @@ describe('who may talk to a chat', () => {
 
   test('by a password of other letters', async () => {
     const identifier = await chats.chat({ access: 'password', password: 'Schlüssel 鍵' })
-    const headers = { 'x-chat-password': encodeURIComponent('Schlüssel 鍵') }
-    expect((await chats.say(identifier, { input: 'Hi' }, headers)).status).toBe(200)
+    const utf8 = Buffer.from('Schlüssel 鍵').toString('latin1')
+    for (const password of [encodeURIComponent('Schlüssel 鍵'), utf8]) {
+      expect((await chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': password })).status).toBe(200)
+    }
+    const escaped = await chats.chat({ access: 'password', password: '50%20off' })
+    for (const password of ['50%20off', '50%2520off']) {
+      expect((await chats.say(escaped, { input: 'Hi' }, { 'x-chat-password': password })).status).toBe(200)
+    }
+    expect((await chats.say(escaped, { input: 'Hi' }, { 'x-chat-password': '50 off' })).status).toBe(401)
   })
 
   test('nobody, when the password names a variable that is not set', async () => {

@@ -58,6 +58,18 @@ describe('a chat', () => {
     )
   })
 
+  test('begins what it remembers with something that was asked, as models want it', async () => {
+    const identifier = await chats.chat({ historyMax: 3 })
+    const { conversationId } = (await chats.say(identifier, { input: 'One' })).json
+    await chats.say(identifier, { input: 'Two', conversationId })
+    await chats.say(identifier, { input: 'Three', conversationId })
+    expect(chats.told.map(({ content }) => content)).toEqual(['Repeat.', 'Two', '4: Two', 'Three'])
+    const short = await chats.chat({ historyMax: 1 })
+    const first = await chats.say(short, { input: 'One' })
+    await chats.say(short, { input: 'Two', conversationId: first.json.conversationId })
+    expect(chats.told.map(({ content }) => content)).toEqual(['Repeat.', 'Two'])
+  })
+
   test('tells agents the same when a run of it is run again by hand', async () => {
     const identifier = await chats.chat()
     const { conversationId } = (await chats.say(identifier, { input: 'One' })).json

@@ -35,3 +35,23 @@ test('who guesses addresses and secrets has few tries, and who knows the right o
   expect((await send(world, 'guarded', { authorization: 'Bearer right' })).status).toBe(202)
   await world.close()
 })
+
+test('a webhook that nobody could ever prove anything to is not deployed', async () => {
+  const world = await ExecutionWorld.open()
+  const refused = async (authentication: object) => {
+    const params = { path: crypto.randomUUID(), authentication }
+    const blocks = [block('hook', 'webhook_trigger', params), block('f', 'function', { code: 'return 1' })]
+    const { json } = await world.call('/api/workflows', {
+      body: document({ name: params.path, blocks, edges: ['hook > f'] }),
+    })
+    const deployed = await world.call(`/api/workflows/${json.id}/deploy`, { method: 'POST' })
+    return deployed.status === 200 ? [] : deployed.json.details.map(({ path }: { path: string }) => path)
+  }
+  const at = 'blocks.hook.params.authentication'
+  expect(await refused({ type: 'bearer', token: 'two words' })).toEqual([`${at}.token`])
+  expect(await refused({ type: 'header', name: 'X-Key', value: 'a line\n' })).toEqual([`${at}.value`])
+  expect(await refused({ type: 'signature', scheme: 'standard', secret: 'whsec_!!' })).toEqual([`${at}.secret`])
+  expect(await refused({ type: 'signature', scheme: 'standard', secret: 'whsec_{{KEY}}' })).toEqual([])
+  expect(await refused({ type: 'signature', scheme: 'github', secret: 'any text: !' })).toEqual([])
+  await world.close()
+})

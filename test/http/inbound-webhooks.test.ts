@@ -145,6 +145,15 @@ describe('a sender', () => {
     expect((await send(path, { body: {}, headers: { 'x-hook': 'a-long-value' } })).status).toBe(401)
   })
 
+  test('shows a header in other letters, however its program writes them', async () => {
+    const { path } = await hook({ authentication: { type: 'header', name: 'X-Hook', value: 'Schlüssel' } })
+    const utf8 = Buffer.from('Schlüssel').toString('latin1')
+    for (const value of ['Schlüssel', utf8]) {
+      expect((await send(path, { body: {}, headers: { 'x-hook': value } })).status).toBe(202)
+    }
+    expect((await send(path, { body: {}, headers: { 'x-hook': 'Schlussel' } })).status).toBe(401)
+  })
+
   test('signs the body as it is, byte by byte', async () => {
     const { path } = await hook({ authentication: { type: 'signature', scheme: 'github', secret: 'shared' } })
     const text = '{ "n":\t7.0 }'

@@ -13,6 +13,7 @@ import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { Upload } from '../../files/upload.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
+import { headerTexts } from '../../triggers/header-texts.ts'
 import { assertMay, type Caller, roleOf } from '../auth.ts'
 import { readChunks, refuseOversized } from '../body.ts'
 import { chatAnswer, Listening } from '../chat-answer.ts'
@@ -204,19 +205,19 @@ async function assertWelcome(call: Call): Promise<void> {
   if (given === null || given === '') {
     throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
   }
-  const isRight = isPassword(passwordText(given), chat.password ?? '', values)
-  if (isRight) return
+  const isRight = passwordTexts(given).map((text) => isPassword(text, chat.password ?? '', values))
+  if (isRight.includes(true)) return
   wrongPasswords(who, true)
-  if (isRight === undefined) variableMissing(deployment.workflowId)
+  if (isRight.includes(undefined)) variableMissing(deployment.workflowId)
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
-/** Browsers send a header's characters beyond Latin-1 percent-encoded, as the page does. */
-function passwordText(header: string): string {
+/** Browsers send no characters beyond Latin-1 in a header: the page percent-encodes it. Programs send it as it is. */
+function passwordTexts(header: string): string[] {
   try {
-    return decodeURIComponent(header)
+    return [...headerTexts(header), decodeURIComponent(header)]
   } catch {
-    return header
+    return headerTexts(header)
   }
 }
 

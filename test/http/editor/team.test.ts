@@ -47,7 +47,7 @@ describe('a key', () => {
     }
     expect(await details({ name: 'x', expiresAt: '2020-01-01' })).toEqual([400, 'expiresAt'])
     expect(await details({ name: 'x', expiresAt: 'soon' })).toEqual([400, 'expiresAt'])
-    expect(await details({ name: '' })).toEqual([400, 'name'])
+    for (const name of ['', '  ']) expect(await details({ name })).toEqual([400, 'name'])
     expect(await details({ name: 'x', workspaceId: 'elsewhere' })).toEqual([404, 'NOT_FOUND'])
   })
 })

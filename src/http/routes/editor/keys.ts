@@ -26,7 +26,7 @@ const Key = t.Object({
 })
 
 const NewKeyBody = t.Object({
-  name: t.String({ minLength: 1, maxLength: 200 }),
+  name: t.String({ maxLength: 200, pattern: '\\S', expected: 'a text of 1 to 200 characters' }),
   workspaceId: t.Optional(maybe(t.String())),
   expiresAt: t.Optional(maybe(t.String({ description: 'A time such as 2030-01-31T12:00:00Z, or a date.' }))),
 })
@@ -63,7 +63,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         const now = clock.now()
         const { text, hash, lastFour } = generateKey()
         const { userId } = caller
-        const facts = { name, userId, workspaceId, createdAt: now, expiresAt: expiryOf(expiresAt, now) }
+        const facts = { name: name.trim(), userId, workspaceId, createdAt: now, expiresAt: expiryOf(expiresAt, now) }
         const row: NewKey = { id: newId(), hash, lastFour, ...facts }
         await store.createKey(row)
         set.status = 201

@@ -11,7 +11,9 @@ import type { Services } from '../../services.ts'
 
 const role = oneOf(['owner', 'editor', 'viewer'])
 const sharedRole = t.Union([t.Literal('editor'), t.Literal('viewer')])
-const WorkspaceName = t.Object({ name: t.String({ minLength: 1, maxLength: 200, pattern: '\\S' }) })
+const WorkspaceName = t.Object({
+  name: t.String({ maxLength: 200, pattern: '\\S', expected: 'a text of 1 to 200 characters' }),
+})
 const Workspace = t.Object({ id: t.String(), name: t.String(), role, createdAt: Time })
 const Member = t.Object({ userId: t.String(), email: t.String(), role })
 const NewMember = t.Object({ email: t.String({ minLength: 1, maxLength: 254 }), role: sharedRole })
