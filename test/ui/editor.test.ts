@@ -130,6 +130,8 @@ describe('a draft that two look at', () => {
     for (const block of ['a', 'b', 'c']) {
       await page.locator(`.react-flow__node[data-id=${block}]`).click()
       await page.getByRole('complementary', { name: /^Block / }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Show everything' }).click()
     }
     await page.getByRole('button', { name: /problem/ }).click()
     await page

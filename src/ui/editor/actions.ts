@@ -34,20 +34,19 @@ export function useActions() {
       const isDone = node !== null && document.activeElement === node
       if (!isDone && tries > 0) requestAnimationFrame(() => focusNode(id, tries - 1))
     }
-    /** Brings a block into view when it is outside. */
+    /** Moves the canvas as far as it takes for a block to be in sight, once the panels around have their places. */
     const reveal = (id: string) => {
-      requestAnimationFrame(() => {
-        const box = document.querySelector('.react-flow')?.getBoundingClientRect()
-        const node = document.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`)?.getBoundingClientRect()
-        if (!box || !node) return
-        const isInside =
-          node.left > box.left + 20 &&
-          node.right < box.right - 20 &&
-          node.top > box.top + 20 &&
-          node.bottom < box.bottom - 20
-        if (!isInside)
-          void flow.fitView({ nodes: [{ id }], padding: 1.2, maxZoom: Math.min(flow.getZoom(), 1), duration: 200 })
-      })
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          const box = document.querySelector('.react-flow')?.getBoundingClientRect()
+          const node = document.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`)?.getBoundingClientRect()
+          if (!box || !node) return
+          const dx = shift(node.left, node.right, box.left, box.right)
+          const dy = shift(node.top, node.bottom, box.top, box.bottom)
+          const { x, y, zoom } = flow.getViewport()
+          if (dx !== 0 || dy !== 0) void flow.setViewport({ x: x + dx, y: y + dy, zoom }, { duration: 160 })
+        }),
+      )
     }
     const insert = (fragment: Fragment, by: Point) => {
       const { document } = now()
@@ -164,6 +163,16 @@ export function useActions() {
     }
   }, [draft, types, readOnly, flow, toast])
 }
+
+/** How far something must move to lie within bounds, with some room around it; what is too large begins at their start. */
+function shift(from: number, to: number, low: number, high: number): number {
+  if (from < low + room || to - from > high - low - 2 * room)
+    return from < low + room || to > high - room ? low + room - from : 0
+  return to > high - room ? high - room - to : 0
+}
+
+/** Between a block and the edge of the canvas. */
+const room = 40
 
 function firstBlock({ blocks }: Document): string | undefined {
   const all = Object.values(blocks)

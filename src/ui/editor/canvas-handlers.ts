@@ -31,6 +31,7 @@ export type CanvasNow = {
   setTarget: (id: string | null) => void
   onOffer: (place: Place, at: { x: number; y: number }) => void
   onAdd: (type: string, place: Place) => void
+  onBlock: ((id: string) => void) | undefined
 }
 
 /**
@@ -90,6 +91,7 @@ export function useCanvasHandlers(now: CanvasNow) {
         const ids = next.filter((edge) => edge.selected).map(({ id }) => id)
         draft.select(draft.state().selected, ids)
       },
+      onNodeClick: (_: unknown, { id }: Node) => latest.current.onBlock?.(id),
       onNodeDrag(_: unknown, node: Node) {
         const { document } = draft.state()
         if (!Object.values(document.blocks).some(isContainer)) return

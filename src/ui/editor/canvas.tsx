@@ -16,11 +16,14 @@ import { PortClick } from './port-handle.tsx'
 export function Canvas({
   onOffer,
   onAdd,
+  onBlock,
   showMap,
 }: {
   /** Offers blocks for a place, at a point of the page. */
   onOffer: CanvasNow['onOffer']
   onAdd: CanvasNow['onAdd']
+  /** A block was clicked, not dragged. */
+  onBlock?: (id: string) => void
   showMap: boolean
 }) {
   const { draft, readOnly } = useEditing()
@@ -29,7 +32,7 @@ export function Canvas({
   const [edges, setEdges] = useState<CanvasEdge[]>(() => edgesOf(document, [], selectedEdges))
   const [target, setTarget] = useState<string | null>(null)
   const { isDragging, onPort, onInsert, ...handlers } = useCanvasHandlers({
-    ...{ nodes, edges, setNodes, setEdges, setTarget, onOffer, onAdd },
+    ...{ nodes, edges, setNodes, setEdges, setTarget, onOffer, onAdd, onBlock },
   })
   useLayoutEffect(() => {
     if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))

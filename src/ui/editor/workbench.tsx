@@ -90,6 +90,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
             <Canvas
               onOffer={(place, at) => setOffer({ place, at, steps: true })}
               onAdd={(type, place) => actions.addByType(type, place)}
+              onBlock={actions.reveal}
               showMap={showMap}
             />
             <CanvasControls
