@@ -14,6 +14,8 @@ export type PasswordCheckOptions = {
 /** `address`: where it comes from. */
 export type SignInAttempt = { email: string; password: string; address: string }
 
+export type CheckedPassword = { userId: string; passwordHash: string }
+
 /** Attempts a minute for one account, whoever makes them. */
 const attemptsPerAccount = 10
 /** Attempts a minute from one address, at whatever account. */
@@ -45,15 +47,15 @@ export class PasswordCheck {
   }
 
   /**
-   * The account whose e-mail (or id) and password these are. Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED, or
+   * The account whose e-mail (or id) and password these are, and the hash they were compared with. Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED, or
    * OVERLOADED when too many hashes wait.
    */
-  async check({ email, password, address }: SignInAttempt): Promise<string> {
+  async check({ email, password, address }: SignInAttempt): Promise<CheckedPassword> {
     this.#assertAllowed(this.#addresses.take(address, attemptsPerAddress))
     this.#assertAllowed(this.#accounts.take(email.toLowerCase(), attemptsPerAccount))
     const [found, decoy] = await Promise.all([this.#findPassword(email), this.#decoyHash()])
     const isRight = await this.#turns.take(() => this.#verify(shortened(password), found?.passwordHash ?? decoy))
-    if (found && isRight) return found.userId
+    if (found && isRight) return found
     throw new AppError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
   }
 

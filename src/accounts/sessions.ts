@@ -67,10 +67,11 @@ export class Sessions {
 
   /** Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED or OVERLOADED. */
   async signIn(attempt: SignInAttempt): Promise<OpenedSession> {
-    const userId = await this.#passwords.check(attempt)
+    const { userId, passwordHash } = await this.#passwords.check(attempt)
     const token = newToken()
     const session = this.#sessionOf(token)
-    await this.#store.createSession({ ...session, userId })
+    // The password may have been changed while it was compared, because somebody else knew it.
+    await this.#store.createSession({ ...session, userId, passwordHash })
     return { token, userId, expiresAt: session.expiresAt }
   }
 

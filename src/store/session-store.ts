@@ -7,7 +7,10 @@ export interface SessionStore {
   /** The account that the installation was made with. */
   findOwner(): Promise<SignedIn | undefined>
 
-  /** Forgets sessions that had ended, and the oldest of the account beyond `sessionsMax`. NOT_FOUND for no such account. */
+  /**
+   * Forgets sessions that had ended, and the oldest of the account beyond `sessionsMax`. NOT_FOUND for no such account,
+   * INVALID_CREDENTIALS for one that has another password by now than the one it was opened with.
+   */
   createSession(session: NewSession): Promise<void>
   /** Also one that has ended. */
   findSession(hash: Uint8Array): Promise<SessionRow | undefined>
@@ -38,7 +41,14 @@ export const sessionsMax = 100
 /** An account, and what it may do in which workspace. */
 export type SignedIn = { userId: string; roles: Record<string, Role> }
 
-export type NewSession = { hash: Uint8Array; userId: string; createdAt: number; expiresAt: number }
+/** `passwordHash`: of the password that it is opened with, if it is. */
+export type NewSession = {
+  hash: Uint8Array
+  userId: string
+  createdAt: number
+  expiresAt: number
+  passwordHash?: string
+}
 
 export type SessionRow = SignedIn & { createdAt: number; expiresAt: number }
 

@@ -41,7 +41,7 @@ export interface Store extends SessionStore, DashboardStore {
   findUser(idOrEmail: string): Promise<UserRow | undefined>
   /** False when there is no such account. CONFLICT when another one has the e-mail. */
   setEmail(userId: string, email: string): Promise<boolean>
-  /** Ends the account's sessions but for the one that is kept, by its hash. False when there is no such account. */
+  /** Ends the account's sessions but for the one that is kept, by its hash, and its sign-in links. False when there is no such account. */
   setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
   /** Replaces the plan and the numbers of its own. False when there is no such account. */
   setPlan(userId: string, plan: OwnPlan): Promise<boolean>

@@ -55,6 +55,17 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(2))).toBeUndefined()
     })
 
+    test('is not opened with a password that was changed meanwhile', async () => {
+      const { store, home } = world()
+      await store.setPassword(home.userId, 'a hash')
+      const session = { hash: hash(1), userId: home.userId, createdAt: 1_000, expiresAt: 9_000 }
+      const late = store.createSession({ ...session, passwordHash: 'an older hash' })
+      expect(await rejectionOf(late)).toMatchObject({ code: 'INVALID_CREDENTIALS' })
+      expect(await store.findSession(hash(1))).toBeUndefined()
+      await store.createSession({ ...session, passwordHash: 'a hash' })
+      expect(await store.findSession(hash(1))).toBeDefined()
+    })
+
     test('ends with a new password, but for the one that set it', async () => {
       const { store, home } = world()
       await create(1)
@@ -99,11 +110,14 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(2))).toBeUndefined()
     })
 
-    test('of an account is the newest one, and no good when it is too old', async () => {
+    test('of an account is the newest one, and no good when it is too old, or the password was changed', async () => {
       const { store, home } = world()
       await store.createSignInToken({ hash: hash(8), userId: home.userId, createdAt: 2_000 })
       expect(await redeem(hash(7), 1)).toBeUndefined()
       expect(await redeem(hash(8), 1, 2_001)).toBeUndefined()
+      expect(await redeem(hash(8), 1)).toBeUndefined()
+      await store.createSignInToken({ hash: hash(8), userId: home.userId, createdAt: 2_000 })
+      await store.setPassword(home.userId, 'a hash')
       expect(await redeem(hash(8), 1)).toBeUndefined()
       const astray = { hash: hash(9), userId: 'nobody', createdAt: 1 }
       expect(await rejectionOf(store.createSignInToken(astray))).toMatchObject({ code: 'NOT_FOUND' })

@@ -23,8 +23,11 @@ export function findOwner(sql: Sql): SignedIn | undefined {
   return row && { userId: row.user_id, roles: rolesOf(row.roles) }
 }
 
-export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt }: NewSession): void {
+export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt, passwordHash }: NewSession): void {
   assertUser(sql, userId)
+  if (passwordHash !== undefined && findPassword(sql, userId)?.passwordHash !== passwordHash) {
+    throw new AppError('INVALID_CREDENTIALS', 'The password has changed meanwhile.')
+  }
   sql.run('DELETE FROM sessions WHERE expires_at <= ?', createdAt)
   sql.run(
     'INSERT INTO sessions (hash, user_id, created_at, expires_at) VALUES (?, ?, ?, ?)',

@@ -127,7 +127,7 @@ export function meRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'setPassword',
           summary: 'Set or change the password',
-          description: 'Ends every other session of the account.',
+          description: 'Ends every other session of the account, and its sign-in link.',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
