@@ -1,3 +1,4 @@
+import type { Timer } from '../domain/clock.ts'
 import type { DeliveryKey } from '../domain/delivery.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
@@ -42,6 +43,7 @@ export class Dispatcher {
   #isPumping = false
   /** Whether all that an earlier process left is known. */
   #isOpen = false
+  #opening: Timer | undefined
   readonly #underWay = new Set<Promise<void>>()
   #isStopping = false
 
@@ -75,16 +77,21 @@ export class Dispatcher {
     return this.#underWay.size === 0 && this.#lines.values().every(({ lane }) => lane.readyCount === 0)
   }
 
-  /** Takes up what an earlier process left. */
+  /** Takes up what an earlier process left, as soon as that can be read. Never rejects. */
   async open(): Promise<void> {
-    const pending = await this.#options.store.pendingSubscriptions()
-    this.#isOpen = true
-    // Not all at once: there may be thousands.
-    const spreadMs = Math.min(pending.length * spreadMsEach, spreadMsMax)
-    for (const subscription of pending) {
-      const line = this.#lineOf(subscription)
-      line.lane.distrust()
-      this.#wake(line, this.#options.random() * spreadMs)
+    try {
+      const pending = await this.#options.store.pendingSubscriptions()
+      this.#isOpen = true
+      // Not all at once: there may be thousands.
+      const spreadMs = Math.min(pending.length * spreadMsEach, spreadMsMax)
+      for (const subscription of pending) {
+        const line = this.#lineOf(subscription)
+        line.lane.distrust()
+        this.#wake(line, this.#options.random() * spreadMs)
+      }
+    } catch (error) {
+      if (!isOutage(error)) this.#options.onBug(error)
+      if (!this.#isStopping) this.#opening = this.#options.clock.setTimer(retryMs, () => void this.open())
     }
   }
 
@@ -110,6 +117,7 @@ export class Dispatcher {
   /** Starts no more attempts, lets those on their way end for `graceMs` at most, and writes down what came of them. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
+    this.#opening?.cancel()
     this.#reminders.stop()
     this.#yielding.stop()
     this.#places.stop()

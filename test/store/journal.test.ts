@@ -1,18 +1,16 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, statSync, writeFileSync } from 'node:fs'
 import type { LogRow } from '../../src/domain/log.ts'
 import { logWrite } from '../../src/domain/write.ts'
-import { copyDatabase } from '../../src/store/sqlite/copy.ts'
 import { Journal } from '../../src/store/sqlite/journal.ts'
 import { halfBytes, halves, journalPath } from '../../src/store/sqlite/journal-file.ts'
-import { databasePath } from '../../src/store/sqlite/open.ts'
+import { databasePath, type OpenOptions } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { Thread } from '../../src/store/sqlite/thread.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { appendLogs } from './append-logs.ts'
-import { recordedIn, startAppending } from './appending-process.ts'
 import { type Installed, install, logRow } from './installed.ts'
 import { untilJournaled } from './journaled.ts'
 import { logQuery } from './log-model.ts'
@@ -25,12 +23,12 @@ afterEach(() => folder[Symbol.dispose]())
 
 describe('a journal', () => {
   /** Flushes that take as long as a test says, in front of a real database. */
-  async function world() {
+  async function world(more: Partial<OpenOptions> = {}) {
     const direct = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
     const home = await install(direct)
     await direct.close()
     const onDisk = new Float64Array(new SharedArrayBuffer(8))
-    const database = { path: databasePath(folder.path), sync: 'normal' } as const
+    const database = { path: databasePath(folder.path), sync: 'normal', ...more } as const
     const thread = await Thread.start(database, { journal: { onDisk } })
     let [nowMs, tookMs, sequence] = [0, 0.1, 1]
     const lost: string[] = []
@@ -165,6 +163,17 @@ describe('a journal', () => {
     expect(it.commit(1, { finalOutput })).toBe(true)
   })
 
+  test('says when the database does not take it in, and once it does', async () => {
+    await using it = await world({ busyTimeoutMs: 20 })
+    using other = new Database(databasePath(folder.path))
+    other.run('BEGIN IMMEDIATE')
+    expect(it.commit()).toBe(true)
+    expect(await it.journal.caughtUp()).toBe(false)
+    other.run('ROLLBACK')
+    expect(await it.journal.caughtUp()).toBe(true)
+    expect(it.journal.caughtUp()).toBeUndefined()
+  })
+
   test('has what an entry refuses told, and keeps the others', async () => {
     await using it = await world()
     const twice = { executionId: 'twice' }
@@ -252,38 +261,3 @@ describe('a store with a journal', () => {
     await again.close()
   })
 })
-
-test('a copy that is made after kill -9 has every acknowledged run, also those that only the journal has', async () => {
-  const child = startAppending({ directory: folder.path, mode: 'workers', wanted: 1_000_000, atOnce: 1 })
-  await child.until(() => child.acknowledged.size > 200)
-  child.kill('SIGKILL')
-  await child.exited
-  expect(existsSync(journalPath(databasePath(folder.path), 0))).toBe(true)
-  using place = temporaryFolder()
-  copyDatabase(databasePath(folder.path), join(place.path, 'millrace.db'))
-  const store = await openSqliteStore({ directory: place.path, sync: 'full', mode: 'direct' })
-  const recorded = await recordedIn(store)
-  await store.close()
-  expect([...child.acknowledged].filter((id) => !recorded.has(id))).toEqual([])
-}, 20_000)
-
-test('a copy that is made while runs are recorded has those before it, and none after it from a journal beside it', async () => {
-  const child = startAppending({ directory: folder.path, mode: 'workers', wanted: 1_000_000, atOnce: 1 })
-  await child.until(() => child.acknowledged.size > 200)
-  using place = temporaryFolder()
-  const before = new Set(child.acknowledged)
-  copyDatabase(databasePath(folder.path), join(place.path, 'millrace.db'))
-  const copiedAt = Date.now()
-  const [path, copy] = [databasePath(folder.path), databasePath(place.path)]
-  // The first of an id's digits are the milliseconds at which it was made.
-  const isLater = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16) > copiedAt
-  await child.until(() => [...child.acknowledged].filter(isLater).length > 100)
-  child.kill('SIGKILL')
-  await child.exited
-  for (const half of halves) copyFileSync(journalPath(path, half), journalPath(copy, half))
-  const store = await openSqliteStore({ directory: place.path, sync: 'full', mode: 'direct' })
-  const recorded = await recordedIn(store)
-  await store.close()
-  expect([...before].filter((id) => !recorded.has(id))).toEqual([])
-  expect([...child.acknowledged].filter((id) => isLater(id) && recorded.has(id))).toEqual([])
-}, 20_000)

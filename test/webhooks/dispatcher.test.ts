@@ -202,6 +202,24 @@ describe('a dispatcher', () => {
     expect(await world.store.pendingSubscriptions()).toEqual([])
   })
 
+  test('takes up what an earlier process left when the disk cannot be read at its start, too', async () => {
+    const subscription = await world.subscribe('a')
+    const row = world.row([subscription])
+    await world.record([row], false)
+    let isDown = true
+    const pendingSubscriptions = async () => {
+      if (isDown) throw new AppError('STORAGE_UNAVAILABLE', 'full')
+      return await world.store.pendingSubscriptions()
+    }
+    await world.start({ store: { ...world.store, pendingSubscriptions } })
+    await world.pass(5_000, 500)
+    expect(world.attempts).toHaveLength(0)
+    isDown = false
+    await world.pass(5_000, 500)
+    expect(await world.stateOf({ sequence: row.sequence, subscription })).toBe('delivered')
+    expect(world.attempts).toHaveLength(1)
+  })
+
   test('holds up nobody for one that hangs, and has all of its own in the end', async () => {
     const [bad, good] = [await world.subscribe('bad'), await world.subscribe('good')]
     const held = Promise.withResolvers<OutboundPosted>()

@@ -57,10 +57,7 @@ export class Executor {
 
   /** Takes in what the journal holds, and says what came of it since the last time. */
   takeIn(): Taken {
-    this.#guarded((connection) => {
-      if (this.#suspect) this.#mend(connection)
-      this.#intake?.take(connection)
-    })
+    this.#takeInAll()
     return this.#intake?.report() ?? { walBytes: 0, lost: [] }
   }
 
@@ -163,7 +160,8 @@ export class Executor {
   }
 
   #read<Name extends OperationName>(operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
-    this.#takeInIfPossible()
+    if (operation.complete && this.#intake?.isDue) this.#takeInAll()
+    else this.#takeInIfPossible()
     return this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
   }
 
@@ -189,6 +187,13 @@ export class Executor {
       else if (failure?.kind === 'io' || failure?.kind === 'unusable') this.#drop()
       throw failure ? unavailable(failure.message, error) : error
     }
+  }
+
+  #takeInAll(): void {
+    this.#guarded((connection) => {
+      if (this.#suspect) this.#mend(connection)
+      this.#intake?.take(connection)
+    })
   }
 
   /** False when something of it is left: the next call tries again. */

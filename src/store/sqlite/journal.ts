@@ -114,9 +114,13 @@ export class Journal {
     this.#workflows.set(workflowId, workspaceId)
   }
 
-  /** Resolves when the database has all that was put into the journal before; undefined when it has. Never rejects. */
-  caughtUp(): Promise<void> | undefined {
-    return this.#bytesTaken === this.#bytesWritten ? undefined : this.#takeIn()
+  /**
+   * Resolves when the database has all that was put into the journal before; undefined when it has. False: it does not take
+   * it in now. Never rejects.
+   */
+  caughtUp(): Promise<boolean> | undefined {
+    const upTo = this.#bytesWritten
+    return this.#bytesTaken === upTo ? undefined : this.#takeIn().then(() => this.#bytesTaken >= upTo)
   }
 
   /** After an error of the disk that the thread met. What the journal does not need it gives back, in case the disk is full. */

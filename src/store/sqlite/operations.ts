@@ -36,11 +36,13 @@ export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>
 
 /**
  * What a call does: writes run one after the other in one transaction each, reads beside them. `searches`: a read that may
- * take some milliseconds, or many where texts are long; nobody else waits for it.
+ * take some milliseconds, or many where texts are long; nobody else waits for it. `complete`: a read that rejects while the
+ * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean
   searches?: boolean
+  complete?: boolean
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
 }
 
@@ -132,16 +134,16 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getExecution: { writes: false, searches: true, run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
-  getJobSteps: { writes: false, run: jobs.getJobSteps },
-  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
-  listCutJobs: { writes: false, run: jobs.listCutJobs },
+  getJobSteps: { writes: false, complete: true, run: jobs.getJobSteps },
+  listQueuedJobs: { writes: false, complete: true, run: jobs.listQueuedJobs },
+  listCutJobs: { writes: false, complete: true, run: jobs.listCutJobs },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
-  pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },
-  nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
-  readDeliveries: { writes: false, run: deliveries.readDeliveries },
+  pendingSubscriptions: { writes: false, complete: true, run: deliveries.pendingSubscriptions },
+  nextDeliveries: { writes: false, complete: true, run: deliveries.nextDeliveries },
+  readDeliveries: { writes: false, complete: true, run: deliveries.readDeliveries },
   listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },
   getDelivery: { writes: false, run: deliveryLists.getDelivery },
   listAttempts: { writes: false, run: deliveryLists.listAttempts },

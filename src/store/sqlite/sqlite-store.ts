@@ -3,6 +3,7 @@ import type { Write } from '../../domain/write.ts'
 import type { Store } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor } from './executor.ts'
+import { unavailable } from './failures.ts'
 import { Journal } from './journal.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
@@ -110,11 +111,15 @@ async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost
     return heard(writing).finally(() => checkpoints.count())
   }
   const call: Call = (name, args) => {
-    const { writes, searches } = operations[name]
+    const { writes, searches, complete } = operations[name]
     if (writes) return counted(writer.call(name, args))
     const read = () => (searches ? searcher : reader).get().then((thread) => thread.call(name, args))
     const behind = journal.caughtUp()
-    return behind ? behind.then(read) : read()
+    if (!behind) return read()
+    return behind.then((isComplete) => {
+      if (complete && !isComplete) throw unavailable('The database does not take in now what was recorded last.')
+      return read()
+    })
   }
   return {
     ...storeOf(call, {
