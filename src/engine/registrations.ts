@@ -12,7 +12,24 @@ export function checkOf({ plan, findings }: Compilation, at: number): Check {
   if (!plan) return { findings, registrations: noRegistrations, nextTimes: undefined }
   const registrations = registrationsOf(plan, at)
   const { schedule } = registrations
-  return { findings, registrations, nextTimes: schedule ? timesAfter(schedule.rule, at, timesShown) : undefined }
+  if (!schedule) return { findings, registrations, nextTimes: undefined }
+  const nextTimes = timesAfter(schedule.rule, at, timesShown)
+  const late = nextTimes.length === 0 ? [neverDue(plan)] : []
+  return { findings: [...findings, ...late], registrations, nextTimes }
+}
+
+function neverDue({ triggers }: Plan): Finding {
+  const node = triggers.get('schedule')?.node
+  const [blockId, blockName] = [node?.id ?? null, node?.name ?? null]
+  const message = `The schedule of "${blockName}" is over: no time is left before its end.`
+  return {
+    level: 'warning',
+    code: 'SCHEDULE_OVER',
+    path: `blocks.${blockId}.params.endAt`,
+    blockId,
+    blockName,
+    message,
+  }
 }
 
 /** What a version registers when it becomes active. */

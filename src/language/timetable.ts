@@ -30,6 +30,12 @@ export function timetableOf(rule: TimetableRule): Timetable {
 
 /** What is wrong with a cron expression, for people; undefined when it can be used. */
 export function cronProblem(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/).filter(Boolean).length
+  // A name such as @daily stands for five.
+  if (fields !== 5 && fields !== 6 && !/^@\w+$/.test(expression.trim())) {
+    const order = 'minute, hour, day, month, weekday, and perhaps seconds in front'
+    return `The cron expression "${expression}" cannot be read: it has ${fields} fields, and needs five or six: ${order}.`
+  }
   try {
     if (cron(expression, 'UTC').next(0) !== null) return undefined
     return `The cron expression "${expression}" names no day that ever comes.`

@@ -33,3 +33,13 @@ test('a run by schedule is a run like others, of the owner, until the plan allow
   expect((await world.call('/metrics')).text).toContain('millrace_schedule_delay_seconds_count 1\n')
   await world.close()
 }, 20_000)
+
+test('a schedule that is over is deployed with a warning', async () => {
+  const world = await ExecutionWorld.open()
+  const params = { intervalMs: 1_000, endAt: '2020-01-01' }
+  const { json } = await world.call('/api/workflows', { body: document({ blocks: [block('it', 'schedule', params)] }) })
+  expect(json.findings).toMatchObject([{ level: 'warning', code: 'SCHEDULE_OVER', blockId: 'it' }])
+  const deployed = await world.call(`/api/workflows/${json.id}/deploy`, { method: 'POST' })
+  expect(deployed.json).toMatchObject({ version: 1, warnings: [{ code: 'SCHEDULE_OVER' }], schedule: { next: [] } })
+  await world.close()
+})

@@ -118,6 +118,12 @@ describe('a cron expression', () => {
     },
   )
 
+  test('one with too few or too many fields is told how many there are', () => {
+    expect(cronProblem('* * *')).toContain('it has 3 fields, and needs five or six')
+    expect(cronProblem(' ')).toContain('it has 0 fields')
+    expect(cronProblem('@daily')).toBeUndefined()
+  })
+
   test.each(['* * * * *', '*/5 * * * * *', '0 9 * * MON-FRI', '0 0 29 2 *', '15 10 L * *'])('"%s" is taken', (text) => {
     expect(cronProblem(text)).toBeUndefined()
   })
