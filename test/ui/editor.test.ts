@@ -90,6 +90,26 @@ describe('a draft that two look at', () => {
     await other.close()
   }, 60_000)
 
+  test('offers what earlier blocks gave in the latest run of the log, when none was made here', async () => {
+    const { page, serving, apiKey } = visited
+    const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', {
+      name: 'Samples',
+      blocks: {
+        a: { type: 'api_trigger', name: 'A', params: { inputFormat: [{ name: 'city', type: 'string' }] } },
+        b: { type: 'response', name: 'B', position: { x: 320, y: 0 }, params: { data: { city: '<api.city>' } } },
+      },
+      edges: [{ source: 'a', target: 'b' }],
+    })
+    const { id } = body as { id: string }
+    await call(`${serving.url}/api/workflows/${id}/deploy`, apiKey, 'POST')
+    await call(`${serving.url}/api/workflows/${id}/execute`, apiKey, 'POST', { city: 'Faro' })
+    await page.goto(`${serving.url}/workflows/${id}`)
+    await page.locator('.react-flow__node[data-id=b]').click()
+    const status = page.getByRole('complementary', { name: 'Block B' }).getByLabel('Status')
+    await status.pressSequentially('<api.ci')
+    await page.getByRole('option', { name: '<api.city>' }).getByText('Faro', { exact: true }).waitFor()
+  }, 60_000)
+
   test('shows markup in names, values and answers as text', async () => {
     const { page, serving, apiKey, complaints } = visited
     const bad = '<img src=x onerror="globalThis.hit=1"><script>hit=1</script>'

@@ -13,18 +13,50 @@ export function useSuggestions(): readonly Suggestion[] {
 
 /** Everything that a block can refer to: upstream outputs, variables, names of the environment. */
 export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
-  const { types, run, workspaceId } = useEditing()
+  const { types, run, workspaceId, workflowId } = useEditing()
   const document = useDraft((state) => state.document)
   const entries = useSyncExternalStore(run.watch, () => run.state().entries)
   const { data } = useQuery({
     queryKey: ['environment', workspaceId],
     queryFn: ({ signal }) => call('GET /api/workspaces/:id/environment', { params: { id: workspaceId }, signal }),
   })
+  const hasRun = entries.length > 0
+  // Until something was run here: what the log has of the latest run, whoever started it.
+  const { data: logged } = useQuery({
+    queryKey: ['latest-outputs', workflowId],
+    enabled: !hasRun,
+    staleTime: 60_000,
+    queryFn: ({ signal }) => latestOutputs(workspaceId, workflowId, signal),
+  })
   return useMemo(() => {
-    const samples = new Map(
-      entries.flatMap(({ blockId: id, span }) => (span?.status === 'success' ? [[id, span.output] as const] : [])),
+    const ran = entries.flatMap(({ blockId: id, span }) =>
+      span?.status === 'success' ? [[id, span.output] as const] : [],
     )
+    const samples = hasRun || !logged ? new Map(ran) : logged
     const names = data?.data.map(({ name }) => ({ text: `{{${name}}}`, from: 'Environment' })) ?? []
     return [...suggestionsFor(document, blockId, (type) => types.get(type), samples), ...names]
-  }, [document, blockId, types, entries, data])
+  }, [document, blockId, types, entries, hasRun, logged, data])
+}
+
+type TraceSpan = { blockId?: string | null; status?: string; output?: unknown; children?: readonly TraceSpan[] }
+
+/** What each block gave in the latest run of the log that went well. */
+async function latestOutputs(
+  workspaceId: string,
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<Map<string, unknown>> {
+  const query = { workspaceId, workflowIds: workflowId, level: 'info', limit: 1 } as const
+  const [entry] = (await call('GET /api/editor/logs', { query, signal })).data
+  if (!entry) return new Map()
+  const { data } = await call('GET /api/editor/logs/:id', { params: { id: entry.id }, signal })
+  const outputs = new Map<string, unknown>()
+  const gather = (spans: readonly TraceSpan[]) => {
+    for (const { blockId, status, output, children } of spans) {
+      if (blockId && status === 'success') outputs.set(blockId, output)
+      if (children) gather(children)
+    }
+  }
+  gather((data.executionData.traceSpans ?? []) as readonly TraceSpan[])
+  return outputs
 }
