@@ -3,6 +3,11 @@ import type { Page } from 'playwright-core'
 
 /** What `axe-core` finds on a page that is serious or critical: a line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // What fades in is hard to read until it is there.
+  await page.evaluate(async () => {
+    const moving = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().iterations === 1)
+    await Promise.allSettled(moving.map(({ finished }) => finished))
+  })
   // By the debugger, which the page's policy does not hold.
   await page.evaluate(axe.source)
   const violations = await page.evaluate(async () => {
