@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { AttemptOutcome, DeliveryAttempt, DeliveryKey, DeliveryState } from '../../src/domain/delivery.ts'
 import type { LogRow, RunWebhooks } from '../../src/domain/log.ts'
 import { include } from '../../src/domain/webhook.ts'
-import type { AttemptWrite } from '../../src/domain/write.ts'
+import { type AttemptWrite, logWrite } from '../../src/domain/write.ts'
 import type { Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
 import { appendLogs } from './append-logs.ts'
@@ -147,6 +147,20 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.getDelivery(key)).toMatchObject({ state: 'delivered', attempts: 3, dueAt: null })
       expect(await store.listAttempts(key)).toEqual([first, second, third].map(({ attempt }) => attempt))
       expect(await store.pendingSubscriptions()).toEqual([])
+    })
+
+    test('knows its attempt, however soon after its run that is written', async () => {
+      const { store, home } = world()
+      const subscription = await subscribe('a')
+      const webhooks = { ...owes(subscription), skipped: [], facts: null }
+      const owing = (sequence: number) => logWrite(logRow(home, sequence, { webhooks }))
+      await store.append([owing(5), attemptWrite({ sequence: 5, subscription }, delivered)])
+      for (let sequence = 6; sequence < 30; sequence += 1) {
+        await store.append([owing(sequence)])
+        await store.append([attemptWrite({ sequence, subscription }, delivered)])
+      }
+      expect((await list('delivered')).deliveries).toHaveLength(25)
+      expect(await store.nextDeliveries(subscription, null, 9)).toEqual([])
     })
 
     test('that is gone takes no attempts', async () => {
