@@ -14,13 +14,13 @@ export function showsWindow(headers: Record<string, unknown>): boolean {
   return headers['x-ratelimit-limit'] !== undefined
 }
 
-/** Throws RATE_LIMIT_EXCEEDED, with the time to wait, for a request that had no room in its window. */
-export function assertAllowed({ allowed, limit, resetAt }: RateWindow, now: number): void {
+/** Throws RATE_LIMIT_EXCEEDED, with the time to wait, for a request that had no room in its window. `what` is counted. */
+export function assertAllowed({ allowed, limit, resetAt }: RateWindow, now: number, what = 'requests'): void {
   if (allowed) return
   const retryAfterS = Math.max(1, Math.ceil((resetAt - now) / 1000))
   throw new AppError(
     'RATE_LIMIT_EXCEEDED',
-    `More than ${limit} requests in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
+    `More than ${limit} ${what} in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
     { retryAfterS },
   )
 }

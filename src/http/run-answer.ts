@@ -66,12 +66,13 @@ function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<
 }
 
 /**
- * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing. So
- * are the ids and the rate limit that every answer of the endpoint carries.
+ * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing, and
+ * those that a browser keeps for everything at this address, the dashboard too. So are the ids and the rate limit that
+ * every answer of the endpoint carries.
  */
 const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
-  'trailer',
+  ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
 ])
 
 /** Who cancelled a run, and that its caller left, is told by the log; for a caller that still listens it has failed. */

@@ -42,6 +42,7 @@ describe('who may talk to a chat', () => {
     expect(guesses.filter(({ status }) => status === 429)).toHaveLength(10)
     const late = await withPassword('open sesame')
     expect([late.status, late.json.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED'])
+    expect(late.json.error).toStartWith('More than 20 wrong passwords in a minute')
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 

@@ -77,7 +77,8 @@ describe('a run that succeeds', () => {
 
   test("keeps the service's own headers out of a response block's reach", async () => {
     const own = ['X-Execution-Id', 'x-request-id', 'X-RateLimit-Limit', 'Content-Encoding', 'Content-Length']
-    const headers = own.map((key) => ({ key, value: '1' }))
+    const ofAddress = ['Clear-Site-Data', 'Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To']
+    const headers = [...own, ...ofAddress].map((key) => ({ key, value: '1' }))
     const params = {
       data: '"all of it"',
       headers: [...headers, { key: 'Set-Cookie', value: 'a=1' }, { key: 'Set-Cookie', value: 'b=2' }],
@@ -87,6 +88,7 @@ describe('a run that succeeds', () => {
     expect(answer.text).toBe('all of it')
     for (const name of ['x-execution-id', 'x-request-id', 'x-ratelimit-limit'])
       expect(answer.headers.get(name)).not.toBe('1')
+    for (const name of ofAddress) expect(answer.headers.has(name)).toBe(false)
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
   })
 

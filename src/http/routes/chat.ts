@@ -200,7 +200,7 @@ async function assertWelcome(call: Call): Promise<void> {
   const { values } = await environmentOf(deployment.workspaceId)
   // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
   const who = `${deployment.workflowId} ${addressOf(request, server)}`
-  assertAllowed(wrongPasswords(who, false), clock.now())
+  assertAllowed(wrongPasswords(who, false), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
     throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
