@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { executable } from '../executable.ts'
+import { block, document as draft } from '../make.ts'
 import { type Visit, visit } from './browser.ts'
 
 setDefaultTimeout(60_000)
@@ -124,6 +125,52 @@ for (const host of ['127.0.0.1', 'localhost']) {
     }
   })
 }
+
+test('a page that a workflow answers with reads nothing and changes nothing, at the same address as it is', async () => {
+  const { serving, context } = visiting
+  const html = { key: 'Content-Type', value: 'text/html' }
+  const hooked = block('hook', 'webhook_trigger', { path: 'page', methods: ['GET'], respond: 'workflow' })
+  const answer = block('answer', 'response', { data: '<hook.query.page>', headers: [html] })
+  const data = draft({ name: 'Page', blocks: [hooked, answer], edges: ['hook > answer'] })
+  const headers = { origin: serving.url }
+  const made = await context.request.post(`${serving.url}/api/workflows`, { data, headers })
+  const { id } = (await made.json()) as { id: string }
+  await context.request.post(`${serving.url}/api/workflows/${id}/deploy`, { headers })
+  const page = await context.newPage()
+  try {
+    // Its own scripts run.
+    const text = '<!doctype html><title>before</title><script>document.title = "after"</script>'
+    await page.goto(`${serving.url}/api/webhooks/trigger/page?page=${encodeURIComponent(text)}`)
+    expect(await page.title()).toBe('after')
+    for (const [address, init] of attempts(serving.url)) {
+      const read = await page.evaluate(
+        async ([address, init]) => {
+          try {
+            return await (await fetch(address, init)).text()
+          } catch {
+            return 'refused'
+          }
+        },
+        [address, init] as const,
+      )
+      expect([address, init, ['refused', ''].includes(read)]).toEqual([address, init, true])
+    }
+    const answered = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
+    await page.evaluate((action) => {
+      const form = document.createElement('form')
+      Object.assign(form, { action, method: 'post', enctype: 'text/plain' })
+      const field = document.createElement('input')
+      Object.assign(field, { name: '{"name":"Stolen","x":"', value: '"}' })
+      form.append(field)
+      document.body.append(form)
+      form.submit()
+    }, `${serving.url}/api/editor/workspaces`)
+    expect([401, 403]).toContain((await answered).status())
+    expect(await names()).toEqual(['Default'])
+  } finally {
+    await page.close()
+  }
+})
 
 test("no script reads the cookie, not even the dashboard's own", async () => {
   expect(await visiting.page.evaluate(() => document.cookie)).toBe('')
