@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { networkOf } from '../domain/network.ts'
 import type { Plan, PlanName, Plans, RateKind } from '../domain/plan.ts'
 import type { RateWindowRow, UserRow } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
@@ -81,11 +82,11 @@ export class AccountLimits {
 
   /** Counts a request without a valid key against the address it came from. */
   takeRefused(address: string): RateWindow {
-    return this.#told('address', this.#refused.take(address, refusedPerMinute))
+    return this.#told('address', this.#refused.take(networkOf(address), refusedPerMinute))
   }
 
   peekRefused(address: string): RateWindow {
-    return this.#refused.peek(address, refusedPerMinute)
+    return this.#refused.peek(networkOf(address), refusedPerMinute)
   }
 
   isWithinUsage({ userId, plan }: LimitedAccount): boolean {

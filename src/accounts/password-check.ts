@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { networkOf } from '../domain/network.ts'
 import type { SessionStore } from '../store/session-store.ts'
 import { hashPassword, passwordCharsMax, passwordCharsMin, verifyPassword } from './passwords.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
@@ -51,7 +52,7 @@ export class PasswordCheck {
    * OVERLOADED when too many hashes wait.
    */
   async check({ email, password, address }: SignInAttempt): Promise<CheckedPassword> {
-    this.#assertAllowed(this.#addresses.take(address, attemptsPerAddress))
+    this.#assertAllowed(this.#addresses.take(networkOf(address), attemptsPerAddress))
     this.#assertAllowed(this.#accounts.take(email.toLowerCase(), attemptsPerAccount))
     const [found, decoy] = await Promise.all([this.#findPassword(email), this.#decoyHash()])
     const isRight = await this.#turns.take(() => this.#verify(shortened(password), found?.passwordHash ?? decoy))

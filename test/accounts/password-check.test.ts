@@ -47,6 +47,14 @@ test('guesses from one address are bounded by the minute, at however many accoun
   expect(await attempt('ada@example.com', 'correct horse', '192.0.2.2')).toMatchObject({ userId: 'ada' })
 })
 
+test('the addresses of one IPv6 network are one', async () => {
+  const { attempt } = checkOf(quickly)
+  for (let n = 0; n < 30; n += 1) await rejectionOf(attempt(`${n}@example.com`, 'x', `2001:db8:0:1::${n}`))
+  const refused = await rejectionOf(attempt('ada@example.com', 'correct horse', '2001:db8:0:1:ffff::1'))
+  expect(refused).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  expect(await attempt('ada@example.com', 'correct horse', '2001:db8:0:2::1')).toMatchObject({ userId: 'ada' })
+})
+
 test('two hashes are made at once, and more people than can wait are asked to come again', async () => {
   const gate = Promise.withResolvers<void>()
   const entered = Promise.withResolvers<void>()

@@ -6,6 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { readJson } from '../../domain/json.ts'
+import { networkOf } from '../../domain/network.ts'
 import type { Address } from '../../domain/trigger.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan } from '../../engine/plan.ts'
@@ -199,7 +200,7 @@ async function assertWelcome(call: Call): Promise<void> {
   const { clock, environmentOf, wrongPasswords, variableMissing } = services
   const { values } = await environmentOf(deployment.workspaceId)
   // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
-  const who = `${deployment.workflowId} ${addressOf(request, server)}`
+  const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
   assertAllowed(wrongPasswords(who, false), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
