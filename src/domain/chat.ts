@@ -49,13 +49,17 @@ export type ChatMessage = { role: 'user' | 'assistant'; content: string }
 /** Characters of one message at most. */
 export const chatMessageCharsMax = 100_000
 
-/** What a run has to say, as text for people: of an agent its content, of anything else that is no text its JSON. */
+/**
+ * What a run has to say, as text for people: of an agent its content, of a function its result, of anything else that is no
+ * text its JSON.
+ */
 export function replyOf(output: unknown): string {
   if (output === null || output === undefined) return ''
   if (typeof output === 'string') return output
   if (isObject(output)) {
-    const { content } = output
+    const { content, result } = output
     if (typeof content === 'string') return content
+    if (typeof result === 'string') return result
     if (isObject(content) || Array.isArray(content)) return JSON.stringify(content)
   }
   return JSON.stringify(output) ?? ''

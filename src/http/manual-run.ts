@@ -67,7 +67,7 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
   const at = new Date(now).toISOString()
   switch (node.definition.starts) {
     case 'webhook': {
-      const isRequest = Object.keys(sent).every((name) => name in noRequest)
+      const isRequest = Object.keys(sent).every((name) => Object.hasOwn(noRequest, name))
       const request = isRequest ? { ...noRequest, ...sent } : { ...noRequest, body: sent }
       return { input: request, fields: request }
     }

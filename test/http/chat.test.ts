@@ -110,6 +110,15 @@ describe('a chat', () => {
     expect((await chats.say(identifier, { input: 'And?', conversationId })).json.reply).toBe('4: And?')
   })
 
+  test('answers with the text that a function gives', async () => {
+    const identifier = chats.newName()
+    const talk = block('talk', 'chat_trigger', { identifier, access: 'public' })
+    const code = block('echo', 'function', { code: 'return "You said " + <chat.input>' })
+    await chats.executions.deploy(document({ name: identifier, blocks: [talk, code], edges: ['talk > echo'] }))
+    const { json } = await chats.say(identifier, { input: 'Hi' })
+    expect([json.reply, json.output.result]).toEqual(['You said Hi', 'You said Hi'])
+  })
+
   test('gives the data of a response block, and any output as text', async () => {
     const identifier = chats.newName()
     await chats.executions.deploy(

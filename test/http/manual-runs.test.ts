@@ -87,7 +87,9 @@ describe('a run by hand', () => {
       variables: { v: { value: null } },
       blocks: [
         block('hook', 'webhook_trigger'),
-        block('end', 'variables', { assign: [{ name: 'v', value: '<webhook.method> <webhook.body.id>' }] }),
+        block('end', 'variables', {
+          assign: [{ name: 'v', value: '<webhook.method> <webhook.body.id><webhook.body.constructor>' }],
+        }),
       ],
       edges: ['hook > end'],
     })
@@ -95,6 +97,9 @@ describe('a run by hand', () => {
     expect(ended.output).toEqual({ v: 'POST 7' })
     const whole = await world.again(workflowId, { input: { method: 'PUT', body: { id: 8 } } })
     expect(whole.ended.output).toEqual({ v: 'PUT 8' })
+    // A body, whatever its members are called.
+    const body = await world.again(workflowId, { input: { constructor: 1 } })
+    expect(body.ended.output).toEqual({ v: 'POST 1' })
   })
 
   test('takes files', async () => {
