@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, rmdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDatabase } from '../../src/store/sqlite/copy.ts'
 import { Executor } from '../../src/store/sqlite/executor.ts'
-import { halves, journalPath } from '../../src/store/sqlite/journal-file.ts'
+import { encodeGroup } from '../../src/store/sqlite/group.ts'
+import { halves, journalPath, writeRecord } from '../../src/store/sqlite/journal-file.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
+import { appendLogs } from './append-logs.ts'
 import { recordedIn, startAppending } from './appending-process.ts'
+import { install, logRow } from './installed.ts'
 
 // What a process that died has left in its journal.
 
@@ -16,6 +19,8 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 afterEach(() => folder[Symbol.dispose]())
+
+const started = encodeGroup([{ kind: 'job-start', executionId: 'a run', at: 1 }])
 
 test('whoever takes what is missing for gone is refused while the journal cannot be taken in, and others are not', async () => {
   const options = { path: databasePath(folder.path), sync: 'full', busyTimeoutMs: 20 } as const
@@ -28,6 +33,56 @@ test('whoever takes what is missing for gone is refused while the journal cannot
   expect(next.run('listUsers', [])).toEqual([])
   rmdirSync(journalPath(options.path, 0))
   expect(next.run('pendingSubscriptions', [])).toEqual([])
+  next.close()
+})
+
+/** As a process leaves it that died after its journal was begun, and the first record was taken in. */
+function leave(path: string, texts: readonly string[]): void {
+  const onDisk = new Float64Array(1)
+  const left = new Executor({ path, sync: 'full' }, { journal: { onDisk } })
+  left.beginJournal(7)
+  const bytes = Buffer.alloc(4_096)
+  let at = 0
+  for (const [index, text] of texts.entries()) at += writeRecord(bytes.subarray(at), 7, { position: index + 1, text })
+  for (const half of halves) writeFileSync(journalPath(path, half), half === 0 ? bytes : '')
+  onDisk[0] = 1
+  left.takeIn()
+}
+
+test.each([
+  ['damaged', (path: string) => writeFileSync(path, crypto.getRandomValues(new Uint8Array(4_096)))],
+  ['cut off', (path: string) => truncateSync(path)],
+  ['taken away', (path: string) => rmSync(path)],
+])('a service whose journal was %s while it was down says so when it starts, and takes runs', async (_, spoil) => {
+  const direct = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+  const home = await install(direct)
+  await direct.close()
+  leave(databasePath(folder.path), [started, started])
+  for (const half of halves) spoil(journalPath(databasePath(folder.path), half))
+  const told = Promise.withResolvers<readonly string[]>()
+  const options = { directory: folder.path, sync: 'full', mode: 'workers', onLost: told.resolve } as const
+  const store = await openSqliteStore(options)
+  expect(await told.promise).toEqual([expect.stringContaining('millrace.journal-a')])
+  const row = logRow(home, 1)
+  await appendLogs(store, [row])
+  expect(await store.getExecution(row.executionId)).toMatchObject({ sequence: 1 })
+  await store.close()
+})
+
+test('a service that finds its journal in order when it starts has nothing to say', () => {
+  const path = databasePath(folder.path)
+  leave(path, [started])
+  const next = new Executor({ path, sync: 'full' }, { journal: { onDisk: new Float64Array(1) } })
+  expect(next.takeIn().lost).toEqual([])
+  next.close()
+})
+
+test('a record that nothing can be made of is told, and those behind it are taken in', () => {
+  const path = databasePath(folder.path)
+  leave(path, [started, 'L of another program', started])
+  const next = new Executor({ path, sync: 'full' }, { journal: { onDisk: new Float64Array(1) } })
+  expect(next.takeIn().lost).toEqual([expect.stringContaining('record 2')])
+  expect(next.beginJournal(8)).toBe(0)
   next.close()
 })
 

@@ -70,7 +70,7 @@ export class Executor {
 
   /** Takes in all that is left of earlier generations, and expects the records of a new one. Answers the last sequence. */
   beginJournal(generation: number): number {
-    this.takeIn()
+    this.#takeInAll()
     return this.#guarded((connection) => {
       connection.write(() => this.#intake!.begin(connection, generation))
       this.#intake!.begun(generation)

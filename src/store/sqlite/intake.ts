@@ -1,9 +1,9 @@
-import { messageOf } from '../../domain/errors.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
 import type { Write } from '../../domain/write.ts'
 import { append } from './append.ts'
 import { walBytesOf } from './checkpoints.ts'
 import type { Connection, Sql } from './connection.ts'
-import { failureOf } from './failures.ts'
+import { failureOf, unavailable } from './failures.ts'
 import { decodeGroup } from './group.ts'
 import { hasJournal, type JournalRecord, JournalTail, recordsBehind } from './journal-file.ts'
 
@@ -47,7 +47,7 @@ export class Intake {
   get isDue(): boolean {
     const { onDisk, databasePath } = this.#options
     if (this.#generation > 0) return onDisk![0]! > (this.#tail?.position ?? 0)
-    return !this.#isRecovered && hasJournal(databasePath)
+    return !this.#isRecovered && (onDisk !== undefined || hasJournal(databasePath))
   }
 
   /** All that is due. Throws what the database throws; then nothing is lost, and the next call tries again. */
@@ -107,11 +107,13 @@ export class Intake {
 
   #follow(connection: Connection): void {
     const { databasePath, onDisk } = this.#options
-    this.#tail ??= new JournalTail(databasePath, this.#generation)
-    for (let upTo = onDisk![0]!; this.#tail.position < upTo; ) {
-      const goBack = this.#tail.mark
+    this.#tail ??= this.#reading(() => new JournalTail(databasePath, this.#generation))
+    const tail = this.#tail
+    for (let upTo = onDisk![0]!; tail.position < upTo; ) {
+      const goBack = tail.mark
       try {
-        this.#apply(connection, this.#generation, this.#tail.next(upTo, batchCharsMax))
+        const records = this.#reading(() => tail.next(upTo, batchCharsMax))
+        this.#apply(connection, this.#generation, records)
       } catch (error) {
         goBack()
         throw error
@@ -120,12 +122,12 @@ export class Intake {
   }
 
   #recover(connection: Connection): void {
-    const { databasePath } = this.#options
-    const { generation, position } = readMark(connection)
+    const mark = readMark(connection)
+    const { generation } = mark
     if (generation === 0) return
     let batch: JournalRecord[] = []
     let chars = 0
-    for (const record of recordsBehind(databasePath, generation, position)) {
+    for (const record of this.#reading(() => this.#recordsBehind(mark))) {
       batch.push(record)
       chars += record.text.length
       if (chars < batchCharsMax) continue
@@ -136,18 +138,46 @@ export class Intake {
     if (batch.length > 0) this.#apply(connection, generation, batch)
   }
 
+  #recordsBehind({ generation, position }: JournalMark): JournalRecord[] {
+    const { databasePath, onDisk } = this.#options
+    const records = recordsBehind(databasePath, generation, position)
+    // A file is written again only when the other one holds what comes next: one of the two records is always there.
+    const isWhole =
+      records.length > 0 || position === 0 || recordsBehind(databasePath, generation, position - 1).length > 0
+    if (!isWhole && onDisk) this.#taken.lost.push(journalIsGone)
+    return records
+  }
+
+  /** What is wrong with the files of the journal, in words for whoever can do something about it. */
+  #reading<Result>(read: () => Result): Result {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof AppError || failureOf(error, this.#options.databasePath)) throw error
+      throw unavailable(`${messageOf(error)}. ${unreadableAdvice}`, error)
+    }
+  }
+
   #apply(connection: Connection, generation: number, records: readonly JournalRecord[]): void {
     const { databasePath, write } = this.#options
     try {
-      write(connection, () => this.#applyWith(connection, generation, records, append))
+      write(connection, () =>
+        this.#applyWith(connection, generation, records, (sql, next) => {
+          const writes = next.flatMap(({ text }) => decodeGroup(text))
+          append(sql, writes)
+          return writes
+        }),
+      )
     } catch (error) {
       if (failureOf(error, databasePath)) throw error
       // Something among them is refused, which was acknowledged all the same: the rest must not share its fate.
       const lost: string[] = []
       write(connection, () =>
-        this.#applyWith(connection, generation, records, (sql, writes) =>
-          lost.push(...appendEach(sql, writes, databasePath)),
-        ),
+        this.#applyWith(connection, generation, records, (sql, next) => {
+          const writes = next.flatMap((record) => decodeEach(record, lost))
+          lost.push(...appendEach(sql, writes, databasePath))
+          return writes
+        }),
       )
       this.#taken.lost.push(...lost)
     }
@@ -157,16 +187,25 @@ export class Intake {
     connection: Connection,
     generation: number,
     records: readonly JournalRecord[],
-    appendTo: (sql: Sql, writes: readonly Write[]) => void,
+    appendTo: (sql: Sql, records: readonly JournalRecord[]) => readonly Write[],
   ): void {
     const mark = readMark(connection)
     // Another process may have taken some of them in.
     const next = mark.generation === generation ? records.filter(({ position }) => position > mark.position) : []
     if (next.length === 0) return
-    const writes = next.flatMap(({ text }) => decodeGroup(text))
-    appendTo(connection, writes)
+    const writes = appendTo(connection, next)
     writeMark(connection, { generation, position: next.at(-1)!.position })
     this.#taken.walBytes += walBytesOf(writes)
+  }
+}
+
+/** A record that says nothing to this program must not keep it from all that comes. */
+function decodeEach({ position, text }: JournalRecord, lost: string[]): Write[] {
+  try {
+    return decodeGroup(text)
+  } catch (error) {
+    lost.push(`record ${position} of the journal: ${messageOf(error)}`)
+    return []
   }
 }
 
@@ -190,6 +229,12 @@ function appendEach(sql: Sql, writes: readonly Write[], path: string): string[] 
 function nameOf(write: Write): string {
   return write.kind === 'log' ? write.row.executionId : write.kind
 }
+
+const journalIsGone =
+  'what was acknowledged last before the process died: millrace.journal-a and -b do not hold it. They were damaged, taken ' +
+  'away, or are those of another installation'
+const unreadableAdvice =
+  'The journal (millrace.journal-a and -b) cannot be read. Put right what stands in its place, or start the service again'
 
 /** Characters that one transaction takes in; some 800 runs. */
 const batchCharsMax = 1_048_576

@@ -4,6 +4,7 @@ import type { Store } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor } from './executor.ts'
 import { unavailable } from './failures.ts'
+import type { Taken } from './intake.ts'
 import { Journal } from './journal.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
@@ -68,10 +69,7 @@ async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost
     writer,
     onDisk,
     monotonic,
-    onTaken({ walBytes, lost }) {
-      checkpoints.countBytes(walBytes)
-      if (lost.length > 0) onLost(lost)
-    },
+    onTaken: (taken) => learnTaken(taken),
   })
   /** Hears of a disk that failed under the thread before the next run could be acknowledged here. */
   const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
@@ -92,6 +90,12 @@ async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost
     onWritten: (walBytes) => checkpoints.countBytes(walBytes),
   })
   zoning.start()
+  const learnTaken = ({ walBytes, lost }: Taken) => {
+    checkpoints.countBytes(walBytes)
+    if (lost.length > 0) onLost(lost)
+  }
+  // What came of what an earlier process had left. A failure shows in the writes that follow.
+  writer.takeIn().then(learnTaken, () => {})
   /** Groups on their way through the thread: what comes behind them must not overtake them. */
   let committing = 0
   const commit = async (writes: readonly Write[]) => {
