@@ -5,10 +5,12 @@ import type { DeployAnswer } from '../http/answers.ts'
 export function startedBy({
   schedule,
   webhookUrl,
-}: Pick<Static<typeof DeployAnswer>, 'schedule' | 'webhookUrl'>): string[] {
+  chatUrl,
+}: Pick<Static<typeof DeployAnswer>, 'schedule' | 'webhookUrl' | 'chatUrl'>): string[] {
   const [next] = schedule?.next ?? []
   return [
     ...(schedule ? [next === undefined ? 'It is never due.' : `It is due next at ${next}.`] : []),
     ...(webhookUrl === undefined ? [] : [`It takes webhooks at ${webhookUrl}`]),
+    ...(chatUrl === undefined ? [] : [`People talk to it at ${chatUrl}`]),
   ]
 }

@@ -32,6 +32,7 @@ const answerMembers = new Set([
   'findings',
   'schedule',
   'webhookUrl',
+  'chatUrl',
 ])
 
 function fill(value: Record<string, unknown>): Record<string, unknown> {

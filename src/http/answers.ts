@@ -62,6 +62,7 @@ export const ScheduleAnswer = t.Object(
 const started = {
   schedule: t.Optional(ScheduleAnswer),
   webhookUrl: t.Optional(t.String({ description: 'Where other services send requests that start it.' })),
+  chatUrl: t.Optional(t.String({ description: 'The page on which people talk to it.' })),
 }
 
 export const SavedWorkflow = t.Object(

@@ -59,7 +59,7 @@ export const chatDetail = {
     description:
       'Runs the workflow with a chat trigger of this identifier that is deployed, and answers when the log entry of the ' +
       'run is on disk. Who may talk is a parameter of the trigger: holders of a key for the workspace (`X-API-Key`; people ' +
-      'who are signed in to the dashboard need none), whoever knows the password (`X-Chat-Password`, percent-encoded where it is not ASCII), or everyone.\n\n' +
+      'who are signed in to the dashboard need none), whoever knows the password (`X-Chat-Password`, as it is or percent-encoded), or everyone.\n\n' +
       'The latest messages of a conversation are remembered, and agents in the workflow are told them. The answer, and ' +
       'the header `X-Conversation-Id`, say how to go on with it. With `"stream": true` the answer is a stream like that ' +
       'of the execute endpoint; `done` has `reply` and `conversationId`, too.',

@@ -5,10 +5,12 @@ import type { HttpSettings, WorkflowCheck } from './services.ts'
 export function startedBy(
   { nextTimes, registrations }: Pick<WorkflowCheck, 'nextTimes' | 'registrations'>,
   { baseUrl }: Pick<HttpSettings, 'baseUrl'>,
-): { schedule?: { next: string[] }; webhookUrl?: string } {
+): { schedule?: { next: string[] }; webhookUrl?: string; chatUrl?: string } {
   const hook = registrations.addresses.find(({ kind }) => kind === 'webhook')
+  const chat = registrations.addresses.find(({ kind }) => kind === 'chat')
   return {
     ...(nextTimes ? { schedule: { next: nextTimes.map(isoTime) } } : {}),
     ...(hook ? { webhookUrl: `${baseUrl()}/api/webhooks/trigger/${hook.name}` } : {}),
+    ...(chat ? { chatUrl: `${baseUrl()}/chat/${chat.name}` } : {}),
   }
 }

@@ -44,6 +44,16 @@ describe('a workflow that others start', () => {
     expect(json.webhookUrl).toBe(webhookUrl)
     expect((await deploy(json.id)).json.webhookUrl).toBe(webhookUrl)
   })
+
+  test('says where people talk to it', async () => {
+    const chat = document({ blocks: [block('talk', 'chat_trigger', { identifier: 'talked' })] })
+    const { json } = await world.post('/api/workflows', chat)
+    const chatUrl = `${world.url}/chat/talked`
+    expect(json.chatUrl).toBe(chatUrl)
+    expect((await deploy(json.id)).json.chatUrl).toBe(chatUrl)
+    // What was answered can be sent back.
+    expect((await world.put(`/api/workflows/${json.id}`, json)).json.findings).toEqual([])
+  })
 })
 
 describe('the path of a webhook', () => {
