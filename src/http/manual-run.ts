@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts'
 import type { RunFile } from '../domain/file.ts'
 import { isObject, put, readInput, type TriggerInput } from '../domain/input.ts'
 import { findMisfits } from '../domain/shape.ts'
-import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
 import type { PastRun } from '../engine/past-run.ts'
 import type { Plan, PlanTrigger } from '../engine/plan.ts'
 
@@ -18,9 +18,18 @@ const Iterations = t.Optional(
 )
 const blockId = t.String({ minLength: 1 })
 
+// One by one: of a mapped list the editor's client would know no type.
+const Trigger = t.Union([
+  t.Literal('api'),
+  t.Literal('webhook'),
+  t.Literal('schedule'),
+  t.Literal('manual'),
+  t.Literal('chat'),
+])
+
 /** What is to be run by hand. */
 export const NewManualRun = t.Object({
-  trigger: t.Optional(t.Union(triggerKinds.map((kind) => t.Literal(kind)))),
+  trigger: t.Optional(Trigger),
   input: t.Optional(
     t.Unknown({
       description: "What the trigger is given. Fields that are absent have the value of the format's column.",

@@ -50,6 +50,14 @@ export function useCanvasCommands({
               words: 'start test execute',
               run: () => void runs.runAll(),
             },
+            {
+              id: 'run-with',
+              label: 'Run with other input…',
+              group: 'Run',
+              keys: 'Mod+Shift+Enter',
+              words: 'start test execute payload trigger',
+              run: () => onDialog('run'),
+            },
             ...(one
               ? [
                   { id: 'run-only', label: 'Run this block alone', group: 'Run', run: () => void runs.runOnly(one) },

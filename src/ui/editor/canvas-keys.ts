@@ -6,6 +6,7 @@ export type CanvasKeys = {
   actions: Actions
   onPalette: () => void
   onRun: () => void
+  onRunWith: () => void
   onConnect: () => void
   onInspect: () => void
   onEscape: () => void
@@ -70,11 +71,11 @@ const directions: Readonly<Record<string, 'left' | 'right' | 'up' | 'down'>> = {
 }
 
 function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undefined {
-  const { actions, onPalette, onRun, onConnect, onInspect, onEscape } = keys
+  const { actions, onPalette, onRun, onRunWith, onConnect, onInspect, onEscape } = keys
   const { key } = event
   const lower = key.toLowerCase()
   if (hasMod(event)) {
-    if (key === 'Enter') return onRun
+    if (key === 'Enter') return event.shiftKey ? onRunWith : onRun
     if (lower === 'z') return isTyping(targetOf(event)) ? undefined : event.shiftKey ? actions.redo : actions.undo
     if (isTyping(targetOf(event)) || event.altKey) return undefined
     const withMod: Record<string, () => void> = {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Check, CircleAlert, CloudOff, Ellipsis, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
+import { Check, ChevronDown, CircleAlert, CloudOff, Ellipsis, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../api/call.ts'
@@ -68,9 +68,23 @@ export function EditorHeader({
             Stop
           </Button>
         ) : (
-          <Button icon={<Play size={14} />} onClick={() => void runs.runAll()} title="Run the draft (Ctrl+Enter)">
-            Run
-          </Button>
+          <div className="flex items-center">
+            <Button
+              icon={<Play size={14} />}
+              onClick={() => void runs.runAll()}
+              title="Run the draft (Ctrl+Enter)"
+              className="rounded-r-none"
+            >
+              Run
+            </Button>
+            <IconButton
+              label="Run with other input"
+              keys="Mod+Shift+Enter"
+              icon={<ChevronDown size={14} />}
+              onClick={() => onDialog('run')}
+              className="-ml-px w-6 rounded-l-none border border-line-strong bg-surface shadow-sm"
+            />
+          </div>
         ))}
       {!readOnly && (
         <Button look="primary" icon={<Rocket size={14} />} onClick={() => onDialog('deploy')}>

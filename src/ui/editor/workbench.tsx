@@ -20,10 +20,12 @@ import type { Place } from './new-block.ts'
 import { Palette } from './palette.tsx'
 import { QuickPalette } from './quick-palette.tsx'
 import { Console } from './run/console.tsx'
+import type { WrittenInputs } from './run/run-dialog.tsx'
 import { useRuns } from './run/use-runs.ts'
 import { Tour } from './tour.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
+const RunDialog = lazy(async () => ({ default: (await import('./run/run-dialog.tsx')).RunDialog }))
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
@@ -39,6 +41,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)
   const [showMap, setShowMap] = useState(false)
   const [dialog, setDialog] = useState<EditorDialog>()
+  const written = useRef<WrittenInputs>({ texts: new Map() })
   const inspector = useRef<HTMLElement>(null)
   const one = useDraft(({ selected, document }) => {
     const [only] = selected
@@ -59,6 +62,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
     actions,
     onPalette: openPalette,
     onRun: () => void runs.runAll(),
+    onRunWith: () => readOnly || setDialog('run'),
     onConnect: () => one && !readOnly && setConnecting(one),
     onInspect: () => focusFirst(inspector.current),
     onEscape: () => draft.select([]),
@@ -119,7 +123,12 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
       )}
       {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
       {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
-      {dialog && dialog !== 'about' && (
+      {dialog === 'run' && (
+        <Suspense>
+          <RunDialog runs={runs} written={written.current} onClose={() => setDialog(undefined)} />
+        </Suspense>
+      )}
+      {dialog && dialog !== 'about' && dialog !== 'run' && (
         <Suspense>
           <DeployDialog
             view={dialog}

@@ -4,7 +4,8 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { normaliseName } from '../document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
-import { exampleInput, languages, snippet, type Way, ways } from './snippets.ts'
+import { exampleInput } from '../example-input.ts'
+import { languages, snippet, type Way, ways } from './snippets.ts'
 
 /** How the deployed workflow is called, with its own input format, in three languages and three ways. */
 export function EndpointView() {

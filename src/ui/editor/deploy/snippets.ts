@@ -1,5 +1,3 @@
-import type { Document } from '../document.ts'
-
 export const languages = ['curl', 'TypeScript', 'Python'] as const
 export type Language = (typeof languages)[number]
 export type Way = 'plain' | 'streaming' | 'asynchronous'
@@ -21,27 +19,6 @@ export const ways: readonly { value: Way; label: string; description: string }[]
     description: 'The run is accepted at once, survives a restart of the service, and is asked for later.',
   },
 ]
-
-/** What a caller may send, by the input format: its sample values, or something of the type. */
-export function exampleInput(document: Document): Record<string, unknown> {
-  const trigger = Object.values(document.blocks).find(({ type }) => type === 'api_trigger')
-  const format = trigger?.params?.['inputFormat']
-  if (!Array.isArray(format)) return {}
-  return Object.fromEntries(
-    (format as { name?: string; type?: string; value?: unknown }[]).flatMap(({ name, type, value }) =>
-      name ? [[name, value ?? examples[type ?? 'string'] ?? 'text']] : [],
-    ),
-  )
-}
-
-const examples: Record<string, unknown> = {
-  string: 'text',
-  number: 1,
-  boolean: true,
-  object: {},
-  array: [],
-  files: [{ type: 'url', data: 'https://example.com/file.pdf', name: 'file.pdf' }],
-}
 
 export type SnippetFacts = {
   language: Language

@@ -66,7 +66,7 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
           }),
           placeholder(language === 'json' ? '{ }' : 'return …'),
           // Tab indents here; Escape closes the list of completions, and then leads back to the canvas (the inspector's).
-          keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+          keymap.of([...closeBracketsKeymap, ...completionKeymap, ...editing, ...historyKeymap, indentWithTab]),
           look,
           writable.of(EditorState.readOnly.of(readOnly)),
           EditorView.updateListener.of((update) => {
@@ -92,6 +92,9 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
     />
   )
 }
+
+// Its own Mod+Enter puts in a line; here that runs the workflow, wherever one is.
+const editing = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter')
 
 const writable = new Compartment()
 

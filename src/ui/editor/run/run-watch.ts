@@ -41,8 +41,12 @@ export type RunState = {
   readonly cost: number
 }
 
+/** The kinds of run that a trigger starts. */
+export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat'
+
 /** What a run by hand is to be. */
 export type RunRequest = {
+  trigger?: RunTrigger
   input?: unknown
   from?: { executionId: string; blockId: string; iterations?: number[] }
   until?: string
@@ -92,7 +96,7 @@ export class RunWatch {
   }
 
   /** Runs the draft as it is saved. Rejects when it cannot start; how it ends is in the state. */
-  async start(request: RunRequest): Promise<void> {
+  async start(request: RunRequest, onStarted?: () => void): Promise<void> {
     this.#reading?.abort()
     const reading = new AbortController()
     this.#reading = reading
@@ -104,6 +108,7 @@ export class RunWatch {
         signal: reading.signal,
       })
       this.#become({ ...this.#state, executionId, phase: 'running' })
+      onStarted?.()
       await this.#follow(executionId, reading.signal)
     } catch (error) {
       if (reading.signal.aborted) return

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { messageOf } from '../../api/message-of.ts'
 import { useToast } from '../../parts/toast.tsx'
 import type { Autosave } from '../autosave.ts'
 import { useEditing } from '../editing.tsx'
@@ -24,9 +25,31 @@ export function useRuns(autosave: Autosave) {
         toast.fail(error)
       }
     }
+    /** Gives back why the run could not start; what goes wrong later is told like with every run. */
+    const tryWith = async (request: RunRequest): Promise<string | undefined> => {
+      if (run.isRunning) return 'A run is under way. Stop it, or wait for it.'
+      const { promise, resolve } = Promise.withResolvers<string | undefined>()
+      try {
+        if (!(await autosave.flush())) {
+          const { save } = autosave.info()
+          return 'message' in save ? save.message : 'The workflow could not be saved.'
+        }
+        let started = false
+        run
+          .start(request, () => {
+            started = true
+            resolve(undefined)
+          })
+          .catch((error: unknown) => (started ? toast.fail(error) : resolve(messageOf(error))))
+        return await promise
+      } catch (error) {
+        return messageOf(error)
+      }
+    }
     const earlier = () => run.state().executionId
     return {
       runAll: (input?: unknown) => start(input === undefined ? {} : { input }),
+      runWith: tryWith,
       runUntil: (blockId: string) => start({ until: blockId }),
       runOnly: (blockId: string) => {
         const executionId = earlier()

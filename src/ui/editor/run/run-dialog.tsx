@@ -1,0 +1,136 @@
+import { Play } from 'lucide-react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { hasMod } from '../../parts/keys.tsx'
+import { useDraft, useEditing } from '../editing.tsx'
+import { exampleInput } from '../example-input.ts'
+import type { RunTrigger } from './run-watch.ts'
+import type { Runs } from './use-runs.ts'
+
+const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
+
+/** What was written for each trigger, for as long as the editor is open: an input is tried more than once. */
+export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
+
+/** A run by hand with another input than the `value` column has, and by another trigger than it would begin with. */
+export function RunDialog({ runs, written, onClose }: { runs: Runs; written: WrittenInputs; onClose: () => void }) {
+  const { types } = useEditing()
+  const document = useDraft((state) => state.document)
+  const triggers = Object.values(document.blocks).flatMap((block) => {
+    const starts = types.get(block.type)?.starts
+    return starts && block.enabled !== false ? [{ type: block.type, starts, name: block.name }] : []
+  })
+  // The service begins a run by hand with the same one.
+  const usual = ['manual', 'api'].map((kind) => triggers.find(({ starts }) => starts === kind)).find(Boolean)
+  const [wanted, setWanted] = useState(written.trigger)
+  const trigger = triggers.find(({ type }) => type === wanted) ?? usual ?? triggers[0]
+  const example = JSON.stringify(trigger ? exampleInput(document, trigger.type) : {}, null, 2)
+  const [, setEdits] = useState(0)
+  const text = (trigger && written.texts.get(trigger.type)) ?? example
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const write = (next: string) => {
+    if (trigger) written.texts.set(trigger.type, next)
+    setEdits((edits) => edits + 1)
+    setError(undefined)
+  }
+  const run = async () => {
+    if (!trigger || busy) return
+    const read = readJson(text)
+    if ('error' in read) {
+      setError(read.error)
+      return
+    }
+    setBusy(true)
+    const refused = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
+    setBusy(false)
+    if (refused === undefined) onClose()
+    else setError(refused)
+  }
+  const latest = useRef(run)
+  latest.current = run
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !hasMod(event)) return
+      event.preventDefault()
+      void latest.current()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Run with other input"
+      description="The draft runs once with this. Fields that are left out have the value that the input format gives them."
+    >
+      <DialogBody>
+        {triggers.length > 1 && trigger && (
+          <Field label="Start with">
+            {(tied) => (
+              <Select
+                {...tied}
+                value={trigger.type}
+                options={triggers.map(({ type, name }) => ({ value: type, label: name }))}
+                onChange={({ target }) => {
+                  written.trigger = target.value
+                  setWanted(target.value)
+                  setError(undefined)
+                }}
+              />
+            )}
+          </Field>
+        )}
+        {trigger ? (
+          <div className="flex flex-col gap-1">
+            <div className="flex min-h-7 items-center justify-between">
+              <span className="text-xs font-medium">Input, as JSON</span>
+              {text !== example && (
+                <Button size="small" look="quiet" onClick={() => write(example)}>
+                  Start over
+                </Button>
+              )}
+            </div>
+            <Suspense fallback={<div className="skeleton h-28" />}>
+              <CodeEditor
+                key={trigger.type}
+                language="json"
+                label="Input"
+                text={text}
+                onChange={write}
+                readOnly={false}
+                suggestions={[]}
+                describedBy={undefined}
+              />
+            </Suspense>
+          </div>
+        ) : (
+          <p className="text-sm text-muted">There is nothing that a run could start with: add a trigger first.</p>
+        )}
+        {error && (
+          <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+            {error}
+          </p>
+        )}
+      </DialogBody>
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" icon={<Play size={14} />} busy={busy} disabled={!trigger} onClick={() => void run()}>
+          Run
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
+
+function readJson(text: string): { value: unknown } | { error: string } {
+  if (text.trim() === '') return { value: {} }
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch (error) {
+    return { error: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
