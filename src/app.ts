@@ -427,7 +427,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   listener.open(server.app as unknown as Answerer, server.lost)
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
-  jobs.open().catch((cause: unknown) => logger.error('jobs of an earlier start cannot be read', { cause }))
+  void jobs.open()
   void dispatcher.open()
   void scheduler.open()
   logger.info('listening', { host: config.host, port: listener.port })

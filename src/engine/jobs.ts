@@ -79,14 +79,20 @@ export class Jobs {
     return this.#running
   }
 
-  /** Takes up what an earlier process left. */
+  /** Takes up what an earlier process left, as soon as the disk lets it. No job begins before: it would count as cut. */
   async open(): Promise<void> {
-    const { store } = this.#options
-    const { queued, cut } = await store.parkJobs(true)
-    // Most starts find nothing: they need not wake a thread that reads.
-    if (cut > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
-    this.#queue.leave(queued)
-    this.#pump()
+    const { store, clock } = this.#options
+    this.#pause = { cancel() {} }
+    try {
+      const { queued, cut } = await store.parkJobs(true)
+      // Most starts find nothing: they need not wake a thread that reads.
+      if (cut > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+      this.#queue.leave(queued)
+      this.#pause = undefined
+      this.#pump()
+    } catch {
+      if (!this.#stopped) this.#pause = clock.setTimer(retryMs, () => void this.open())
+    }
   }
 
   /** Throws OVERLOADED when no job can be taken. */
@@ -178,7 +184,8 @@ export class Jobs {
       const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isWalked
       if (!isEnding) return false
       active.isCancelled = true
-      if ((await active.ended.promise) === 'later') throw cancelledLater()
+      if ((await active.ended.promise) === 'later')
+        throw new AppError('STORAGE_UNAVAILABLE', cancelledLater, { retryAfterS: 1 })
       return true
     }
     const job = await store.getJob(executionId)
@@ -289,9 +296,4 @@ export class Jobs {
 }
 
 const retryMs = 1_000
-
-function cancelledLater(): AppError {
-  return new AppError('STORAGE_UNAVAILABLE', 'The run is stopped; that it was cancelled could not be written yet.', {
-    retryAfterS: 1,
-  })
-}
+const cancelledLater = 'The run is stopped; that it was cancelled could not be written yet.'

@@ -136,6 +136,21 @@ beforeEach(async () => {
 afterEach(() => it.close())
 
 describe('when the disk fails', () => {
+  test('at the start, jobs wait until what an earlier process left could be taken up', async () => {
+    const { parkJobs } = it.store
+    let failures = 2
+    it.store.parkJobs = (crashed) => (failures-- > 0 ? Promise.reject(it.failure) : parkJobs(crashed))
+    await it.jobs.open()
+    const executionId = await it.accept('a')
+    expect(it.jobs).toMatchObject({ running: 0, queued: 1 })
+    it.clock.advance(1_000)
+    while (failures > 0) await Bun.sleep(1)
+    await it.clock.whenPending()
+    expect(it.jobs.running).toBe(0)
+    it.clock.advance(1_000)
+    expect(await it.entry(executionId)).toMatchObject({ level: 'info' })
+  })
+
   test('a job that cannot be written is refused, and there is none', async () => {
     it.failing.add('job')
     const refused = await it.accept('a').then(
