@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { autoLayout } from '../../src/ui/editor/auto-layout.ts'
 import { type Block, type Document, isContainer } from '../../src/ui/editor/document.ts'
-import { applyEdit } from '../../src/ui/editor/edit.ts'
+import { applyEdit, openDocument } from '../../src/ui/editor/edit.ts'
 import { sizesOf } from '../../src/ui/editor/geometry.ts'
 
 /** Blocks with edges from earlier to later ones, some of them in containers. */
@@ -47,20 +47,48 @@ const anyDocument = fc
 
 const laidOut = (document: Document) => applyEdit(document, { kind: 'move', to: autoLayout(document) })
 
+/** No two blocks of one container, or of the canvas, overlap. */
+function expectApart(document: Document): void {
+  const sizes = sizesOf(document)
+  const all = Object.values(document.blocks)
+  for (const [at, a] of all.entries()) {
+    for (const b of all.slice(at + 1)) {
+      if ((a.parentId ?? null) !== (b.parentId ?? null)) continue
+      const [pa, pb, sa, sb] = [a.position!, b.position!, sizes.get(a.id)!, sizes.get(b.id)!]
+      const apart =
+        pa.x + sa.width <= pb.x || pb.x + sb.width <= pa.x || pa.y + sa.height <= pb.y || pb.y + sb.height <= pa.y
+      expect(apart).toBe(true)
+    }
+  }
+}
+
+/** As the service has what a program wrote that knows no canvas. */
+function withoutPlaces(document: Document, isPlaced: (at: number) => boolean = () => false): Document {
+  const blocks = Object.entries(document.blocks).map(
+    ([id, block], at) => [id, isPlaced(at) ? block : { ...block, position: { x: 0, y: 0 } }] as const,
+  )
+  return { ...document, blocks: Object.fromEntries(blocks) }
+}
+
 test('a tidied canvas has no block upon another, whatever the workflow', () => {
+  fc.assert(fc.property(anyDocument, (document) => expectApart(laidOut(document))))
+})
+
+test('a workflow whose blocks have no places opens with none upon another', () => {
+  fc.assert(fc.property(anyDocument, (document) => expectApart(openDocument(withoutPlaces(document)))))
+})
+
+test('blocks that have a place keep it when others without are opened', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const tidy = laidOut(document)
-      const sizes = sizesOf(tidy)
-      const all = Object.values(tidy.blocks)
-      for (const [at, a] of all.entries()) {
-        for (const b of all.slice(at + 1)) {
-          if ((a.parentId ?? null) !== (b.parentId ?? null)) continue
-          const [pa, pb, sa, sb] = [a.position!, b.position!, sizes.get(a.id)!, sizes.get(b.id)!]
-          const apart =
-            pa.x + sa.width <= pb.x || pb.x + sb.width <= pa.x || pa.y + sa.height <= pb.y || pb.y + sb.height <= pa.y
-          expect(apart).toBe(true)
-        }
+      const to = Object.fromEntries(
+        Object.values(tidy.blocks).map(({ id, position }) => [id, { x: position!.x + 500, y: position!.y + 300 }]),
+      )
+      const moved = applyEdit(tidy, { kind: 'move', to })
+      const opened = openDocument(withoutPlaces(moved, (at) => at % 2 === 0))
+      for (const [at, [id, block]] of Object.entries(opened.blocks).entries()) {
+        if (at % 2 === 0) expect(block.position).toEqual(to[id]!)
       }
     }),
   )

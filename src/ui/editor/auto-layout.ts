@@ -36,6 +36,37 @@ export function autoLayout(document: Document, measured: Sizes = new Map()): Rec
   return places
 }
 
+/**
+ * The document with a place for every block: where a program gave none the service puts 0, and all would lie on one
+ * another. Blocks that have a place stay; those without stand below them, from left to right as runs go.
+ */
+export function placeBlocks(document: Document): Document {
+  if (Object.values(document.blocks).filter(isAtZero).length < 2) return document
+  let next = document
+  const place = (parentId: string | null, depth: number): void => {
+    for (const block of childrenOf(next, parentId)) if (isContainer(block) && depth <= 20) place(block.id, depth + 1)
+    const blocks = childrenOf(next, parentId)
+    const lost = blocks.filter(isAtZero)
+    // One block may well stand at 0, but not in a container: there is its title.
+    if (lost.length === 0 || (parentId === null && lost.length === 1)) return
+    const sizes = sizesOf(next)
+    const bottoms = blocks.flatMap((block) =>
+      isAtZero(block) ? [] : [snap(positionOf(block).y + sizes.get(block.id)!.height + rowGap)],
+    )
+    const corner = parentId === null ? { x: 0, y: 0 } : { x: containerPadding.left, y: containerPadding.top }
+    const places = arrange(next, lost, sizes, { x: corner.x, y: Math.max(corner.y, ...bottoms) })
+    const placed = lost.map((block) => [block.id, { ...block, position: places[block.id]! }] as const)
+    next = { ...next, blocks: { ...next.blocks, ...Object.fromEntries(placed) } }
+  }
+  place(null, 0)
+  return next
+}
+
+function isAtZero(block: Block): boolean {
+  const { x, y } = positionOf(block)
+  return x === 0 && y === 0
+}
+
 /** Where the blocks begin now, so that a tidied canvas stays where it was. */
 function originOf(blocks: readonly Block[]): Point {
   const points = blocks.map(positionOf)

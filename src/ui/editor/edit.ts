@@ -1,3 +1,4 @@
+import { placeBlocks } from './auto-layout.ts'
 import {
   type Block,
   containerHandles,
@@ -221,7 +222,7 @@ function changeBlocks(document: Document, ids: readonly string[], change: (block
     : { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
 }
 
-/** A document as the editor wants it: blocks say which container they are in, containers have their entries. */
+/** A document as the editor wants it: blocks say which container they are in, containers have their entries, all a place. */
 export function openDocument(document: Document): Document {
   const parents = new Map<string, string>()
   for (const [id, { nodes }] of Object.entries({ ...document.loops, ...document.parallels })) {
@@ -236,5 +237,5 @@ export function openDocument(document: Document): Document {
   const edges = document.edges.map((edge, at) => ({ ...edge, id: edge.id ?? `edge-${at + 1}` }))
   let next: Document = { ...document, blocks, edges }
   for (const block of Object.values(blocks)) if (block.type in containerHandles) next = withContainer(next, block)
-  return next
+  return placeBlocks(next)
 }

@@ -88,7 +88,7 @@ export function EndpointView() {
 function Snippet({ text }: { text: string }) {
   return (
     <div className="relative rounded-lg border border-line bg-sunken">
-      <div className="absolute top-2 right-2">
+      <div className="absolute top-2 right-2 rounded-md bg-sunken">
         <CopyButton text={text} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
