@@ -30,6 +30,7 @@ export function EndpointView() {
     url,
     input: exampleInput(document),
     outputs: chosen,
+    hasResponse: Object.values(document.blocks).some(({ type, enabled }) => type === 'response' && enabled !== false),
     origin: baseUrl || location.origin,
   })
   return (

@@ -28,6 +28,8 @@ export type SnippetFacts = {
   input: Record<string, unknown>
   /** For streaming: what is sent as it comes. */
   outputs: readonly string[]
+  /** Whether a Response block answers who waits, with a body of its own. */
+  hasResponse: boolean
 }
 
 /** A call that works as it stands, once the key is in its place. */
@@ -54,7 +56,7 @@ function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function typeScript({ way, url, origin }: SnippetFacts, body: object): string {
+function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
   const mode = way === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
   const request = [
     `const response = await fetch(${JSON.stringify(url)}, {`,
@@ -69,8 +71,9 @@ function typeScript({ way, url, origin }: SnippetFacts, body: object): string {
   const rest = {
     plain: [
       'if (!response.ok) throw new Error(await response.text())',
-      'const { output } = await response.json()',
-      'console.log(output)',
+      ...(hasResponse
+        ? ['console.log(await response.text())']
+        : ['const { output } = await response.json()', 'console.log(output)']),
     ],
     streaming: [
       'if (!response.ok) throw new Error(await response.text())',
@@ -103,7 +106,7 @@ function typeScript({ way, url, origin }: SnippetFacts, body: object): string {
   return [...request, ...rest].join('\n')
 }
 
-function python({ way, url, origin }: SnippetFacts, body: object): string {
+function python({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
   const head =
     way === 'plain'
       ? ['import os', 'import requests']
@@ -122,7 +125,7 @@ function python({ way, url, origin }: SnippetFacts, body: object): string {
     'response.raise_for_status()',
   ]
   const rest = {
-    plain: ['print(response.json()["output"])'],
+    plain: [hasResponse ? 'print(response.text)' : 'print(response.json()["output"])'],
     streaming: [
       'for line in response.iter_lines(decode_unicode=True):',
       '    if line.startswith("data: {"):',
