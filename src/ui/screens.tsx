@@ -6,6 +6,7 @@ import { Failed, Loading } from './parts/states.tsx'
 import { Frame } from './shell/frame.tsx'
 import { HomeScreen } from './shell/home-screen.tsx'
 import { NotFoundScreen } from './shell/not-found-screen.tsx'
+import { useWorkspace } from './shell/workspace.tsx'
 
 // Each screen is a file of its own that is loaded when it is first shown.
 const SignInScreen = lazy(async () => ({
@@ -50,6 +51,9 @@ export function Screens() {
           <Route path="/w/:workspaceId/workflows" component={WorkflowsScreen} />
           <Route path="/w/:workspaceId/logs" component={LogsScreen} />
           <Route path="/w/:workspaceId/settings/:section?" component={SettingsScreen} />
+          {['/workflows', '/logs', '/settings'].map((short) => (
+            <Route key={short} path={short} component={ShortAddress} />
+          ))}
           <Route path="/logs/:id" component={EntryScreen} />
           <Route path="/workflows/:id" component={EditorScreen} />
           <Route path="/workflows/:id/webhooks" component={WebhooksScreen} />
@@ -58,4 +62,11 @@ export function Screens() {
       </Suspense>
     </Frame>
   )
+}
+
+/** An address as people type it, without the workspace: the one that was looked at last. */
+function ShortAddress() {
+  const [path] = useLocation()
+  const { id } = useWorkspace()
+  return <Redirect to={`/w/${id}${path}`} replace />
 }

@@ -204,6 +204,9 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /', '/', 'nothing', 200),
   row('GET /w/*', '/w/<workspace>/workflows', 'nothing', 200),
+  row('GET /workflows', '/workflows', 'nothing', 200),
+  row('GET /logs', '/logs', 'nothing', 200),
+  row('GET /settings', '/settings', 'nothing', 200),
   row('GET /workflows/*', '/workflows/<workflow>', 'nothing', 200),
   row('GET /logs/*', '/logs/<log>', 'nothing', 200),
   row('GET /assets/:name', '/assets/main.js', 'nothing', 200),

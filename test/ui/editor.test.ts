@@ -34,6 +34,17 @@ describe('the first contact', () => {
     expect(await steps.count()).toBe(0)
   })
 
+  test('is found at the addresses that people type', async () => {
+    const { page, serving, workspaceId } = visited
+    const sample = page.url()
+    for (const short of ['workflows', 'logs', 'settings']) {
+      await page.goto(`${serving.url}/${short}`)
+      await page.waitForURL(new RegExp(`/w/${workspaceId}/${short}`))
+    }
+    await page.goto(sample)
+    await node(page, 'Quotes').waitFor()
+  })
+
   test('has nothing to complain about, and nothing that a reader of any kind cannot use', async () => {
     expect(await accessibilityFaults(visited.page)).toEqual([])
     expect(visited.complaints).toEqual([])

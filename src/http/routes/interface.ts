@@ -39,7 +39,7 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
 }
 
 /** Where the page answers; what it shows there is its own business (`ui/screens.tsx`). */
-const pagePaths = ['/', '/w/*', '/workflows/*', '/logs/*']
+const pagePaths = ['/', '/w/*', '/workflows', '/workflows/*', '/logs', '/logs/*', '/settings']
 
 /** A page: the editor's own, or another one of the interface. */
 export async function answerPage(
