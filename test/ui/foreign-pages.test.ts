@@ -106,7 +106,8 @@ for (const host of ['127.0.0.1', 'localhost']) {
       expect((await answered).status()).toBe(host === 'localhost' ? 401 : 403)
       expect(await names()).toEqual(['Default'])
     } finally {
-      await page.close()
+      // Not waited for: after a form to another site this sometimes comes to no end (Chromium 156 with playwright-core).
+      page.close().catch(() => undefined)
     }
   })
 
