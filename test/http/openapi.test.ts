@@ -41,7 +41,9 @@ function isPage(path: string): boolean {
     path === '/sign-in' ||
     path.startsWith('/assets/') ||
     path.startsWith('/chat/') ||
-    path.startsWith('/swagger')
+    path.startsWith('/swagger') ||
+    // The dashboard's addresses that name no workspace.
+    ['/workflows', '/logs', '/settings'].includes(path)
   )
 }
 
