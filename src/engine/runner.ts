@@ -277,7 +277,7 @@ function told(written: Promise<unknown>, record: RunRecord, observer: RunObserve
 }
 
 /** Whether whoever sent the request is told that it did not work. */
-function hasFailed({ record, response }: RunEnd): boolean {
+export function hasFailed({ record, response }: RunEnd): boolean {
   return record.failure !== null || (response?.status ?? 200) >= 500
 }
 

@@ -30,7 +30,8 @@ export function webhookDetail(method: WebhookMethod) {
       'Slack or Standard Webhooks. JSON, forms, multipart forms and text are read; anything else is a file.\n\n' +
       'The answer is 202 when the run is on disk, or what the workflow answers, as from the execute endpoint. With ' +
       'idempotency a request that was taken in the last 24 hours is answered with 200 and the id of its run, and starts ' +
-      'nothing.',
+      'nothing; where the workflow answers, one that comes while the first one runs waits for it, and gets the same ' +
+      'answer when it fails, after which the request may be sent again.',
     tag: 'Executions',
     access: 'everyone',
     errors: [

@@ -12,7 +12,7 @@ import type { Address } from '../../domain/trigger.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
-import type { RunEnd, RunRequest } from '../../engine/runner.ts'
+import { hasFailed, type RunEnd, type RunRequest } from '../../engine/runner.ts'
 import { bodyOf, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
@@ -91,12 +91,15 @@ type Call = {
 /** A call whose workflow is found and whose sender is known. */
 type KnownCall = Call & { deployment: Deployment; plan: Plan; hook: Hook; content: WebhookContent }
 
+/** What became of a request that names itself. `holder`: its run; `end`: how that ended, unless it was an earlier one. */
+type Outcome = { holder: string; end: RunEnd | undefined }
+
 class Receiver {
   readonly #services: WebhookServices
   /** By trigger: what its parameters say, read once for each version. */
   readonly #hooks = new WeakMap<PlanTrigger, Hook>()
-  /** Requests that name themselves and whose answer somebody waits for: which run has each, before its claim is on disk. */
-  readonly #inFlight = new Map<string, Promise<string>>()
+  /** Requests that name themselves and whose answer somebody waits for. */
+  readonly #inFlight = new Map<string, Promise<Outcome>>()
 
   constructor(services: WebhookServices) {
     this.#services = services
@@ -184,32 +187,45 @@ class Receiver {
     return accepted.job ? taken(call, executionId) : duplicate(call, accepted.holder ?? executionId)
   }
 
-  /** The answer is the workflow's own. The claim goes to disk with the log entry, so until then it is held here. */
+  /**
+   * The answer is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
+   * the same request meanwhile waits, and is told what became of the first one. When that failed, both may try again.
+   */
   async #answer(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
-    const { workflowId } = call.deployment
-    if (!claim) return await this.#execute(call, executionId)
-    const held = `${workflowId} ${claim.key}`
+    const { request, server, headers, deployment } = call
+    if (!claim) return answerOf(call, await this.#execute(call, executionId))
+    const held = `${deployment.workflowId} ${claim.key}`
     const first = this.#inFlight.get(held)
-    if (first) return duplicate(call, await first)
-    const earlier = this.#services.findClaim(workflowId, claim.key, claim.at)
-    const holder = earlier.then((found) => found ?? executionId)
-    this.#inFlight.set(held, holder)
+    if (first) {
+      server?.timeout(request, 0)
+      const { holder, end } = await first
+      if (!end || !hasFailed(end)) return duplicate(call, holder)
+      headers['x-execution-id'] = holder
+      return answerOf(call, end)
+    }
+    const leading = this.#lead(call, executionId, claim)
+    this.#inFlight.set(held, leading)
     try {
-      const holderId = await holder
-      if (holderId !== executionId) return duplicate(call, holderId)
-      return await this.#execute(call, executionId, claim)
+      const { end, holder } = await leading
+      return end ? answerOf(call, end) : duplicate(call, holder)
     } finally {
       this.#inFlight.delete(held)
     }
   }
 
-  async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<Response> {
+  async #lead(call: KnownCall, executionId: string, claim: RequestClaim): Promise<Outcome> {
+    const holder = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
+    if (holder !== undefined) return { holder, end: undefined }
+    return { holder: executionId, end: await this.#execute(call, executionId, claim) }
+  }
+
+  async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
     const { deployment, plan, headers, server, request } = call
     const { workflowId, workspaceId, version } = deployment
     this.#services.assertAccepting()
     const input = await this.#inputOf(call, executionId)
     headers['x-execution-id'] = executionId
-    const end = await this.#services.execute({
+    return await this.#services.execute({
       ...{ executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input },
       ...(claim && { claim }),
       callerSignal() {
@@ -219,8 +235,6 @@ class Receiver {
         return undefined
       },
     })
-    call.code = end.record.failure?.code
-    return sandboxed(runAnswer(end, headers))
   }
 
   async #inputOf({ deployment, request, content, hook }: KnownCall, executionId: string): Promise<TriggerInput> {
@@ -251,6 +265,11 @@ function taken({ headers }: Call, executionId: string): Response {
   headers['x-execution-id'] = executionId
   headers['content-type'] = 'application/json'
   return new Response(`{"success":true,"executionId":"${executionId}"}`, { status: 202, headers })
+}
+
+function answerOf(call: Call, end: RunEnd): Response {
+  call.code = end.record.failure?.code
+  return sandboxed(runAnswer(end, call.headers))
 }
 
 function duplicate({ headers }: Call, executionId: string): Response {
