@@ -16,11 +16,12 @@ export async function listWorkflows(client: Client, workspaceId: string): Promis
   return (await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
 }
 
-/** The workspace that was named, else the only one that the key reaches. */
+/** The workspace that was named, else the only one that the key reaches, else the only one that belongs to its account. */
 export async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
   const { data } = await client.get<Static<typeof WorkspaceList>>('/api/workspaces')
-  if (data.length === 1) return data[0]!.id
+  const [only, ...others] = data.length > 1 ? data.filter(({ role }) => role === 'owner') : data
+  if (only && others.length === 0) return only.id
   throw new CommandError(
     data.length === 0
       ? 'The key reaches no workspace.'
@@ -52,6 +53,6 @@ export async function findWorkflow(
 /** Settings that say where the service is. */
 export const service = ['url', 'apiKey'] as const
 export const workspaceFlag = {
-  workspace: { value: 'ID', description: 'the workspace; needed when the key reaches several' },
+  workspace: { value: 'ID', description: 'the workspace; by default the only one of your own' },
 } as const
 export const workflowArgument = { name: 'WORKFLOW', description: 'the id or the name of a workflow' } as const

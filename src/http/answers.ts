@@ -42,7 +42,9 @@ export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
 export const NewWorkflow = t.Object(
   {
     ...sendable,
-    workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
+    workspaceId: t.Optional(
+      t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+    ),
   },
   { $id: 'NewWorkflow' },
 )

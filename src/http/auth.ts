@@ -82,24 +82,26 @@ export async function findWorkflow(
 }
 
 /**
- * The workspace that a request means: the one it names, or the only one that its caller can see. `INVALID_PARAMETERS`
- * when that is not one.
+ * The workspace that a request means: the one it names; else the only one that its caller can see; else the only one that
+ * belongs to the caller, so that being let into another one's workspace never changes what calls mean.
+ * `INVALID_PARAMETERS` when that is not one.
  */
 export function chooseWorkspace(caller: Caller, named: string | undefined, need: Need): string {
-  if (named !== undefined && named !== '') {
-    assertMay(caller, named, need, 'workspace')
-    return named
-  }
-  const [first, ...others] = workspacesOf(caller)
-  if (first === undefined || others.length > 0) {
-    const message =
-      first === undefined
-        ? 'You see no workspace: perhaps the key was made for one that its account is no member of any more.'
-        : 'workspaceId must be given, because you see more than one workspace. GET /api/workspaces lists them.'
-    throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
-      details: [{ path: 'workspaceId', message }],
-    })
-  }
-  assertMay(caller, first, need, 'workspace')
-  return first
+  const chosen = named === undefined || named === '' ? impliedWorkspace(caller) : named
+  assertMay(caller, chosen, need, 'workspace')
+  return chosen
+}
+
+function impliedWorkspace(caller: Caller): string {
+  const seen = workspacesOf(caller)
+  const candidates = seen.length > 1 ? seen.filter((id) => roleOf(caller, id) === 'owner') : seen
+  const [only, ...others] = candidates
+  if (only !== undefined && others.length === 0) return only
+  const message =
+    seen.length === 0
+      ? 'You see no workspace: perhaps the key was made for one that its account is no member of any more.'
+      : `workspaceId must be given, because ${only === undefined ? 'none' : 'more than one'} of the workspaces that you see is yours. GET /api/workspaces lists them.`
+  throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
+    details: [{ path: 'workspaceId', message }],
+  })
 }

@@ -197,6 +197,36 @@ describe('a key', () => {
     expect((await world.get('/api/workspaces', { key })).json.data).toMatchObject([{ name: 'Main', role: 'editor' }])
   })
 
+  test('means the same workspace as before when a stranger lets its account into another one', async () => {
+    const userId = world.accounts.addUser()
+    const own = world.accounts.addWorkspace(userId)
+    const key = await world.key({ userId })
+    const body = { name: 'Mine', blocks: {}, edges: [] }
+    const made = await world.post('/api/workflows', body, { key })
+    expect(made.status).toBe(201)
+    world.accounts.addMember(userId, world.workspaceId, 'editor')
+    const late = await world.key({ userId })
+    const { json } = await world.get('/api/workflows', { key: late })
+    expect(json.data.map(({ id }: Parsed) => id)).toEqual([made.json.id])
+    expect((await world.get(`/api/workflows?workspaceId=${own}`, { key: late })).json).toEqual(json)
+    expect((await world.post('/api/workflows', { ...body, name: 'Next' }, { key: late })).status).toBe(201)
+    expect((await world.get('/api/workflows', { key: late })).json.data).toHaveLength(2)
+  })
+
+  test('has to name the workspace when several are its own, or several and none is', async () => {
+    const details = async (key: string) => {
+      const { status, json } = await world.get('/api/workflows', { key })
+      return [status, json.code, json.details?.[0].path]
+    }
+    const rich = world.accounts.addUser()
+    for (let n = 0; n < 2; n += 1) world.accounts.addWorkspace(rich)
+    expect(await details(await world.key({ userId: rich }))).toEqual([400, 'INVALID_PARAMETERS', 'workspaceId'])
+    const guest = world.accounts.addUser()
+    for (const id of [world.workspaceId, world.accounts.addWorkspace(rich)])
+      world.accounts.addMember(guest, id, 'viewer')
+    expect(await details(await world.key({ userId: guest }))).toEqual([400, 'INVALID_PARAMETERS', 'workspaceId'])
+  })
+
   test('is read from the header whatever its case, and from nowhere else', async () => {
     const send = (headers: Record<string, string>, query = '') =>
       world.get(`/api/workspaces${query}`, { key: null, headers }).then(({ status }) => status)

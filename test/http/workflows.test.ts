@@ -58,11 +58,14 @@ describe('creating a workflow', () => {
     expect(json.error).toContain('name must be text, not 5. (and 1 more, see details)')
   })
 
-  test('needs a workspace when the key sees several, and finds the only one otherwise', async () => {
+  test('needs a workspace when several are its own, and finds the only one otherwise', async () => {
     const one = await world.member('editor')
     expect((await world.post('/api/workflows', sampleDocument(), { key: one })).status).toBe(201)
     const userId = world.accounts.addUser()
     world.accounts.addMember(userId, world.workspaceId, 'editor')
+    const own = world.accounts.addWorkspace(userId)
+    const found = await world.post('/api/workflows', sampleDocument(), { key: await world.key({ userId }) })
+    expect(found.json.workspaceId).toBe(own)
     const second = world.accounts.addWorkspace(userId)
     const key = await world.key({ userId })
     const refused = await world.post('/api/workflows', sampleDocument(), { key })

@@ -71,7 +71,9 @@ export function accountRoutes(services: Services, door: Door) {
       {
         query: documented(
           t.Object({
-            workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
+            workspaceId: t.Optional(
+              t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+            ),
           }),
         ),
         response: answers({ 200: FolderList }),

@@ -35,8 +35,8 @@ export function sessionRoutes(services: Services, door: Door) {
           name: 'signIn',
           summary: 'Sign in to the dashboard',
           description:
-            'Sets the cookie of a session. Attempts are bounded by the minute, per account and per address. For pages of ' +
-            'this service: a program uses a key.',
+            'Sets the cookie of a session. Attempts are bounded by the minute: for an account from one address, from one ' +
+            'address, and for an account. For pages of this service: a program uses a key.',
           tag: 'Account',
           access: 'everyone',
           errors: [

@@ -16,7 +16,9 @@ import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
 import { workflowOpenApi } from '../workflow-openapi.ts'
 
 const WorkspaceQuery = t.Object({
-  workspaceId: t.Optional(t.String({ description: 'May be left out when you see one workspace only.' })),
+  workspaceId: t.Optional(
+    t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+  ),
 })
 const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
 

@@ -9,7 +9,7 @@ type Chosen = { workspace: Workspace; choose: (id: string) => void }
 
 const Context = createContext<Chosen | undefined>(undefined)
 
-/** The workspace that is looked at: the one in the address (`/w/<id>/…`), else the latest one. */
+/** The workspace that is looked at: the one in the address (`/w/<id>/…`), else the latest one, else one's own. */
 export function WorkspaceProvider({ children }: { children: ReactNode }) {
   const { workspaces } = useMe()
   const [, addressed] = useRoute<{ workspaceId: string }>('/w/:workspaceId/*?')
@@ -20,7 +20,10 @@ export function WorkspaceProvider({ children }: { children: ReactNode }) {
   }, [])
   const named = addressed?.workspaceId
   const workspace =
-    workspaces.find(({ id }) => id === named) ?? workspaces.find(({ id }) => id === chosen) ?? workspaces[0]
+    workspaces.find(({ id }) => id === named) ??
+    workspaces.find(({ id }) => id === chosen) ??
+    workspaces.find(({ role }) => role === 'owner') ??
+    workspaces[0]
   const id = workspace?.id
   useEffect(() => {
     if (id) choose(id)

@@ -60,7 +60,8 @@ export function glanceRoutes({ store, clock }: Services, door: Door) {
       detail: operation({
         name: 'glanceAtWorkflows',
         summary: 'Workflows with their state, and what ran in the last 24 hours',
-        description: 'Takes `workspaceId`, which may be left out by who sees one workspace only.',
+        description:
+          'Takes `workspaceId`; left out, it is the only workspace that you see, or the only one of your own.',
         tag: 'Editor',
         access: 'session',
         errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
