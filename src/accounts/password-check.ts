@@ -17,25 +17,36 @@ export type SignInAttempt = { email: string; password: string; address: string }
 
 export type CheckedPassword = { userId: string; passwordHash: string }
 
-/** Attempts a minute for one account, whoever makes them. */
-const attemptsPerAccount = 10
+/** Attempts a minute for one account from one address. */
+const attemptsPerPlace = 10
 /** Attempts a minute from one address, at whatever account. */
 const attemptsPerAddress = 30
+/** Attempts a minute for one account, from all addresses that it never signed in from. */
+const attemptsPerAccount = 100
+/** Addresses that are remembered for having signed in, each with its account. */
+const knownPlacesMax = 10_000
 /** Hashes made at once: each takes a processor for some 50 ms, and 64 MB. */
 const hashesAtOnce = 2
 const hashesWaitingMax = 20
 
 /**
  * Tells whether a password is right, and nothing else: an account that is not there takes as long and gets the same words
- * as a wrong password. Attempts are bounded by the minute, per account and per address, before anything is hashed, and so
- * is what hashing may use of the machine.
+ * as a wrong password. Attempts are bounded by the minute before anything is hashed, and so is what hashing may use of the
+ * machine.
+ *
+ * Whoever guesses must not keep the one who knows the password from signing in. So what is bounded closely is a place: one
+ * account from one address. An address, and an account from everywhere, have bounds of their own, against those who guess at
+ * many accounts and from many addresses; these do not hold for a place that somebody signed in from before.
  */
 export class PasswordCheck {
   readonly #findPassword: PasswordCheckOptions['findPassword']
   readonly #clock: Clock
   readonly #verify: NonNullable<PasswordCheckOptions['verify']>
-  readonly #accounts: RateLimiter
+  readonly #places: RateLimiter
   readonly #addresses: RateLimiter
+  readonly #accounts: RateLimiter
+  /** Places that somebody signed in from, the latest last. */
+  readonly #known = new Set<string>()
   readonly #turns = new Turns(hashesAtOnce, hashesWaitingMax)
   #decoy: Promise<string> | undefined
 
@@ -43,8 +54,9 @@ export class PasswordCheck {
     this.#findPassword = findPassword
     this.#clock = clock
     this.#verify = verify
-    this.#accounts = new RateLimiter({ clock })
+    this.#places = new RateLimiter({ clock })
     this.#addresses = new RateLimiter({ clock })
+    this.#accounts = new RateLimiter({ clock })
   }
 
   /**
@@ -52,11 +64,20 @@ export class PasswordCheck {
    * OVERLOADED when too many hashes wait.
    */
   async check({ email, password, address }: SignInAttempt): Promise<CheckedPassword> {
-    this.#assertAllowed(this.#addresses.take(networkOf(address), attemptsPerAddress))
-    this.#assertAllowed(this.#accounts.take(email.toLowerCase(), attemptsPerAccount))
+    const account = email.toLowerCase()
+    const network = networkOf(address)
+    const place = `${network} ${account}`
+    this.#assertAllowed(this.#places.take(place, attemptsPerPlace))
+    if (!this.#known.has(place)) {
+      this.#assertAllowed(this.#addresses.take(network, attemptsPerAddress))
+      this.#assertAllowed(this.#accounts.take(account, attemptsPerAccount))
+    }
     const [found, decoy] = await Promise.all([this.#findPassword(email), this.#decoyHash()])
     const isRight = await this.#turns.take(() => this.#verify(shortened(password), found?.passwordHash ?? decoy))
-    if (found && isRight) return found
+    if (found && isRight) {
+      this.#know(place)
+      return found
+    }
     throw new AppError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
   }
 
@@ -65,6 +86,14 @@ export class PasswordCheck {
     const message = passwordProblem(password)
     if (message) throw new AppError('INVALID_INPUT', message, { details: [{ path: 'password', message }] })
     return await this.#turns.take(() => hashPassword(password))
+  }
+
+  #know(place: string): void {
+    this.#known.delete(place)
+    this.#known.add(place)
+    if (this.#known.size <= knownPlacesMax) return
+    const [oldest] = this.#known
+    if (oldest !== undefined) this.#known.delete(oldest)
   }
 
   #assertAllowed({ allowed, resetAt }: RateWindow): void {

@@ -29,13 +29,41 @@ test('a right password gives the account, a wrong one and a wrong e-mail the sam
   expect(nobody).toEqual(wrong)
 })
 
-test('guesses at one account are bounded by the minute, from however many addresses', async () => {
+test('guesses at one account from one address are bounded by the minute, in whatever letters; others still sign in', async () => {
   const { attempt, clock } = checkOf(quickly)
-  for (let n = 0; n < 10; n += 1) await rejectionOf(attempt('Ada@example.com', 'wrong', `192.0.2.${n}`))
-  const refused = await rejectionOf(attempt('ada@example.com', 'correct horse', '192.0.2.99'))
+  for (let n = 0; n < 10; n += 1) await rejectionOf(attempt('Ada@example.com', 'wrong'))
+  const refused = await rejectionOf(attempt('ada@example.com', 'correct horse'))
   expect(refused).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfterS: 60 })
+  expect(await attempt('ada@example.com', 'correct horse', '192.0.2.2')).toMatchObject({ userId: 'ada' })
   await clock.advance(60_000)
   expect(await attempt('ada@example.com', 'correct horse')).toMatchObject({ userId: 'ada' })
+})
+
+test('guesses from many addresses are bounded too, but not for who has signed in from there before', async () => {
+  const { attempt } = checkOf(quickly)
+  await attempt('ada@example.com', 'correct horse', '198.51.100.7')
+  for (let n = 0; n < 99; n += 1) await rejectionOf(attempt('ada@example.com', 'wrong', `192.0.2.${n % 10}`))
+  const elsewhere = await rejectionOf(attempt('ada@example.com', 'correct horse', '198.51.100.8'))
+  expect(elsewhere).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  expect(await attempt('ada@example.com', 'correct horse', '198.51.100.7')).toMatchObject({ userId: 'ada' })
+})
+
+test('who has signed in from an address is not kept out by guesses at other accounts from there', async () => {
+  const { attempt } = checkOf(quickly)
+  await attempt('ada@example.com', 'correct horse')
+  for (let n = 0; n < 40; n += 1) await rejectionOf(attempt(`${n}@example.com`, 'x'))
+  expect(await attempt('ada@example.com', 'correct horse')).toMatchObject({ userId: 'ada' })
+})
+
+test('an account that is not there is bounded like one that is', async () => {
+  const { attempt } = checkOf(quickly)
+  const codes = async (email: string, address: string) => {
+    const given: unknown[] = []
+    for (let n = 0; n < 12; n += 1)
+      given.push(((await rejectionOf(attempt(email, 'x', address))) as { code: string }).code)
+    return given
+  }
+  expect(await codes('nobody@example.com', '192.0.2.1')).toEqual(await codes('ada@example.com', '192.0.2.2'))
 })
 
 test('guesses from one address are bounded by the minute, at however many accounts', async () => {
