@@ -105,7 +105,8 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
 async function openStore({ data, sync }: Config, logger: Logger): Promise<Store> {
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
   const onLost = (runs: readonly string[]) => logger.error('runs could not be recorded', { runs })
-  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost })
+  const onTrouble = (what: string) => logger.warn('storage is in trouble', { reason: what })
+  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost, onTrouble })
 }
 
 function listen({ host, port }: Config): Listener {

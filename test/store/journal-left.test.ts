@@ -24,11 +24,11 @@ const started = encodeGroup([{ kind: 'job-start', executionId: 'a run', at: 1 }]
 
 test('whoever takes what is missing for gone is refused while the journal cannot be taken in, and others are not', async () => {
   const options = { path: databasePath(folder.path), sync: 'full', busyTimeoutMs: 20 } as const
-  const written = new Executor(options, { journal: { onDisk: new Float64Array(1) } })
+  const written = new Executor(options, { journal: { own: true } })
   written.beginJournal(1)
   // Its process dies; in the place of a file is something that cannot be read.
   mkdirSync(journalPath(options.path, 0))
-  const next = new Executor(options, { journal: {} })
+  const next = new Executor(options, { journal: { own: false } })
   for (const name of ['pendingSubscriptions', 'listCutJobs'] as const) expect(() => next.run(name, [])).toThrow()
   expect(next.run('listUsers', [])).toEqual([])
   rmdirSync(journalPath(options.path, 0))
@@ -38,14 +38,13 @@ test('whoever takes what is missing for gone is refused while the journal cannot
 
 /** As a process leaves it that died after its journal was begun, and the first record was taken in. */
 function leave(path: string, texts: readonly string[]): void {
-  const onDisk = new Float64Array(1)
-  const left = new Executor({ path, sync: 'full' }, { journal: { onDisk } })
+  const left = new Executor({ path, sync: 'full' }, { journal: { own: true } })
   left.beginJournal(7)
   const bytes = Buffer.alloc(4_096)
   let at = 0
   for (const [index, text] of texts.entries()) at += writeRecord(bytes.subarray(at), 7, { position: index + 1, text })
   for (const half of halves) writeFileSync(journalPath(path, half), half === 0 ? bytes : '')
-  onDisk[0] = 1
+  left.hold([{ position: 1, text: texts[0]! }])
   left.takeIn()
 }
 
@@ -72,7 +71,7 @@ test.each([
 test('a service that finds its journal in order when it starts has nothing to say', () => {
   const path = databasePath(folder.path)
   leave(path, [started])
-  const next = new Executor({ path, sync: 'full' }, { journal: { onDisk: new Float64Array(1) } })
+  const next = new Executor({ path, sync: 'full' }, { journal: { own: true } })
   expect(next.takeIn().lost).toEqual([])
   next.close()
 })
@@ -80,7 +79,7 @@ test('a service that finds its journal in order when it starts has nothing to sa
 test('a record that nothing can be made of is told, and those behind it are taken in', () => {
   const path = databasePath(folder.path)
   leave(path, [started, 'L of another program', started])
-  const next = new Executor({ path, sync: 'full' }, { journal: { onDisk: new Float64Array(1) } })
+  const next = new Executor({ path, sync: 'full' }, { journal: { own: true } })
   expect(next.takeIn().lost).toEqual([expect.stringContaining('record 2')])
   expect(next.beginJournal(8)).toBe(0)
   next.close()

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import type { LogRow } from '../../src/domain/log.ts'
 import { logWrite } from '../../src/domain/write.ts'
 import { Journal } from '../../src/store/sqlite/journal.ts'
@@ -27,23 +27,24 @@ describe('a journal', () => {
     const direct = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
     const home = await install(direct)
     await direct.close()
-    const onDisk = new Float64Array(new SharedArrayBuffer(8))
     const database = { path: databasePath(folder.path), sync: 'normal', ...more } as const
-    const thread = await Thread.start(database, { journal: { onDisk } })
+    const thread = await Thread.start(database, { journal: { own: true } })
     let [nowMs, tookMs, sequence] = [0, 0.1, 1]
     const lost: string[] = []
+    const troubles: string[] = []
     const journal = new Journal({
       databasePath: database.path,
       sync: 'normal',
       writer: thread,
-      onDisk,
       // Each group reads it before its flush and after it.
       monotonic: () => {
         nowMs += tookMs
         return nowMs
       },
       onTaken: (taken) => lost.push(...taken.lost),
+      onTrouble: (what) => troubles.push(what),
     })
+    thread.precede(() => journal.untold())
     const row = (more: Partial<LogRow>) => {
       sequence += 1
       return logWrite(logRow(home, sequence, more))
@@ -59,6 +60,7 @@ describe('a journal', () => {
       thread,
       home,
       lost,
+      troubles,
       rows,
       commit: (count = 1, more = {}) => journal.append(rows(count, more)),
       takes: (ms: number) => {
@@ -161,6 +163,33 @@ describe('a journal', () => {
     expect(commits * finalOutput.length).toBeLessThan(halfBytes)
     await it.journal.caughtUp()
     expect(it.commit(1, { finalOutput })).toBe(true)
+  })
+
+  test.each([
+    ['cut off', (path: string) => truncateSync(path)],
+    ['taken away', (path: string) => rmSync(path)],
+  ])('whose files are %s while it is used leaves them, loses nothing, and comes back', async (_, spoil) => {
+    await using it = await world()
+    const path = databasePath(folder.path)
+    const ids: string[] = []
+    const commit = async () => {
+      const [write] = it.rows(1)
+      if (write!.kind === 'log') ids.push(write!.row.executionId)
+      const isJournaled = it.journal.append([write!])
+      if (!isJournaled) await it.thread.append([write!])
+      return isJournaled
+    }
+    for (let n = 0; n < 20; n += 1) expect(await commit()).toBe(true)
+    for (const half of halves) spoil(journalPath(path, half))
+    it.wait(10)
+    expect(await commit()).toBe(false)
+    expect(it.troubles).toEqual([expect.stringContaining('millrace.journal-a')])
+    it.wait(60_000)
+    while (!(await commit())) await Bun.sleep(1)
+    for (const half of halves) expect(statSync(journalPath(path, half)).size).toBe(halfBytes)
+    await it.journal.caughtUp()
+    for (const id of ids) expect(await it.thread.call('getExecution', [id])).toMatchObject({ executionId: id })
+    expect(it.lost).toEqual([])
   })
 
   test('says when the database does not take it in, and once it does', async () => {

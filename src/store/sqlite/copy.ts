@@ -44,7 +44,7 @@ function followsJournal(path: string): boolean {
 }
 
 function takeInJournal(path: string): void {
-  const executor = new Executor({ path, sync: 'full' }, { journal: {} })
+  const executor = new Executor({ path, sync: 'full' }, { journal: { own: false } })
   try {
     executor.takeIn()
   } finally {

@@ -4,6 +4,7 @@ import { walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { Intake, type Taken } from './intake.ts'
+import type { JournalRecord } from './journal-file.ts'
 import { lastSequence } from './logs.ts'
 import { type OpenOptions, openConnection, synchronousOf } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
@@ -53,6 +54,11 @@ export class Executor {
   run<Name extends OperationName>(name: Name, args: Arguments<Name>): Result<Name> {
     const operation: Operation<Name> = operations[name]
     return operation.writes ? this.#write(name, operation, args) : this.#read(operation, args)
+  }
+
+  /** Records that were put into the journal: they are taken in before whatever is asked next. */
+  hold(records: readonly JournalRecord[]): void {
+    this.#intake?.hold(records)
   }
 
   /** Takes in what the journal holds, and says what came of it since the last time. */
@@ -258,8 +264,8 @@ export class Executor {
   }
 }
 
-/** `onDisk`: as `IntakeOptions` has it. */
-export type JournalSource = { onDisk?: Float64Array }
+/** `own`: as `IntakeOptions` has it. */
+export type JournalSource = { own: boolean }
 
 const releasedWorkMs = 25
 /** A page in the WAL. */

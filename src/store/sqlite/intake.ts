@@ -5,7 +5,7 @@ import { walBytesOf } from './checkpoints.ts'
 import type { Connection, Sql } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { decodeGroup } from './group.ts'
-import { hasJournal, type JournalRecord, JournalTail, recordsBehind } from './journal-file.ts'
+import { hasJournal, type JournalRecord, recordsBehind } from './journal-file.ts'
 
 /**
  * How far the database has come in the journal. `generation` 0: there is no journal, all that it held is in the database.
@@ -18,23 +18,21 @@ export type Taken = { walBytes: number; lost: string[] }
 
 export type IntakeOptions = {
   databasePath: string
-  /**
-   * In the service: the position up to which the journal is on disk, shared with the thread that writes it. Absent: all that
-   * the journal holds counts, and it may be another process's.
-   */
-  onDisk?: Float64Array
+  /** Whether this process is the service, which alone writes to the journal. Another may be doing so now, if not. */
+  own: boolean
   /** A transaction whose commit need not be flushed: the journal has what it writes. */
   write(connection: Connection, run: () => void): void
 }
 
 /**
- * Takes records of the journal into the database. In the service it follows the journal while that is written. Before that, and in
+ * Takes records of the journal into the database. In the service it is handed them while they are written. Before that, and in
  * other processes, it looks for what a process that died has left.
  */
 export class Intake {
   readonly #options: IntakeOptions
-  #tail: JournalTail | undefined
   #generation = 0
+  /** Records of this generation that the database does not have yet. */
+  #held: JournalRecord[] = []
   /** Whether what an earlier process left has been looked for. */
   #isRecovered = false
   #taken: Taken = { walBytes: 0, lost: [] }
@@ -45,21 +43,28 @@ export class Intake {
 
   /** Whether there may be something to take in; cheap. */
   get isDue(): boolean {
-    const { onDisk, databasePath } = this.#options
-    if (this.#generation > 0) return onDisk![0]! > (this.#tail?.position ?? 0)
-    return !this.#isRecovered && (onDisk !== undefined || hasJournal(databasePath))
+    const { own, databasePath } = this.#options
+    return this.#held.length > 0 || (!this.#isRecovered && (own || hasJournal(databasePath)))
+  }
+
+  /** Records that are on disk in the journal. */
+  hold(records: readonly JournalRecord[]): void {
+    this.#held.push(...records)
   }
 
   /** All that is due. Throws what the database throws; then nothing is lost, and the next call tries again. */
   take(connection: Connection): void {
     if (!this.isDue) return
-    if (this.#generation > 0) {
-      this.#follow(connection)
-      return
+    if (!this.#isRecovered) {
+      this.#recover(connection)
+      // Only the service can know that nobody writes to the journal meanwhile.
+      this.#isRecovered = this.#options.own
     }
-    this.#recover(connection)
-    // Only the service can know that nobody writes to the journal meanwhile.
-    this.#isRecovered = this.#options.onDisk !== undefined
+    while (this.#held.length > 0) {
+      const batch = batchOf(this.#held)
+      this.#apply(connection, this.#generation, batch)
+      this.#held = this.#held.slice(batch.length)
+    }
   }
 
   /** What `take` has done since the last time. */
@@ -76,9 +81,7 @@ export class Intake {
 
   /** When `begin` is on disk. */
   begun(generation: number): void {
-    this.#close()
     this.#generation = generation
-    this.#options.onDisk?.fill(0)
   }
 
   /**
@@ -96,55 +99,27 @@ export class Intake {
     this.#options.write(connection, () => {
       if (readMark(connection).generation === generation) writeMark(connection, { generation: 0, position: 0 })
     })
-    this.#close()
-  }
-
-  #close(): void {
-    this.#tail?.close()
-    this.#tail = undefined
     this.#generation = 0
-  }
-
-  #follow(connection: Connection): void {
-    const { databasePath, onDisk } = this.#options
-    this.#tail ??= this.#reading(() => new JournalTail(databasePath, this.#generation))
-    const tail = this.#tail
-    for (let upTo = onDisk![0]!; tail.position < upTo; ) {
-      const goBack = tail.mark
-      try {
-        const records = this.#reading(() => tail.next(upTo, batchCharsMax))
-        this.#apply(connection, this.#generation, records)
-      } catch (error) {
-        goBack()
-        throw error
-      }
-    }
   }
 
   #recover(connection: Connection): void {
     const mark = readMark(connection)
     const { generation } = mark
     if (generation === 0) return
-    let batch: JournalRecord[] = []
-    let chars = 0
-    for (const record of this.#reading(() => this.#recordsBehind(mark))) {
-      batch.push(record)
-      chars += record.text.length
-      if (chars < batchCharsMax) continue
+    for (let left = this.#reading(() => this.#recordsBehind(mark)); left.length > 0; ) {
+      const batch = batchOf(left)
       this.#apply(connection, generation, batch)
-      batch = []
-      chars = 0
+      left = left.slice(batch.length)
     }
-    if (batch.length > 0) this.#apply(connection, generation, batch)
   }
 
   #recordsBehind({ generation, position }: JournalMark): JournalRecord[] {
-    const { databasePath, onDisk } = this.#options
+    const { databasePath, own } = this.#options
     const records = recordsBehind(databasePath, generation, position)
     // A file is written again only when the other one holds what comes next: one of the two records is always there.
     const isWhole =
       records.length > 0 || position === 0 || recordsBehind(databasePath, generation, position - 1).length > 0
-    if (!isWhole && onDisk) this.#taken.lost.push(journalIsGone)
+    if (!isWhole && own) this.#taken.lost.push(journalIsGone)
     return records
   }
 
@@ -236,7 +211,17 @@ const journalIsGone =
 const unreadableAdvice =
   'The journal (millrace.journal-a and -b) cannot be read. Put right what stands in its place, or start the service again'
 
-/** Characters that one transaction takes in; some 800 runs. */
+/** What one transaction takes in of records. */
+function batchOf(records: readonly JournalRecord[]): readonly JournalRecord[] {
+  let chars = 0
+  const end = records.findIndex(({ text }) => {
+    chars += text.length
+    return chars >= batchCharsMax
+  })
+  return end < 0 ? records : records.slice(0, end + 1)
+}
+
+/** Some 800 runs. */
 const batchCharsMax = 1_048_576
 
 function readMark(sql: Sql): JournalMark {

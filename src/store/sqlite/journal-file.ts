@@ -86,62 +86,6 @@ function recordsOf(path: string, generation: number): JournalRecord[] {
   }
 }
 
-/** Reads records one after the other while they are being written. */
-export class JournalTail {
-  readonly #generation: number
-  readonly #files: readonly number[]
-  #half: Half = 0
-  #at = 0
-  position = 0
-
-  /** From the start of a generation, once its files are there. */
-  constructor(databasePath: string, generation: number) {
-    this.#generation = generation
-    this.#files = halves.map((half) => openSync(journalPath(databasePath, half), 'r'))
-  }
-
-  /** The records up to a position that was written, or as many of them as have about `charsMax` characters. */
-  next(upTo: number, charsMax: number): JournalRecord[] {
-    const records: JournalRecord[] = []
-    let chars = 0
-    while (this.position < upTo && chars < charsMax) {
-      const other: Half = this.#half === 0 ? 1 : 0
-      const record = this.#read(this.#half, this.#at) ?? this.#read(other, 0, other)
-      if (!record) throw new Error(`The journal has no record ${this.position + 1}, which was written to it`)
-      records.push(record)
-      chars += record.text.length
-      this.#at = record.end
-      this.position = record.position
-    }
-    return records
-  }
-
-  /** Where `next` goes on, to come back to when what it gave could not be used. */
-  get mark(): () => void {
-    const [half, at, position] = [this.#half, this.#at, this.position]
-    return () => {
-      this.#half = half
-      this.#at = at
-      this.position = position
-    }
-  }
-
-  close(): void {
-    for (const file of this.#files) closeSync(file)
-  }
-
-  #read(half: Half, at: number, turnTo = half): Found | undefined {
-    const file = this.#files[half]!
-    const header = readAt(file, at, headerBytes)
-    if (header.length < headerBytes || header.readUInt32LE(0) !== magic) return undefined
-    if (header.readDoubleLE(8) !== this.#generation || header.readDoubleLE(16) !== this.position + 1) return undefined
-    const record = recordIn(readAt(file, at, headerBytes + header.readUInt32LE(24)), 0, this.#generation)
-    if (!record) return undefined
-    this.#half = turnTo
-    return { ...record, end: at + record.end }
-  }
-}
-
 function readAt(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.min(length, halfBytes))
   let read = 0

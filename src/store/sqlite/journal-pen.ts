@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, openSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync, writeSync } from 'node:fs'
 import { unavailable } from './failures.ts'
 import { type Half, halfBytes, halves, journalPath, recordBytesMax, writeRecord } from './journal-file.ts'
 import type { Sync } from './open.ts'
@@ -29,6 +29,14 @@ export class JournalPen {
   /** Of the last record. */
   get position(): number {
     return this.#position
+  }
+
+  /** Whether the files are still there, in their full size: what is written to one that was taken away is nowhere. */
+  get isWhole(): boolean {
+    return this.#files.every((file) => {
+      const { nlink, size } = fstatSync(file)
+      return nlink > 0 && size === halfBytes
+    })
   }
 
   /** How many bytes it wrote; undefined when there is no room before a file has become free. Throws what the disk throws. */

@@ -1,12 +1,13 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { LogRow } from '../../domain/log.ts'
-import { lengthOfWrite, type Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/write.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { encodeGroup } from './group.ts'
 import type { Taken } from './intake.ts'
+import { JournalAdmission } from './journal-admission.ts'
 import { halves, makeJournal } from './journal-file.ts'
 import { JournalPen, truncate } from './journal-pen.ts'
+import { tellRecords } from './messages.ts'
 import type { Sync } from './open.ts'
 import type { Thread } from './thread.ts'
 
@@ -15,12 +16,12 @@ export type JournalOptions = {
   sync: Sync
   /** The thread that has the database. */
   writer: Pick<Thread, 'takeIn' | 'beginJournal' | 'distrust'>
-  /** Shared with that thread: the position up to which the journal is on disk. */
-  onDisk: Float64Array
   /** A clock in milliseconds. */
   monotonic: () => number
   /** Told what the thread has taken in. */
   onTaken(taken: Taken): void
+  /** Told of what somebody should look at, although nothing is lost by it. */
+  onTrouble(what: string): void
 }
 
 /**
@@ -39,31 +40,28 @@ export type JournalOptions = {
  * the thread is asked for whenever a file is full. Where it is not that far yet, groups go to the thread as well, and wait
  * their turn: so what is behind stays bounded.
  *
- * What is in the journal was acknowledged, so only that comes in which the database cannot refuse: of workflows that it has
- * taken an entry of before, in rising order, and nothing that is decided there (a claim, a new job).
- *
  * The loop stands still while a group is flushed, so larger groups, everything on a slow disk, and everything for a second after a
  * stall go to the thread; one group a second learns whether the disk has become fast again.
  */
 export class Journal {
   readonly #options: JournalOptions
-  /** Workflows that the database knows, with their workspace. */
-  readonly #workflows = new Map<string, string>()
+  readonly #admission = new JournalAdmission()
   #state: 'none' | 'preparing' | 'ready' | 'closed' = 'none'
   #preparing: Promise<void> = Promise.resolve()
   #prepareAt = 0
   /** While it is ready. */
   #pen: JournalPen | undefined
-  #lastSequence = 0
-  #latestWorkflowId = ''
+  /** Records that the thread has not heard of, and the position of the first. */
+  #untold: string[] = []
+  #untoldFrom = 0
   #bytesWritten = 0
   /** Of those, how many the thread has taken in. */
   #bytesTaken = 0
   #taking: { upTo: number; done: Promise<void> } | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #pausedUntil = 0
-  /** Until when the disk need not be asked again. */
-  #roomUntil = 0
+  /** When disk and files are to be looked at again. */
+  #lookAt = 0
   #typicalMs = 0.3
 
   constructor(options: JournalOptions) {
@@ -84,17 +82,15 @@ export class Journal {
       return false
     }
     if (startedAt < this.#pausedUntil || this.#bytesWritten - this.#bytesTaken > behindBytesMax) return false
-    if (!this.#admits(writes)) return false
-    if (!this.#diskHasRoom(startedAt)) {
-      this.#leave()
-      return false
-    }
-    const bytes = this.#write(pen, encodeGroup(writes))
+    if (!this.#admission.admits(writes)) return false
+    if (startedAt >= this.#lookAt && !this.#isUsable(pen, startedAt)) return false
+    const text = encodeGroup(writes)
+    const bytes = this.#write(pen, text)
     if (bytes === undefined) return false
+    if (this.#untold.push(text) === 1) this.#untoldFrom = pen.position
     this.#learnTime(this.#options.monotonic() - startedAt)
     this.#bytesWritten += bytes
-    this.#options.onDisk[0] = pen.position
-    this.learn(writes)
+    this.#admission.learn(writes)
     if (!this.#taking && this.#bytesWritten - this.#bytesTaken > takeInBytes) void this.#takeIn()
     else this.#timer ??= setTimeout(() => void this.#takeIn(), takeInMs)
     return true
@@ -102,16 +98,7 @@ export class Journal {
 
   /** Writes that the thread has committed: what it admitted once it admits again. */
   learn(writes: readonly Write[]): void {
-    for (const write of writes) if (write.kind === 'log') this.#learnRow(write.row)
-  }
-
-  #learnRow({ workflowId, workspaceId, sequence }: LogRow): void {
-    if (sequence > this.#lastSequence) this.#lastSequence = sequence
-    // Runs that end together are mostly of one workflow.
-    if (workflowId === this.#latestWorkflowId) return
-    this.#latestWorkflowId = workflowId
-    if (this.#workflows.size >= workflowsMax) this.#workflows.clear()
-    this.#workflows.set(workflowId, workspaceId)
+    this.#admission.learn(writes)
   }
 
   /**
@@ -121,6 +108,17 @@ export class Journal {
   caughtUp(): Promise<boolean> | undefined {
     const upTo = this.#bytesWritten
     return this.#bytesTaken === upTo ? undefined : this.#takeIn().then(() => this.#bytesTaken >= upTo)
+  }
+
+  /**
+   * Records for the thread, ahead of whatever it is asked next; undefined when it has heard of all. The journal itself is
+   * not read while its process lives: whatever becomes of the files, nothing is lost but by a crash.
+   */
+  untold(): string | undefined {
+    if (this.#untold.length === 0) return undefined
+    const message = tellRecords(this.#untoldFrom, this.#untold)
+    this.#untold = []
+    return message
   }
 
   /** After an error of the disk that the thread met. What the journal does not need it gives back, in case the disk is full. */
@@ -138,45 +136,24 @@ export class Journal {
     this.#state = 'closed'
   }
 
-  #admits(writes: readonly Write[]): boolean {
-    let last = this.#lastSequence
-    let chars = 0
-    for (const write of writes) {
-      if (!this.#isTakenForSure(write)) return false
-      chars += lengthOfWrite(write)
-      if (write.kind !== 'log') continue
-      if (write.row.sequence <= last) return false
-      last = write.row.sequence
+  /** If not, it is left. */
+  #isUsable(pen: JournalPen, now: number): boolean {
+    this.#lookAt = now + lookMs
+    const isWhole = pen.isWhole
+    if (isWhole && this.#diskHasRoom()) return true
+    this.#leave()
+    if (!isWhole) {
+      // Flushed: nothing but the database has those runs now.
+      void this.#takeIn(() => {})
+      this.#options.onTrouble(filesAreGone)
     }
-    return chars <= charsMax
+    return false
   }
 
   /** What is acknowledged now the database must have room for a moment later, or nobody can see it. */
-  #diskHasRoom(now: number): boolean {
-    if (now < this.#roomUntil) return true
-    this.#roomUntil = now + roomMs
+  #diskHasRoom(): boolean {
     const { bavail, bsize } = statfsSync(dirname(this.#options.databasePath))
     return bavail * bsize >= roomBytesMin
-  }
-
-  /** Nothing that is decided in the database: whether a claim holds, or an id is free. */
-  #isTakenForSure(write: Write): boolean {
-    switch (write.kind) {
-      case 'log':
-        return write.claim === undefined && this.#knows(write.row) && hasNumbers(write.row)
-      case 'job-start':
-      case 'job-step':
-      case 'attempt':
-        return true
-      case 'job':
-      case 'schedule':
-      case 'chat':
-        return false
-    }
-  }
-
-  #knows({ workflowId, workspaceId }: Pick<LogRow, 'workflowId' | 'workspaceId'>): boolean {
-    return this.#workflows.get(workflowId) === workspaceId
   }
 
   #write(pen: JournalPen, text: string): number | undefined {
@@ -231,9 +208,9 @@ export class Journal {
     this.#state = 'preparing'
     let isEmpty = false
     try {
-      if (!this.#diskHasRoom(monotonic())) throw unavailable('There is no room for a journal')
+      if (!this.#diskHasRoom()) throw unavailable('There is no room for a journal')
       const generation = newGeneration()
-      this.#lastSequence = Math.max(this.#lastSequence, await writer.beginJournal(generation))
+      this.#admission.learnSequence(await writer.beginJournal(generation))
       this.#bytesTaken = this.#bytesWritten
       isEmpty = true
       await makeJournal(databasePath)
@@ -262,11 +239,6 @@ export class Journal {
   }
 }
 
-/** Those that the database insists on. */
-function hasNumbers({ startedAt, endedAt, durationMs, costTotal }: LogRow): boolean {
-  return Number.isInteger(startedAt) && Number.isInteger(endedAt) && Number.isFinite(durationMs + costTotal)
-}
-
 /** An integer that no earlier one is likely to have been; 0 means none. */
 function newGeneration(): number {
   return 1 + Math.floor(Math.random() * 2 ** 48)
@@ -274,8 +246,6 @@ function newGeneration(): number {
 
 const writesMax = 4
 const crowdedMs = 20
-/** Of one group. */
-const charsMax = 262_144
 /** What may be behind: 0.02 s of the thread's work, and much less than one of the files. */
 const behindBytesMax = 2_097_152
 /** Long enough for some hundred runs a commit when there are many, and for whoever does not read to not notice. */
@@ -283,11 +253,14 @@ const takeInMs = 10
 const takeInBytes = 524_288
 /** Many times what may be behind: others use the disk as well. */
 const roomBytesMin = 33_554_432
-const roomMs = 10
-const workflowsMax = 10_000
+const lookMs = 10
 /** Where waiting for the disk begins to cost more than two threads waking each other. */
 const fastMs = 0.8
 const typicalMsMax = 2
 const stallMs = 25
 const slowMs = 1_000
 const againMs = 60_000
+
+const filesAreGone =
+  'millrace.journal-a and -b were taken away or cut off while the service was using them: leave them alone as long as it runs. ' +
+  'Nothing is lost; they are made anew'

@@ -1,12 +1,16 @@
 import { AppError, messageOf } from '../../domain/errors.ts'
 import type { RetentionBounds } from '../store.ts'
 import type { JournalSource } from './executor.ts'
+import type { JournalRecord } from './journal-file.ts'
 import type { OpenOptions } from './open.ts'
 import type { OperationName } from './operations.ts'
 
 // What goes between the service's thread and a storage thread.
 
-/** A group of log rows comes as a string, its id in front of the first line break. */
+/**
+ * A group of log rows comes as a string, its id in front of the first line break; so do records of the journal, of which nobody
+ * hears (`tellRecords`): strings cross without a copy.
+ */
 export type Request =
   | string
   | { open: OpenOptions; yields: boolean; journal: JournalSource | undefined }
@@ -16,6 +20,24 @@ export type Request =
   | { id: number; beginJournal: number }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }
+
+/** Records of the journal that follow one another, from a position on. */
+export function tellRecords(first: number, texts: readonly string[]): string {
+  return `${recordsMark}${first} ${texts.map((text) => text.length).join(' ')}\n${texts.join('')}`
+}
+
+/** Undefined for a string that is something else. */
+export function toldRecords(message: string): JournalRecord[] | undefined {
+  if (!message.startsWith(recordsMark)) return undefined
+  let at = message.indexOf('\n') + 1
+  const [first = 0, ...lengths] = message.slice(recordsMark.length, at).split(' ').map(Number)
+  return lengths.map((length, index) => {
+    at += length
+    return { position: first + index, text: message.slice(at - length, at) }
+  })
+}
+
+const recordsMark = 'R'
 
 /** A bare id: done, no value. */
 export type Reply = number | { id: number; value: unknown } | { id: number; error: PlainError }

@@ -27,6 +27,8 @@ export type SqliteStoreOptions = {
   monotonic?(): number
   /** Told of acknowledged runs that the database would not take in: a fault of the program. */
   onLost?(runs: readonly string[]): void
+  /** Told of what an operator should look at. */
+  onTrouble?(what: string): void
 }
 
 /** Rejects with `AppError` `STORAGE_UNAVAILABLE` when the directory, the file or its schema cannot be used. */
@@ -37,13 +39,16 @@ export async function openSqliteStore({
   journal: useJournal = true,
   monotonic = () => performance.now(),
   onLost = () => {},
+  onTrouble = () => {},
 }: SqliteStoreOptions): Promise<Store> {
   const options = { path: databasePath(directory), sync }
-  return mode === 'direct' ? directStore(options) : await workerStore(options, { useJournal, monotonic, onLost })
+  return mode === 'direct'
+    ? directStore(options)
+    : await workerStore(options, { useJournal, monotonic, onLost, onTrouble })
 }
 
 function directStore(options: OpenOptions): Store {
-  const executor = new Executor(options, { journal: {} })
+  const executor = new Executor(options, { journal: { own: false } })
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
     retain: (bounds) => Promise.try(() => executor.retain(bounds)),
@@ -57,9 +62,11 @@ function directStore(options: OpenOptions): Store {
  * or one another. The reader and the searcher are started by the first call. (Starting it here without waiting for it lost its first answer now and then, in
  * Bun 1.4.5, when workers were being terminated at the same time.)
  */
-async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost }: WorkerOptions): Promise<Store> {
-  const onDisk = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
-  const writer = await Thread.start({ ...options, manualCheckpoints: true }, { journal: { onDisk } })
+async function workerStore(
+  options: OpenOptions,
+  { useJournal, monotonic, onLost, onTrouble }: WorkerOptions,
+): Promise<Store> {
+  const writer = await Thread.start({ ...options, manualCheckpoints: true }, { journal: { own: true } })
   const reader = lazy(() => Thread.start(options))
   const searcher = lazy(() => Thread.start(options, { yields: true }))
   const helper = lazy(() => Thread.start(options))
@@ -67,10 +74,11 @@ async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost
     databasePath: options.path,
     sync: options.sync,
     writer,
-    onDisk,
     monotonic,
     onTaken: (taken) => learnTaken(taken),
+    onTrouble,
   })
+  writer.precede(() => journal.untold())
   /** Hears of a disk that failed under the thread before the next run could be acknowledged here. */
   const heard = <Result>(writing: Promise<Result>): Promise<Result> =>
     writing.catch((error: unknown) => {
@@ -180,7 +188,7 @@ async function workerStore(options: OpenOptions, { useJournal, monotonic, onLost
   }
 }
 
-type WorkerOptions = { useJournal: boolean } & Required<Pick<SqliteStoreOptions, 'monotonic' | 'onLost'>>
+type WorkerOptions = { useJournal: boolean } & Required<Pick<SqliteStoreOptions, 'monotonic' | 'onLost' | 'onTrouble'>>
 
 const done = Promise.resolve(undefined)
 

@@ -21,6 +21,7 @@ export class Thread {
   readonly #waiting = new Map<number, Waiting>()
   #lastId = openId
   #dead: string | undefined
+  #ahead: () => string | undefined = () => undefined
 
   /**
    * Resolves when the database is open. Rejects with what `openConnection` throws. `yields`: to other threads, where there
@@ -57,6 +58,11 @@ export class Thread {
     this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#settle(data)
     this.#worker.onerror = ({ message }) => this.#die(message)
     this.#worker.addEventListener('close', () => this.#die('it ended'))
+  }
+
+  /** Asked before each call what the thread has to hear first. */
+  precede(ahead: () => string | undefined): void {
+    this.#ahead = ahead
   }
 
   get callsWaiting(): number {
@@ -142,6 +148,8 @@ export class Thread {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
+      const ahead = this.#ahead()
+      if (ahead !== undefined) this.#worker.postMessage(ahead)
       this.#worker.postMessage(request)
     })
   }

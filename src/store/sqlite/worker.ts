@@ -2,7 +2,7 @@ import { setPriority } from 'node:os'
 import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
 import { decodeGroup } from './group.ts'
-import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
+import { openId, plainErrorOf, type Reply, type Request, toldRecords } from './messages.ts'
 import type { Arguments, OperationName } from './operations.ts'
 
 type Port = { onmessage: unknown; postMessage(reply: Reply): void }
@@ -14,6 +14,11 @@ function serve(port: Port): void {
     const id = idOf(data)
     try {
       if (typeof data === 'string') {
+        const records = toldRecords(data)
+        if (records) {
+          executor!.hold(records)
+          return
+        }
         const refusals = executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
         port.postMessage(refusals ? { id, value: refusals } : id)
         return
