@@ -176,7 +176,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const dispatcher = new Dispatcher({
     ...delivering,
     store,
-    write: async (write) => void (await writer.write(write)),
+    write: (write) => writer.write(write),
     freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
     attemptsMax: config.webhookMaxAttempts,

@@ -80,11 +80,15 @@ export function deliveryKeyOf(deliveryId: string): DeliveryKey | undefined {
 }
 
 function eventDigits(sequence: number, executionId: string): string {
-  const random = executionId
-    .toLowerCase()
-    .replace(/[^0-9a-z]/g, '')
-    .slice(-executionDigits)
-  return sequence.toString(36).padStart(idDigits, '0') + random.padStart(executionDigits, '0')
+  return sequence.toString(36).padStart(idDigits, '0') + lastDigitsOf(executionId)
+}
+
+/** Those of a UUID stand together at its end. */
+function lastDigitsOf(executionId: string): string {
+  const last = executionId.slice(-executionDigits)
+  if (/^[0-9a-z]{12}$/.test(last)) return last
+  const digits = executionId.toLowerCase().replace(/[^0-9a-z]/g, '')
+  return digits.slice(-executionDigits).padStart(executionDigits, '0')
 }
 
 const executionDigits = 12

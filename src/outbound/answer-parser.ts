@@ -7,6 +7,7 @@ export type ParsedAnswer = { status: number; retryAfter: string | undefined; bod
  */
 export class AnswerParser {
   readonly #bytesWanted: number
+  readonly #heads: HeadReader
   #pending: Buffer | undefined
   #head: Head | undefined
   #body: Uint8Array[] = []
@@ -17,8 +18,9 @@ export class AnswerParser {
   #interims = 0
   #isWhole = false
 
-  constructor(bytesWanted: number) {
+  constructor(bytesWanted: number, heads = new HeadReader()) {
     this.#bytesWanted = bytesWanted
+    this.#heads = heads
   }
 
   /** Whether anything has come. */
@@ -33,9 +35,7 @@ export class AnswerParser {
 
   /** The answer when enough of it has come; undefined before. Throws `BrokenAnswer`. */
   read(piece: Uint8Array): ParsedAnswer | undefined {
-    let data = this.#pending
-      ? Buffer.concat([this.#pending, piece])
-      : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    let data = this.#pending ? Buffer.concat([this.#pending, piece]) : bufferOf(piece)
     this.#pending = undefined
     while (!this.#head) {
       const end = data.indexOf('\r\n\r\n')
@@ -44,7 +44,7 @@ export class AnswerParser {
         this.#pending = Buffer.from(data)
         return undefined
       }
-      const head = headOf(data.toString('latin1', 0, end))
+      const head = this.#heads.read(data.toString('latin1', 0, end))
       data = data.subarray(end + 4)
       if (head.status >= 200) {
         this.#head = head
@@ -67,19 +67,24 @@ export class AnswerParser {
     if (!this.#head || (!this.#isWhole && this.#bodyBytes < this.#bytesWanted)) return undefined
     const { status, retryAfter, isEncoded } = this.#head
     // Encodings were not asked for; what comes in one all the same is of no use to people.
-    const body = isEncoded ? new Uint8Array() : Buffer.concat(this.#body).subarray(0, this.#bytesWanted)
-    return { status, retryAfter, body }
+    return { status, retryAfter, body: isEncoded ? noBytes : this.#beginning() }
+  }
+
+  #beginning(): Uint8Array {
+    const [first = noBytes] = this.#body
+    const whole = this.#body.length < 2 ? first : Buffer.concat(this.#body)
+    return whole.length <= this.#bytesWanted ? whole : whole.subarray(0, this.#bytesWanted)
   }
 
   #readBody(head: Head, data: Buffer): void {
     if (head.framing === 'chunks') this.#readChunks(data)
     else if (head.framing === 'end') this.#keep(data)
     else {
-      this.#keep(data.subarray(0, this.#left))
-      const rest = data.subarray(this.#left)
+      const isBeyond = data.length > this.#left
+      this.#keep(isBeyond ? data.subarray(0, this.#left) : data)
+      if (isBeyond) this.#pending = data.subarray(this.#left)
       this.#left = Math.max(0, this.#left - data.length)
       this.#isWhole = this.#left === 0
-      if (rest.length > 0) this.#pending = rest
     }
   }
 
@@ -131,13 +136,28 @@ export class AnswerParser {
 /** An answer that is none; its message says what came instead. */
 export class BrokenAnswer extends Error {}
 
-type Head = {
+type Head = Readonly<{
   status: number
   framing: 'length' | 'chunks' | 'end'
   length: number | undefined
   keepsConnection: boolean
   retryAfter: string | undefined
   isEncoded: boolean
+}>
+
+/** Reads the heads of answers that come over one connection: most of them are the one before, again. */
+export class HeadReader {
+  #text: string | undefined
+  #head: Head | undefined
+
+  /** Throws `BrokenAnswer`. */
+  read(text: string): Head {
+    if (this.#head && text === this.#text) return this.#head
+    const head = headOf(text)
+    this.#text = text
+    this.#head = head
+    return head
+  }
 }
 
 function headOf(text: string): Head {
@@ -176,5 +196,10 @@ function framingOf(status: number, headers: ReadonlyMap<string, string>): Pick<H
   return { framing: 'length', length: Number(length) }
 }
 
+function bufferOf(piece: Uint8Array): Buffer {
+  return piece instanceof Buffer ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+}
+
+const noBytes = new Uint8Array()
 const headBytesMax = 65_536
 const interimsMax = 20

@@ -8,10 +8,10 @@ import {
 import { type AllowList, isAllowed, kindOf, literalAddress, refusalOf } from './addresses.ts'
 import { BrokenAnswer } from './answer-parser.ts'
 import { failureOf, neverConnected, wasReset } from './failures.ts'
-import { type Lookup, resolve, systemLookup } from './resolve.ts'
+import { knownAddresses, type Lookup, resolve, systemLookup } from './resolve.ts'
 import { nameOf, parseTarget, type Target } from './target.ts'
-import { Callers, TimeLimit } from './time-limit.ts'
-import { type Destination, Wire } from './wire.ts'
+import { type TimeLimit, TimeLimits } from './time-limit.ts'
+import { type Destination, Wire, type WireRequest } from './wire.ts'
 
 export type PosterOptions = {
   allow: AllowList
@@ -34,9 +34,9 @@ export class Poster {
   /** Connections without a request, by where they go; the one used last is at the end. */
   readonly #idle = new Map<string, Wire[]>()
   #idleCount = 0
-  readonly #callers = new Callers()
+  readonly #limits: TimeLimits
   /** URLs that were read before: most requests go where others went. */
-  readonly #targets = new Map<string, Target>()
+  readonly #addressees = new Map<string, Addressee>()
   #sweep: Timer | undefined
   #isStopped = false
 
@@ -45,19 +45,19 @@ export class Poster {
     this.#userAgent = `Millrace/${version}`
     this.#clock = clock
     this.#lookup = lookup
+    this.#limits = new TimeLimits(clock)
   }
 
   /** Never throws: what goes wrong is an outcome. */
   readonly post = async (request: OutboundPost): Promise<OutboundPosted> => {
-    const limit = new TimeLimit(request.timeoutMs, this.#clock)
-    this.#callers.add(request.signal, limit)
+    const limit = this.#limits.begin(request.timeoutMs, request.signal)
     try {
-      return await this.#post(request, limit)
+      if (limit.reason) throw limit.reason
+      return await this.#post(request, this.#addresseeOf(request.url), limit)
     } catch (error) {
       return failed(error)
     } finally {
-      limit.lift()
-      this.#callers.delete(request.signal, limit)
+      this.#limits.lift(limit, request.signal)
     }
   }
 
@@ -65,18 +65,18 @@ export class Poster {
   stop(): void {
     this.#isStopped = true
     this.#sweep?.cancel()
+    this.#limits.stop()
     for (const wires of this.#idle.values()) for (const wire of wires) wire.close()
     this.#idle.clear()
   }
 
-  async #post(request: OutboundPost, limit: TimeLimit): Promise<OutboundPosted> {
-    if (limit.reason) throw limit.reason
-    const target = this.#targetOf(request.url)
-    const bytes = Buffer.from(textOf(request, target, this.#userAgent))
+  async #post(request: OutboundPost, addressee: Addressee, limit: TimeLimit): Promise<OutboundPosted> {
+    const { target, head } = addressee
+    const wireRequest = wireRequestOf(head, request)
     try {
-      const addresses = await this.#addressesOf(target, limit)
+      const ways = addressee.ways ?? (await this.#findWays(target, limit))
       limit.phase = 'an answer'
-      return await this.#send(bytes, request.answerBytes, target, addresses, limit)
+      return await this.#send(wireRequest, request.answerBytes, ways, limit)
     } catch (error) {
       if (limit.reason) throw limit.reason
       if (!(error instanceof BrokenAnswer)) throw failureOf(error, target)
@@ -84,81 +84,80 @@ export class Poster {
     }
   }
 
-  #targetOf(url: string): Target {
-    const known = this.#targets.get(url)
+  #addresseeOf(url: string): Addressee {
+    const known = this.#addressees.get(url)
     if (known) return known
     const target = parseTarget(url)
-    if (this.#targets.size >= targetsMax) this.#targets.clear()
-    this.#targets.set(url, target)
-    return target
+    const addresses = knownAddresses(target.host)
+    const addressee = {
+      target,
+      head: headOf(target, this.#userAgent),
+      ways: addresses && this.#judged(target, addresses),
+    }
+    if (this.#addressees.size >= addresseesMax) this.#addressees.clear()
+    this.#addressees.set(url, addressee)
+    return addressee
   }
 
-  async #addressesOf({ host, port }: Target, limit: TimeLimit): Promise<string[]> {
-    const addresses = await resolve(host, { lookup: this.#lookup, clock: this.#clock }, limit.signal)
-    const allowed = addresses.filter((address) => isAllowed(this.#allow, host, port, address))
-    if (allowed.length > 0) return allowed
+  async #findWays(target: Target, limit: TimeLimit): Promise<Way[]> {
+    const { host } = target
+    return this.#judged(target, await resolve(host, { lookup: this.#lookup, clock: this.#clock }, limit.signal))
+  }
+
+  /** Those of a name's addresses that may be called. */
+  #judged(target: Target, addresses: readonly string[]): Way[] {
+    const { host, port } = target
+    const ways = addresses
+      .filter((address) => isAllowed(this.#allow, host, port, address))
+      .map((address) => wayTo(target, address))
+    if (ways.length > 0) return ways
     throw new OutboundError('ADDRESS_REFUSED', refusalOf(host, port, kindOf(addresses[0]!)))
   }
 
   /** Tries the addresses in turn until one takes the connection. */
   async #send(
-    bytes: Uint8Array,
+    request: WireRequest,
     answerBytes: number,
-    target: Target,
-    addresses: readonly string[],
+    ways: readonly Way[],
     limit: TimeLimit,
   ): Promise<OutboundPosted> {
-    for (const [index, address] of addresses.entries()) {
-      const destination = destinationOf(target, address)
-      const kept = this.#takeIdle(destination)
+    for (const way of ways) {
+      const kept = this.#takeIdle(way)
       if (kept) {
-        const outcome = await this.#tryKept(kept, bytes, answerBytes, destination, limit)
-        if (outcome) return outcome
+        const startedAt = this.#clock.monotonic()
+        try {
+          return await this.#exchange(kept, request, answerBytes, way, limit)
+        } catch (error) {
+          // The peer had closed the connection in the meantime: then it has not read the request.
+          const isStale = wasReset(error) && !kept.hasAnswered && this.#clock.monotonic() - startedAt < staleMsMax
+          if (!isStale || limit.reason) throw error
+        }
       }
       try {
-        const wire = await connected(destination, limit)
-        return await this.#exchange(wire, bytes, answerBytes, destination, limit)
+        return await this.#exchange(await connected(way, limit), request, answerBytes, way, limit)
       } catch (error) {
-        if (limit.reason || !neverConnected(error) || index === addresses.length - 1) throw error
+        if (limit.reason || !neverConnected(error) || way === ways.at(-1)) throw error
       }
     }
     throw new Error('No address to connect to')
   }
 
-  /** Undefined when the peer had closed the connection in the meantime: then it has not read the request. */
-  async #tryKept(
-    wire: Wire,
-    bytes: Uint8Array,
-    answerBytes: number,
-    destination: Destination,
-    limit: TimeLimit,
-  ): Promise<OutboundPosted | undefined> {
-    const startedAt = this.#clock.monotonic()
-    try {
-      return await this.#exchange(wire, bytes, answerBytes, destination, limit)
-    } catch (error) {
-      const isStale = wasReset(error) && !wire.hasAnswered && this.#clock.monotonic() - startedAt < staleMsMax
-      if (isStale && !limit.reason) return undefined
-      throw error
-    }
-  }
-
   async #exchange(
     wire: Wire,
-    bytes: Uint8Array,
+    request: WireRequest,
     answerBytes: number,
-    destination: Destination,
+    way: Way,
     limit: TimeLimit,
   ): Promise<OutboundPosted> {
     if (limit.reason) wire.close(limit.reason)
     limit.onEnd = (reason) => wire.close(reason)
-    const { status, retryAfter, body } = await wire.send(bytes, answerBytes)
-    if (wire.isOpen) this.#keep(wire, destination)
+    const { status, retryAfter, body } = await wire.send(request, answerBytes)
+    if (wire.isOpen) this.#keep(wire, way)
     return { ok: true, status, retryAfter, answer: body }
   }
 
-  #takeIdle(destination: Destination): Wire | undefined {
-    const wires = this.#idle.get(keyOf(destination))
+  #takeIdle({ key }: Way): Wire | undefined {
+    const wires = this.#idle.get(key)
     for (let wire = wires?.pop(); wire; wire = wires?.pop()) {
       this.#idleCount -= 1
       if (wire.isOpen) return wire
@@ -166,8 +165,7 @@ export class Poster {
     return undefined
   }
 
-  #keep(wire: Wire, destination: Destination): void {
-    const key = keyOf(destination)
+  #keep(wire: Wire, { key }: Way): void {
     const wires = this.#idle.get(key) ?? []
     if (this.#isStopped || wires.length >= idlePerPlaceMax || this.#idleCount >= idleMax) {
       wire.close()
@@ -194,6 +192,12 @@ export class Poster {
   }
 }
 
+/** Where requests to one URL go; `ways`: where nobody has to be asked for them, and so nothing changes from one to the next. */
+type Addressee = { target: Target; head: string; ways: readonly Way[] | undefined }
+
+/** `key`: what kept connections are found by. */
+type Way = Destination & { key: string }
+
 /** A connection whose caller has given up is closed when it comes. */
 async function connected(destination: Destination, limit: TimeLimit): Promise<Wire> {
   const connecting = Wire.connect(destination)
@@ -209,25 +213,29 @@ async function connected(destination: Destination, limit: TimeLimit): Promise<Wi
   return await Promise.race([connecting, ended.promise])
 }
 
-function destinationOf({ host, port, secure }: Target, address: string): Destination {
-  return { address, port, secure, name: host, isLiteral: literalAddress(host) !== undefined }
+function wayTo({ host, port, secure }: Target, address: string): Way {
+  // A connection that was secured for one name is not used for another.
+  const key = secure ? `${address} ${port} ${host}` : `${address} ${port}`
+  return { address, port, secure, name: host, isLiteral: literalAddress(host) !== undefined, key }
 }
 
-/** A connection that was secured for one name is not used for another. */
-function keyOf({ address, port, secure, name }: Destination): string {
-  return secure ? `${address} ${port} ${name}` : `${address} ${port}`
+/** What the requests to one URL begin with. */
+function headOf({ url, authorization }: Target, userAgent: string): string {
+  const head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nUser-Agent: ${userAgent}\r\nAccept: */*\r\n`
+  return authorization === undefined ? head : `${head}Authorization: ${authorization}\r\n`
 }
 
-function textOf({ headers, body }: OutboundPost, { url, authorization }: Target, userAgent: string): string {
-  let text = `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nUser-Agent: ${userAgent}\r\nAccept: */*\r\n`
-  if (authorization !== undefined) text += `Authorization: ${authorization}\r\n`
+function wireRequestOf(begin: string, { headers, body }: OutboundPost): WireRequest {
+  let lines = ''
   for (const [name, value] of headers) {
     // Nothing that users write comes here; this keeps it so.
-    if (/[^\t\x20-\x7e]/.test(name + value))
+    if (/[^\t\x20-\x7e]/.test(value) || /[^!-9;-~]/.test(name))
       throw new OutboundError('INVALID_REQUEST', `The header ${name} cannot be sent`)
-    text += `${name}: ${value}\r\n`
+    lines += `${name}: ${value}\r\n`
   }
-  return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const bodyBytes = Buffer.byteLength(body)
+  const head = `${begin}${lines}Content-Length: ${bodyBytes}\r\n\r\n`
+  return { text: head + body, bytes: head.length + bodyBytes }
 }
 
 function failed(error: unknown): OutboundFailure {
@@ -236,7 +244,7 @@ function failed(error: unknown): OutboundFailure {
 }
 
 const idleMs = 30_000
-const targetsMax = 1_000
+const addresseesMax = 1_000
 /** Many names may lead to one place. */
 const idlePerPlaceMax = 100
 const idleMax = 2_000

@@ -21,16 +21,22 @@ const addressesMax = 16
 
 /** The addresses of a URL's host, IPv4 first, each once. Throws `NAME_NOT_FOUND`, or `CONNECTION_FAILED` when DNS is ill. */
 export async function resolve(host: string, options: ResolveOptions, signal: AbortSignal): Promise<string[]> {
-  const literal = literalAddress(host)
-  if (literal) return [literal]
-  // These names mean this machine whatever a resolver says of them (RFC 6761).
-  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1']
+  const known = knownAddresses(host)
+  if (known) return known
   const found = await lookupInTime(host, options, signal)
   const addresses = [...new Set(found.map(canonicalAddress))].filter((address) => address !== undefined)
   if (addresses.length === 0) throw notFound(host)
   // A name's addresses are tried in turn, each as long as connecting takes. IPv6 without a route fails at once or hangs;
   // IPv4 without one fails at once: so IPv4 goes first.
   return addresses.sort((a, b) => Number(a.includes(':')) - Number(b.includes(':'))).slice(0, addressesMax)
+}
+
+/** Of a host that nobody has to be asked about; undefined for all others. */
+export function knownAddresses(host: string): string[] | undefined {
+  const literal = literalAddress(host)
+  if (literal) return [literal]
+  // These names mean this machine whatever a resolver says of them (RFC 6761).
+  return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
 }
 
 async function lookupInTime(host: string, { lookup, clock }: ResolveOptions, signal: AbortSignal) {

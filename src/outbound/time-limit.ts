@@ -3,8 +3,8 @@ import { OutboundError } from '../domain/outbound-request.ts'
 import type { Phase } from './deadline.ts'
 
 /**
- * What `Deadline` is, for requests that are many and short: a signal is made when somebody asks for one, and of the caller's
- * signal one listener serves all.
+ * What `Deadline` is, for requests that are many and short: one timer serves all that have the same time, of the caller's
+ * signal one listener serves all, and a signal is made when somebody asks for one.
  */
 export class TimeLimit {
   phase: Phase = 'the address'
@@ -12,13 +12,14 @@ export class TimeLimit {
   reason: OutboundError | undefined
   /** Called when it is over. */
   onEnd: ((reason: OutboundError) => void) | undefined
-  #timer: Timer
+  readonly timeoutMs: number
+  /** On the monotonic clock. */
+  readonly endsAt: number
   #controller: AbortController | undefined
 
-  constructor(timeoutMs: number, clock: Pick<Clock, 'setTimer'>) {
-    this.#timer = clock.setTimer(timeoutMs, () => {
-      this.end(new OutboundError('TIMEOUT', `After ${timeoutMs} ms it still waited for ${this.phase}`))
-    })
+  constructor(timeoutMs: number, endsAt: number) {
+    this.timeoutMs = timeoutMs
+    this.endsAt = endsAt
   }
 
   get signal(): AbortSignal {
@@ -30,39 +31,87 @@ export class TimeLimit {
   end(reason: OutboundError): void {
     if (this.reason) return
     this.reason = reason
-    this.lift()
     this.#controller?.abort(reason)
     this.onEnd?.(reason)
   }
+}
+
+/** The limits of requests that are under way. */
+export class TimeLimits {
+  readonly #clock: Pick<Clock, 'monotonic' | 'setTimer'>
+  /** By their time: those of one line end in the order of their beginning. */
+  readonly #lines = new Map<number, Line>()
+  readonly #callers = new WeakMap<AbortSignal, Set<TimeLimit>>()
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'setTimer'>) {
+    this.#clock = clock
+  }
+
+  /** Ends when its time is up, or when its caller gives up. */
+  begin(timeoutMs: number, caller: AbortSignal): TimeLimit {
+    const limit = new TimeLimit(timeoutMs, this.#clock.monotonic() + timeoutMs)
+    if (caller.aborted) {
+      limit.end(cancelled())
+      return limit
+    }
+    const line = this.#lineOf(timeoutMs)
+    line.limits.add(limit)
+    line.timer ??= this.#clock.setTimer(timeoutMs, () => this.#expire(line))
+    this.#ofCaller(caller).add(limit)
+    return limit
+  }
 
   /** The request is over: nothing may end it any more. */
-  lift(): void {
-    this.#timer.cancel()
+  lift(limit: TimeLimit, caller: AbortSignal): void {
+    this.#lines.get(limit.timeoutMs)?.limits.delete(limit)
+    this.#callers.get(caller)?.delete(limit)
   }
-}
 
-/** The requests of callers, so that a caller who gives up ends all of its own. */
-export class Callers {
-  readonly #limits = new WeakMap<AbortSignal, Set<TimeLimit>>()
+  stop(): void {
+    for (const { timer } of this.#lines.values()) timer?.cancel()
+    this.#lines.clear()
+  }
 
-  add(signal: AbortSignal, limit: TimeLimit): void {
-    if (signal.aborted) limit.end(cancelled())
-    const known = this.#limits.get(signal)
-    if (known) {
-      known.add(limit)
-      return
+  /** Those whose time is up, and the timer for the one that is next. Of hundreds that end together each turn has some. */
+  #expire(line: Line): void {
+    line.timer = undefined
+    const now = this.#clock.monotonic()
+    let left = endedPerTurn
+    for (const limit of line.limits) {
+      if (limit.endsAt > now || left === 0) {
+        line.timer ??= this.#clock.setTimer(Math.max(0, limit.endsAt - now), () => this.#expire(line))
+        return
+      }
+      left -= 1
+      line.limits.delete(limit)
+      limit.end(new OutboundError('TIMEOUT', `After ${limit.timeoutMs} ms it still waited for ${limit.phase}`))
     }
-    const limits = new Set([limit])
-    this.#limits.set(signal, limits)
-    signal.addEventListener('abort', () => {
-      for (const each of limits) each.end(cancelled())
-    })
+    if (line.limits.size === 0) this.#lines.delete(line.timeoutMs)
   }
 
-  delete(signal: AbortSignal, limit: TimeLimit): void {
-    this.#limits.get(signal)?.delete(limit)
+  #lineOf(timeoutMs: number): Line {
+    const known = this.#lines.get(timeoutMs)
+    if (known) return known
+    const line: Line = { timeoutMs, limits: new Set(), timer: undefined }
+    this.#lines.set(timeoutMs, line)
+    return line
+  }
+
+  #ofCaller(caller: AbortSignal): Set<TimeLimit> {
+    const known = this.#callers.get(caller)
+    if (known) return known
+    const limits = new Set<TimeLimit>()
+    this.#callers.set(caller, limits)
+    caller.addEventListener('abort', () => {
+      for (const limit of limits) limit.end(cancelled())
+    })
+    return limits
   }
 }
+
+const endedPerTurn = 32
+
+type Line = { timeoutMs: number; limits: Set<TimeLimit>; timer: Timer | undefined }
 
 function cancelled(): OutboundError {
   return new OutboundError('CANCELLED', 'The request was cancelled')

@@ -1,8 +1,11 @@
 import type { Socket, SocketHandler, TCPSocketConnectOptions } from 'bun'
-import { AnswerParser, type ParsedAnswer } from './answer-parser.ts'
+import { AnswerParser, HeadReader, type ParsedAnswer } from './answer-parser.ts'
 
 /** Where a connection goes: an address that was checked, and the name that a certificate has to be for. */
 export type Destination = { address: string; port: number; secure: boolean; name: string; isLiteral: boolean }
+
+/** `bytes`: how many the text has in UTF-8. */
+export type WireRequest = { text: string; bytes: number }
 
 type Waiting = { parser: AnswerParser; resolve(answer: ParsedAnswer): void; reject(error: unknown): void }
 
@@ -18,6 +21,7 @@ export class Wire {
   readonly #socket: Socket<Wire>
   #waiting: Waiting | undefined
   #parser: AnswerParser | undefined
+  readonly #heads = new HeadReader()
   /** What the socket had no room for. */
   #unsent: Uint8Array | undefined
   #isOpen = true
@@ -70,14 +74,14 @@ export class Wire {
    * Sends a request and reads so much of its answer's body. Rejects with `BrokenAnswer`, or with an error of the
    * connection, whose `code` is `ECONNRESET` when it ended early.
    */
-  send(request: Uint8Array, answerBytes: number): Promise<ParsedAnswer> {
-    this.#parser = new AnswerParser(answerBytes)
-    const { promise, resolve, reject } = Promise.withResolvers<ParsedAnswer>()
-    this.#waiting = { parser: this.#parser, resolve, reject }
-    this.#unsent = request
-    if (this.#isOpen) this.flush()
-    else this.#fail(closed(this.#error))
-    return promise
+  send(request: WireRequest, answerBytes: number): Promise<ParsedAnswer> {
+    const parser = new AnswerParser(answerBytes, this.#heads)
+    this.#parser = parser
+    return new Promise((resolve, reject) => {
+      this.#waiting = { parser, resolve, reject }
+      if (this.#isOpen) this.#begin(request)
+      else this.#fail(closed(this.#error))
+    })
   }
 
   /** Whether anything came after the last request. */
@@ -119,6 +123,13 @@ export class Wire {
       this.#waiting?.resolve(answer)
       this.#waiting = undefined
     } else this.#fail(closed(this.#error))
+  }
+
+  /** As a text, which Bun writes as UTF-8: bytes are made of it only when the socket has no room for all of them. */
+  #begin({ text, bytes }: WireRequest): void {
+    const sent = this.#socket.write(text)
+    if (sent < 0) this.ended()
+    else this.#unsent = sent >= bytes ? undefined : Buffer.from(text).subarray(sent)
   }
 
   /** Goes on sending where the socket has room. */

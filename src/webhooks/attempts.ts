@@ -12,7 +12,7 @@ import type { Receiver } from './receivers.ts'
 export type AttemptsOptions = BodiesOptions &
   Pick<DeliverOptions, 'post' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
     /** Writes down an attempt; resolves when it is on disk. */
-    write(write: AttemptWrite): Promise<void>
+    write(write: AttemptWrite): Promise<unknown>
     clock: Clock
     /** Told of each attempt that has ended. */
     onAttempt?(attempt: DeliveryAttempt): void
@@ -40,7 +40,7 @@ export class Attempts {
 
   /** Has what these are made of read from the log. */
   readAhead(items: readonly Item[]): void {
-    this.#bodies.readAhead(items)
+    void this.#bodies.readAhead(items)
   }
 
   /** A delivery that is not in memory any more, or not with what it is made of. */

@@ -1,11 +1,12 @@
 import type { DeliverySource } from '../domain/delivery.ts'
+import { createIsoTime } from '../domain/iso-time.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { DeliveryNeed } from '../store/store.ts'
 import type { Item, Source } from './lane.ts'
 import { payloadOf } from './payload.ts'
 
 export type BodiesOptions = {
-  /** What bodies are made of, from the disk. */
+  /** What bodies are made of, from the disk, in rising order of sequence. */
   read(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
   /** Gives the file objects in a text of JSON URLs signed at a time, the same whenever it is asked. */
   freshen(text: string, runFiles: readonly string[], at: number): string | Promise<string>
@@ -18,6 +19,7 @@ export type Message = { executionId: string; body: string }
  */
 export class Bodies {
   readonly #options: BodiesOptions
+  readonly #iso = createIsoTime()
   /** Characters of all sources in memory. */
   #chars = 0
 
@@ -45,11 +47,6 @@ export class Bodies {
   release(item: Item): void {
     this.#release(item.source)
     item.source = undefined
-    // What is read ahead and was not used.
-    item.reading?.then(
-      (source) => this.#release(source),
-      () => {},
-    )
     item.reading = undefined
   }
 
@@ -66,12 +63,7 @@ export class Bodies {
 
   /** Undefined when the log entry is gone. Rejects when it cannot be read now. */
   async of(item: Item): Promise<Message | undefined> {
-    if (!item.source && !item.reading) this.readAhead([item])
-    try {
-      item.source ??= await item.reading
-    } finally {
-      item.reading = undefined
-    }
+    if (!item.source) await (item.reading ?? this.readAhead([item]))
     if (!item.source) return undefined
     const { run, bodies } = item.source
     const body = bodies.get(item.include) ?? this.#make(run, item.include)
@@ -79,18 +71,36 @@ export class Bodies {
     return { executionId: run.executionId, body: typeof body === 'string' ? body : await body }
   }
 
-  /** Looks into the log for several at once: a look costs as much as what it finds. */
-  readAhead(items: readonly Item[]): void {
+  /**
+   * Looks into the log for several at once: a look costs as much as what it finds. Rejects when that cannot be read now, and
+   * then nothing is being read of them any more; who does not wait for it need not hear of that.
+   */
+  readAhead(items: readonly Item[]): Promise<void> {
     // Of entries with long texts one is enough.
     const ahead = this.#chars < charsMax / 2 ? items : items.slice(0, 1)
     const inOrder = ahead.toSorted((one, other) => one.sequence - other.sequence)
-    const read = this.#options.read(inOrder.map(({ sequence, include }) => ({ sequence, include })))
-    for (const item of ahead) {
-      item.reading = read.then((runs) => {
-        const run = runs.find(({ sequence }) => sequence === item.sequence)
-        return run && item.state !== 'dropped' ? this.#keep(run, 1) : undefined
-      })
-      item.reading.catch(() => {})
+    const needs = inOrder.map(({ sequence, include }) => ({ sequence, include }))
+    const reading: Promise<void> = this.#options.read(needs).then(
+      (runs) => this.#hand(runs, inOrder, reading),
+      (error: unknown) => {
+        this.#hand([], inOrder, reading)
+        throw error
+      },
+    )
+    for (const item of ahead) item.reading = reading
+    reading.catch(() => {})
+    return reading
+  }
+
+  /** Gives each what was read of it, both in rising order. One that was released meanwhile waits for nothing. */
+  #hand(runs: readonly DeliverySource[], items: readonly Item[], reading: Promise<void>): void {
+    let at = 0
+    for (const item of items) {
+      while (at < runs.length && runs[at]!.sequence < item.sequence) at += 1
+      const run = runs[at]
+      if (item.reading !== reading) continue
+      item.reading = undefined
+      if (run?.sequence === item.sequence) item.source = this.#keep(run, 1)
     }
   }
 
@@ -101,7 +111,7 @@ export class Bodies {
   }
 
   #make(run: DeliverySource, include: number): string | Promise<string> {
-    const body = payloadOf(run, include)
+    const body = payloadOf(run, include, this.#iso)
     return run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
   }
 }

@@ -39,7 +39,7 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
   const headers = webhookHeaders({ deliveryId, body, at: startedAt, secrets: receiver.secrets })
-  const posted = await post({ url: receiver.url, headers, body, timeoutMs, answerBytes: answerBytes, signal })
+  const posted = await post({ url: receiver.url, headers, body, timeoutMs, answerBytes, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'cut'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000
   return judge(message, posted, { startedAt, durationMs }, options)

@@ -3,6 +3,7 @@ import type { DeliveryKey } from '../domain/delivery.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
 import { Attempts, type AttemptsOptions, isOutage } from './attempts.ts'
+import { Background } from './background.ts'
 import { type Item, Lane, type Line } from './lane.ts'
 import { type Place, Places } from './places.ts'
 import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
@@ -44,7 +45,7 @@ export class Dispatcher {
   /** Whether all that an earlier process left is known. */
   #isOpen = false
   #opening: Timer | undefined
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #background = new Background()
   #isStopping = false
 
   constructor(options: DispatcherOptions) {
@@ -74,7 +75,7 @@ export class Dispatcher {
 
   /** Whether nothing is due, being read, or on its way; what waits for a later time does not count. */
   get isQuiet(): boolean {
-    return this.#underWay.size === 0 && this.#lines.values().every(({ lane }) => lane.readyCount === 0)
+    return this.#background.isIdle && this.#lines.values().every(({ lane }) => lane.readyCount === 0)
   }
 
   /** Takes up what an earlier process left, as soon as that can be read. Never rejects. */
@@ -122,7 +123,7 @@ export class Dispatcher {
     this.#yielding.stop()
     this.#places.stop()
     const grace = this.#options.clock.setTimer(graceMs, () => this.#attempts.stop())
-    await Promise.all(this.#underWay)
+    await this.#background.whenIdle()
     grace.cancel()
     this.#attempts.stop()
   }
@@ -188,7 +189,7 @@ export class Dispatcher {
         () => this.#keepUp(line),
         () => this.#wake(line, retryMs),
       )
-      this.#own(reading)
+      this.#background.own(reading)
     } else if (lane.horizonAt !== undefined && lane.readyCount === 0) {
       this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, delayMsMax))
     } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
@@ -212,7 +213,7 @@ export class Dispatcher {
     const receiver = this.#receivers.of(line.lane.subscription)
     if (receiver instanceof Promise) {
       line.isFinding = true
-      this.#own(this.#find(line, receiver))
+      this.#background.own(this.#find(line, receiver))
       return
     }
     if (line.host !== receiver.host) this.#places.leave(line)
@@ -255,7 +256,7 @@ export class Dispatcher {
     if (item && !(receiver instanceof Promise)) {
       const unread = item.source || item.reading ? line.lane.unread(readAhead) : [item, ...line.lane.unread(0)]
       if (unread.length > 0) this.#attempts.readAhead(unread)
-      this.#own(this.#attempt(line, item, place, receiver))
+      this.#background.own(this.#attempt(line, item, place, receiver))
     } else place.release(undefined)
     if (line.lane.readyCount > 0) this.#seat(line)
   }
@@ -275,11 +276,6 @@ export class Dispatcher {
     if (!(await this.#attempts.record(item, ended))) return
     line.lane.settle(item, item.isCancelled ? null : ended.outcome.dueAt)
     this.#keepUp(line)
-  }
-
-  #own(promise: Promise<void>): void {
-    this.#underWay.add(promise)
-    promise.finally(() => this.#underWay.delete(promise))
   }
 }
 

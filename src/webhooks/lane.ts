@@ -9,8 +9,8 @@ export type Item = DueDelivery & {
   isCancelled: boolean
   /** What its body is made of, when that is in memory: of a run that has just ended. */
   source: Source | undefined
-  /** The same while it is being read; undefined at its end: the log entry is gone. */
-  reading: Promise<Source | undefined> | undefined
+  /** While it is being read, with that of others; a source that is not there when this resolves is gone. */
+  reading: Promise<void> | undefined
   /** Reading of a monotonic clock when its run was on disk; undefined for all but the first attempt of such a one. */
   committedAt: number | undefined
 }

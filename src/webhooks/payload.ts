@@ -1,6 +1,6 @@
 import type { DeliverySource } from '../domain/delivery.ts'
 import { eventIdOf, logIdOf } from '../domain/ids.ts'
-import { createIsoTime } from '../domain/iso-time.ts'
+import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import { costText, filesText } from '../domain/log-entry.ts'
 import { include } from '../domain/webhook.ts'
 import { eventType } from './sign.ts'
@@ -9,11 +9,10 @@ import { eventType } from './sign.ts'
  * The body of a delivery: made from what was recorded and nothing else, so that it is the same, byte for byte, on every
  * attempt. It is also what `JSON.stringify` makes of it once parsed, which receivers rely on that verify it that way.
  *
- * `wanted`: bits of `include`.
+ * `wanted`: bits of `include`. `iso`: of whoever makes many.
  */
-export function payloadOf(source: DeliverySource, wanted: number): string {
+export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime = createIsoTime()): string {
   const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = source
-  const iso = createIsoTime()
   const facts = source.facts === null ? undefined : (JSON.parse(source.facts) as LimitFacts)
   const data = [
     `"workflowId":${JSON.stringify(workflowId)}`,
