@@ -28,7 +28,7 @@ import { Jobs } from './engine/jobs.ts'
 import { ManualRuns } from './engine/manual-runs.ts'
 import { checkOf } from './engine/registrations.ts'
 import { Runner, type RunRequest } from './engine/runner.ts'
-import { RunBus, type Watcher } from './events/bus.ts'
+import { type ExpectedRun, RunBus, type Watcher } from './events/bus.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
@@ -233,6 +233,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
     environmentOf: environments.of,
+    awaiting: (executionId) => bus.awaiting(executionId),
   })
   const bus = new RunBus({
     observe: (executionId, observer) => runner.observe(executionId, observer),
@@ -268,7 +269,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const jobs = new Jobs({
     store,
     write: (write) => writer.write(write),
-    record,
+    async record(ended) {
+      await record(ended)
+      bus.passed(ended)
+    },
     seal: (text, executionId) => box.seal(text, jobContext(executionId)),
     open: (sealed, executionId) => textOf(box.open(sealed, jobContext(executionId))),
     runner,
@@ -314,7 +318,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       secretsOf: async (workspaceId: string) => (await environments.of(workspaceId)).redactor,
       receiveFiles: files.receive,
       inFlight: (executionId: string) => bus.find(executionId) ?? runner.find(executionId),
-      watch: (executionId: string, watcher: Watcher) => bus.watch(executionId, watcher),
+      watch: (executionId: string, watcher: Watcher, expected?: ExpectedRun) =>
+        bus.watch(executionId, watcher, expected),
+      isAwaited: (executionId: string) => bus.awaiting(executionId) !== undefined,
+      settle: (executionId: string, messages: readonly string[]) => bus.settle(executionId, messages),
     },
     outputOf: async (executionId: string) => {
       const sealed = await store.getJobOutput(executionId)
@@ -442,6 +449,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       jobs.close()
       await runner.stop(graceMs)
       await jobs.stop()
+      bus.close()
       await dispatcher.stop(graceMs)
       await retention.stop()
       await files.stop()

@@ -18,7 +18,7 @@ export type JobsOptions = {
   store: JobStore
   /** Resolves when it is on disk, or with a refusal when its claim belongs to another. */
   write(write: JobWrite): Promise<Refusal | undefined>
-  /** Writes the log entry of a job, which ends it. */
+  /** Writes the log entry of a job that no run ends, which ends it. */
   record(record: RunRecord): Promise<unknown>
   /** Encrypts what lies on disk of a job while it runs; `context` ties it to its job. */
   seal(text: string, context: string): Uint8Array

@@ -67,6 +67,8 @@ export type RunnerOptions = {
   deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
   /** Of a workspace, at once when it is in memory. Every run asks: also one that reads none may be handed a secret. */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** Who waits for an asynchronous run to begin. */
+  awaiting?(executionId: string): RunObserver | undefined
 }
 
 /** Runs in flight: starts them, bounds them, stops them. */
@@ -192,9 +194,10 @@ export class Runner {
   }
 
   #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
-    const { plan, workflowId, workspaceId, trigger, input, observer } = request
+    const { plan, workflowId, workspaceId, trigger, input, journal } = request
     const executionId = request.executionId ?? newExecutionId()
-    const { journal } = request
+    // Asked for as late as this: who comes from here on finds the run in flight.
+    const observer = request.observer ?? (journal && this.#options.awaiting?.(executionId))
     const run = new Run(
       {
         facts: { executionId, workflowId, workspaceId, trigger },

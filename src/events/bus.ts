@@ -59,11 +59,35 @@ export class RunBus {
     return channel
   }
 
+  /** Those who wait for a run to begin: they are to be told of it, or of its end if it never does. */
+  awaiting(executionId: string): RunObserver | undefined {
+    const channel = this.#channels.get(executionId)
+    return channel?.run ? undefined : channel
+  }
+
+  /** A run has ended that did not begin; its log entry is on disk. */
+  passed(record: RunRecord): void {
+    const observer = this.awaiting(record.executionId)
+    observer?.began?.(record)
+    observer?.recorded?.(record)
+  }
+
+  /** Tells those who wait for a run to begin that it has ended already, and what happened in it. */
+  settle(executionId: string, messages: readonly string[]): void {
+    const channel = this.#channels.get(executionId)
+    if (channel && !channel.run) channel.settle(messages)
+  }
+
+  /** No run that somebody waits for will begin any more. */
+  close(): void {
+    for (const channel of [...this.#channels.values()]) if (!channel.run) channel.lost()
+  }
+
   /**
    * Adds a watcher, which hears at once of what has happened so far. Answers how it leaves; undefined when the run is not
-   * in flight. Throws OVERLOADED when there are too many.
+   * in flight. One that is `expected` to begin is waited for. Throws OVERLOADED when there are too many.
    */
-  watch(executionId: string, watcher: Watcher): (() => void) | undefined {
+  watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined {
     const { observe, watchersMax } = this.#options
     if (this.#watchers >= watchersMax) {
       const message = `${watchersMax} readers watch runs at the moment, the most that MILLRACE_WATCHERS_MAX allows.`
@@ -71,8 +95,8 @@ export class RunBus {
     }
     let channel = this.#channels.get(executionId)
     if (!channel) {
-      channel = new RunChannel(() => this.#channels.delete(executionId))
-      if (!observe(executionId, channel)) return undefined
+      channel = new RunChannel(() => this.#channels.delete(executionId), expected, true)
+      if (!observe(executionId, channel) && !expected) return undefined
       this.#channels.set(executionId, channel)
     }
     this.#watchers += 1
@@ -99,6 +123,8 @@ export class RunBus {
 class RunChannel implements RunObserver {
   readonly #ended: () => void
   readonly expected: ExpectedRun | undefined
+  /** Whether it is there for its watchers, and nobody else tells of the run's end. */
+  readonly #isForWatchers: boolean
   readonly #watchers = new Set<Watcher>()
   /** What open blocks have streamed. */
   readonly #streams = new Map<Span, StreamedText>()
@@ -106,9 +132,10 @@ class RunChannel implements RunObserver {
   run: RunInSight | undefined
   #texts: LiveTexts | undefined
 
-  constructor(ended: () => void, expected?: ExpectedRun) {
+  constructor(ended: () => void, expected: ExpectedRun | undefined, isForWatchers = false) {
     this.#ended = ended
     this.expected = expected
+    this.#isForWatchers = isForWatchers
   }
 
   add(watcher: Watcher): void {
@@ -118,6 +145,7 @@ class RunChannel implements RunObserver {
 
   remove(watcher: Watcher): void {
     this.#watchers.delete(watcher)
+    if (this.#isForWatchers && !this.run && this.#watchers.size === 0) this.#ended()
   }
 
   began(run: RunInSight): void {
@@ -155,8 +183,18 @@ class RunChannel implements RunObserver {
     this.#close((texts) => texts.runLost())
   }
 
+  /** For a run of which nobody tells but the log. */
+  settle(messages: readonly string[]): void {
+    for (const watcher of [...this.#watchers]) for (const message of messages) watcher.message(message)
+    this.#end()
+  }
+
   #close(write: (texts: LiveTexts) => string): void {
     this.#tell(write)
+    this.#end()
+  }
+
+  #end(): void {
     this.#ended()
     for (const watcher of [...this.#watchers]) watcher.end()
   }

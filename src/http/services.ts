@@ -7,7 +7,7 @@ import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { Compilation } from '../engine/plan.ts'
 import type { RunRequest } from '../engine/runner.ts'
-import type { Watcher } from '../events/bus.ts'
+import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { Upload } from '../files/upload.ts'
 import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
@@ -138,8 +138,12 @@ export type ManualServices = {
   receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
   /** A run that can be watched. */
   inFlight(executionId: string): { workspaceId: string } | undefined
-  /** Answers how to stop; undefined when the run is not in flight. Throws OVERLOADED. */
-  watch(executionId: string, watcher: Watcher): (() => void) | undefined
+  /** Answers how to stop; undefined when the run is neither in flight nor `expected` to begin. Throws OVERLOADED. */
+  watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined
+  /** Whether somebody waits for a run to begin. */
+  isAwaited(executionId: string): boolean
+  /** Tells those what happened in it: it has ended. */
+  settle(executionId: string, messages: readonly string[]): void
 }
 
 export type FileServices = {

@@ -135,6 +135,32 @@ describe('live events', () => {
     expect([late.hasEnded, later.hasEnded, bus.watchers]).toEqual([true, true, 0])
   })
 
+  test('wait for a run that is expected, as long as somebody watches', async () => {
+    const bus = busOf()
+    const expected = { executionId: 'run-9', workspaceId: 'w' }
+    const [gone, reader] = [new Reader(), new Reader()]
+    bus.watch('run-9', gone, expected)?.()
+    expect([bus.channels, bus.watchers, bus.awaiting('run-9')]).toEqual([0, 0, undefined])
+    bus.watch('run-9', reader, expected)
+    const observer = bus.awaiting('run-9')
+    const running = world.run(calling, {}, { executionId: 'run-9', ...(observer && { observer }) })
+    await letGo()
+    await running
+    expect(reader.lines.toSorted()).toEqual(whole.toSorted())
+    expect([reader.hasEnded, gone.lines, bus.channels]).toEqual([true, [], 0])
+  })
+
+  test('end for those who wait for a run that has ended already, or never begins', async () => {
+    const bus = busOf()
+    const [late, left] = [new Reader(), new Reader()]
+    bus.watch('run-10', late, { executionId: 'run-10', workspaceId: 'w' })
+    bus.watch('run-11', left, { executionId: 'run-11', workspaceId: 'w' })
+    bus.settle('run-10', ['{"event":"run.ended"}'])
+    expect([late.lines, late.hasEnded, left.hasEnded]).toEqual([['run.ended'], true, false])
+    bus.close()
+    expect([left.lines, left.hasEnded, bus.channels, bus.watchers]).toEqual([[], true, 0, 0])
+  })
+
   test('are not there for a run that is not in flight', async () => {
     expect(busOf().watch('run-0', new Reader())).toBeUndefined()
   })

@@ -9,8 +9,9 @@ export class ManualWorld {
   readonly executions: ExecutionWorld
   readonly session: Record<string, string>
 
-  static async open(): Promise<ManualWorld> {
-    const executions = await ExecutionWorld.open({ 'outbound-allow': 'loopback', 'body-bytes-max-files': '40000' })
+  static async open(flags: Record<string, string> = {}): Promise<ManualWorld> {
+    const bounds = { 'outbound-allow': 'loopback', 'body-bytes-max-files': '40000' }
+    const executions = await ExecutionWorld.open({ ...bounds, ...flags })
     const variable = { method: 'PUT', body: { value: 'the secret value' } }
     await executions.call(`/api/workspaces/${executions.workspaceId}/environment/TOKEN`, variable)
     return new ManualWorld(executions, await executions.signIn())

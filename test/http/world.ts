@@ -136,6 +136,8 @@ export class HttpWorld {
         receiveFiles: () => Promise.reject(new Error('No files here')),
         inFlight: () => undefined,
         watch: () => undefined,
+        isAwaited: () => false,
+        settle: () => undefined,
       },
       outputOf: async () => undefined,
       priceOf: pricesWith(new Map()),

@@ -10,6 +10,7 @@ import type { WorkflowDocument } from '../../../domain/workflow.ts'
 import { planPartial } from '../../../engine/partial-plan.ts'
 import { PastRun } from '../../../engine/past-run.ts'
 import type { PlanTrigger } from '../../../engine/plan.ts'
+import type { Watcher } from '../../../events/bus.ts'
 import { pastMessages } from '../../../events/live-text.ts'
 import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
 import { answers, FindingAnswer } from '../../answers.ts'
@@ -88,35 +89,36 @@ export function runRoutes(services: Services, door: Door) {
         const caller = await door.enterSession(request, set)
         door.note(request, { executionId })
         const headers = { 'x-request-id': String(set.headers['x-request-id']), 'x-execution-id': executionId }
-        for (let tries = 1; ; tries += 1) {
-          const inFlight = manual.inFlight(executionId)
-          if (inFlight) {
-            assertMay(caller, inFlight.workspaceId, 'read', 'run')
-            // It may be silent for as long as a block runs.
-            server?.timeout(request, 0)
-            const { signal } = request
-            const live = liveStream({ clock, signal, headers, watch: (watcher) => manual.watch(executionId, watcher) })
-            if (live) return live
+        const run = manual.inFlight(executionId) ?? (await services.jobs.find(executionId))
+        if (run) {
+          const { workspaceId } = run
+          assertMay(caller, workspaceId, 'read', 'run')
+          // It may be silent for as long as a block runs, or a job waits for its turn.
+          server?.timeout(request, 0)
+          const { signal } = request
+          const expected = { executionId, workspaceId }
+          const watch = (watcher: Watcher) => manual.watch(executionId, watcher, expected)
+          const live = liveStream({ clock, signal, headers, watch })
+          if (live) {
+            await settle(executionId)
+            return live
           }
-          const row = await store.getExecution(executionId)
-          const job = row ? undefined : await services.jobs.find(executionId)
-          assertMay(caller, row?.workspaceId ?? job?.workspaceId, 'read', 'run')
-          if (row) return pastStream(await messagesOf(row), clock, headers)
-          if (job?.startedAt === null) throw notStarted('This run has not started yet: it waits for its turn.')
-          // A job that was taken out of the line a moment ago is about to begin.
-          if (tries === triesMax) throw notStarted('This run is about to start. Try again in a moment.')
-          await new Promise<void>((resolve) => clock.setTimer(betweenTriesMs, resolve))
         }
+        const row = await store.getExecution(executionId)
+        assertMay(caller, row?.workspaceId, 'read', 'run')
+        return pastStream(await messagesOf(row as LogDetailRow), clock, headers)
       },
       {
         response: answers({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
         detail: operation({
           name: 'watchRun',
           summary: 'Watch a run',
-          description: 'From whatever moment: what happened before comes first. Of a run that has ended, all at once.',
+          description:
+            'From whatever moment: what happened before comes first. Of a run that has ended, all at once; of one that waits ' +
+            'for its turn, when it begins.',
           tag: 'Editor',
           access: 'session',
-          errors: ['NOT_FOUND', 'CONFLICT'],
+          errors: ['NOT_FOUND', 'OVERLOADED'],
         }),
       },
     )
@@ -176,6 +178,13 @@ export function runRoutes(services: Services, door: Door) {
     }
   }
 
+  /** A run may have ended while somebody came to wait for its beginning. */
+  async function settle(executionId: string): Promise<void> {
+    if (!manual.isAwaited(executionId)) return
+    const row = await store.getExecution(executionId)
+    if (row) manual.settle(executionId, await messagesOf(row))
+  }
+
   async function messagesOf(row: LogDetailRow): Promise<string[]> {
     const { executionId, workflowId, workspaceId, trigger, startedAt } = row
     const trace = await files.freshen(row.traceSpans, row.files === null ? [] : [row.files])
@@ -185,13 +194,6 @@ export function runRoutes(services: Services, door: Door) {
       endingOf(row),
     )
   }
-}
-
-const triesMax = 50
-const betweenTriesMs = 20
-
-function notStarted(message: string): AppError {
-  return new AppError('CONFLICT', message)
 }
 
 async function* portionsOf(text: string): AsyncGenerator<Uint8Array> {
