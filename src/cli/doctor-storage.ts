@@ -4,9 +4,10 @@ import { SecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
 import type { Config } from '../config.ts'
 import { messageOf } from '../domain/errors.ts'
 import { inspectDatabase, sealHeadsIn } from '../store/sqlite/inspect.ts'
+import { inspectJournal } from '../store/sqlite/inspect-journal.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Diagnosis } from './doctor.ts'
-import { roundSize } from './size.ts'
+import { count, roundSize } from './size.ts'
 
 const GB = 1024 ** 3
 /** Below the first the service will stop taking runs soon, below the second it is time to look. */
@@ -58,6 +59,34 @@ export function examineDatabase(folder: string): Diagnosis {
   } catch (error) {
     return { check, state: 'broken', message: `${path} cannot be read: ${messageOf(error)}.`, advice }
   }
+}
+
+/** What a process that died has left, or the service has not taken in yet. Nothing to say when there is none. */
+export function examineJournal(folder: string, isServed: boolean): Diagnosis[] {
+  const check = 'journal'
+  const found = inspectJournal(databasePath(folder), isServed)
+  if (!found) return []
+  const { runs, problem, tooNew, aside } = found
+  if (tooNew) {
+    const message = 'The journal was written by a newer Millrace, and holds runs that the database does not have.'
+    return [{ check, state: 'broken', message, advice: 'Start that version: it takes them in.' }]
+  }
+  const waiting = `${count(runs, 'run')} in it ${runs === 1 ? 'waits' : 'wait'} for the database`
+  if (problem !== undefined) {
+    const message = `The journal (millrace.journal-a and -b) is damaged: ${problem}. ${waiting}.`
+    const advice =
+      `Keep a copy of ${folder} as it is and start the service: it takes in all that can be read, logs what is lost, and sets ` +
+      'the damaged files aside.'
+    return [{ check, state: 'broken', message, advice }]
+  }
+  if (aside.length > 0) {
+    const message = `A journal was damaged and set aside: ${aside.join(', ')}.`
+    const advice = 'The log of the start after it says what was lost. Delete the files when nobody needs them any more.'
+    return [{ check, state: 'warning', message, advice }]
+  }
+  if (runs === 0) return [{ check, state: 'ok', message: 'All that was recorded is in the database.' }]
+  const who = isServed ? 'the service takes them in' : 'the next start takes them in'
+  return [{ check, state: 'ok', message: `The journal is in order; ${waiting}, ${who}.` }]
 }
 
 function firstOf(problems: readonly string[]): string {

@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
 import { parseAllowList } from '../outbound/addresses.ts'
-import { takeLock } from '../store/lock.ts'
+import { isServed, takeLock } from '../store/lock.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
 import { examineSchedules } from './doctor-schedules.ts'
-import { examineDatabase, examineDisk, examineKey } from './doctor-storage.ts'
+import { examineDatabase, examineDisk, examineJournal, examineKey } from './doctor-storage.ts'
 import { examineWebhooks } from './doctor-webhooks.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, disk, database, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
+    'checks settings, data folder, disk, database, journal, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
   details: 'It changes nothing, and may be called while the service runs.',
   settings: ['data'],
   json: true,
@@ -40,6 +40,7 @@ export type Diagnosis = {
     | 'disk'
     | 'service'
     | 'database'
+    | 'journal'
     | 'key'
     | 'webhooks'
     | 'schedules'
@@ -61,6 +62,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     examineDisk(folder, config),
     examineLock(folder),
     examineDatabase(folder),
+    ...examineJournal(folder, isServed(folder)),
     examineKey(folder, config),
     ...examineWebhooks(folder, now),
     ...examineSchedules(folder, now, isServed(folder)),
@@ -109,15 +111,6 @@ function examineFolder(folder: string): Diagnosis {
     }
   }
   return { check, state: 'ok', message: `${folder} can be written to.` }
-}
-
-function isServed(folder: string): boolean {
-  try {
-    takeLock(folder).release()
-    return false
-  } catch (error) {
-    return error instanceof AppError && error.code === 'CONFLICT'
-  }
 }
 
 /** Takes the lock for a moment: the operating system knows whether somebody holds it, and nothing else does. */

@@ -41,6 +41,16 @@ export function takeLock(directory: string): DirectoryLock {
   }
 }
 
+/** Whether a service runs on the directory: takes the lock for a moment. */
+export function isServed(directory: string): boolean {
+  try {
+    takeLock(directory).release()
+    return false
+  } catch (error) {
+    return error instanceof AppError && error.code === 'CONFLICT'
+  }
+}
+
 function lockError(error: unknown, directory: string, pidFile: string): AppError {
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {

@@ -13,17 +13,7 @@ import { serve } from '../running-service.ts'
 import { attemptWrite } from '../store/delivery-contract.ts'
 import { logRow } from '../store/installed.ts'
 import { newSubscription } from '../store/subscription-contract.ts'
-import { call, json, type Made } from './folder.ts'
-
-type Diagnosis = { check: string; state: string; message: string; advice?: string }
-
-/** With a bound of the log that every disk has room for, unless a test says another. */
-async function diagnose(folder: string, ...words: string[]) {
-  const bound = words.includes('--log-retention-bytes') ? [] : ['--log-retention-bytes', '10MB']
-  const { code, out } = await call(folder, 'doctor', '--json', ...bound, ...words)
-  const found = JSON.parse(out) as Diagnosis[]
-  return { code, found, of: (check: string) => found.find((one) => one.check === check) }
-}
+import { call, diagnose, json, type Made } from './folder.ts'
 
 /** Overwrites some bytes in the middle of the first page of a table. */
 function damage(folder: string, table: string): void {

@@ -36,3 +36,13 @@ export async function withStore<Result>(folder: string, work: (store: Store) => 
 export function findKey(folder: string, apiKey: string): Promise<KeyRow | undefined> {
   return withStore(folder, (store) => store.findKey(hashKey(apiKey)))
 }
+
+export type Diagnosis = { check: string; state: string; message: string; advice?: string }
+
+/** What `doctor` finds. With a bound of the log that every disk has room for, unless a test says another. */
+export async function diagnose(folder: string, ...words: string[]) {
+  const bound = words.includes('--log-retention-bytes') ? [] : ['--log-retention-bytes', '10MB']
+  const { code, out } = await call(folder, 'doctor', '--json', ...bound, ...words)
+  const found = JSON.parse(out) as Diagnosis[]
+  return { code, found, of: (check: string) => found.find((one) => one.check === check) }
+}

@@ -1,16 +1,35 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { logWrite } from '../../src/domain/write.ts'
 import { copyDatabase } from '../../src/store/sqlite/copy.ts'
 import { Executor } from '../../src/store/sqlite/executor.ts'
 import { encodeGroup } from '../../src/store/sqlite/group.ts'
-import { halves, journalPath, writeRecord } from '../../src/store/sqlite/journal-file.ts'
+import {
+  halves,
+  journalForm,
+  journalPath,
+  journalsAside,
+  readJournal,
+  writeRecord,
+} from '../../src/store/sqlite/journal-file.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { appendLogs } from './append-logs.ts'
 import { recordedIn, startAppending } from './appending-process.ts'
 import { install, logRow } from './installed.ts'
+import { untilJournaled } from './journaled.ts'
+import { rejectionOf } from './rejection.ts'
 
 // What a process that died has left in its journal.
 
@@ -37,15 +56,19 @@ test('whoever takes what is missing for gone is refused while the journal cannot
 })
 
 /** As a process leaves it that died after its journal was begun, and the first record was taken in. */
-function leave(path: string, texts: readonly string[]): void {
+function leave(path: string, texts: readonly string[], form?: number): number[] {
   const left = new Executor({ path, sync: 'full' }, { journal: { own: true } })
   left.beginJournal(7)
   const bytes = Buffer.alloc(4_096)
   let at = 0
-  for (const [index, text] of texts.entries()) at += writeRecord(bytes.subarray(at), 7, { position: index + 1, text })
+  const ends = texts.map((text, index) => {
+    at += writeRecord(bytes.subarray(at), 7, { position: index + 1, text }, form)
+    return at
+  })
   for (const half of halves) writeFileSync(journalPath(path, half), half === 0 ? bytes : '')
   left.hold([{ position: 1, text: texts[0]! }])
   left.takeIn()
+  return ends
 }
 
 test.each([
@@ -74,6 +97,69 @@ test('a service that finds its journal in order when it starts has nothing to sa
   const next = new Executor({ path, sync: 'full' }, { journal: { own: true } })
   expect(next.takeIn().lost).toEqual([])
   next.close()
+})
+
+test('a record that was damaged is told, those behind it are taken in, and the file is kept', async () => {
+  const path = databasePath(folder.path)
+  const direct = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+  const home = await install(direct)
+  await direct.close()
+  const rows = [1, 2, 3, 4, 5].map((sequence) => logRow(home, sequence))
+  const ends = leave(
+    path,
+    rows.map((row) => encodeGroup([logWrite(row)])),
+  )
+  const bytes = readFileSync(journalPath(path, 0))
+  for (const end of [ends[1]!, ends[2]!]) bytes[end - 20]! ^= 1
+  writeFileSync(journalPath(path, 0), bytes)
+  using place = temporaryFolder()
+  expect(() => copyDatabase(path, join(place.path, 'millrace.db'))).toThrow('records 2 to 3 cannot be read')
+  // A command cannot know whether somebody is writing there.
+  const command = new Executor({ path, sync: 'full' }, { journal: { own: false } })
+  expect(command.run('lastSequence', [])).toBe(1)
+  command.close()
+
+  const told = Promise.withResolvers<readonly string[]>()
+  const options = { directory: folder.path, sync: 'full', mode: 'workers', onLost: told.resolve } as const
+  const store = await openSqliteStore(options)
+  const [aside, ...others] = journalsAside(folder.path)
+  expect(others).toEqual([])
+  expect(readFileSync(join(folder.path, aside!))).toEqual(bytes)
+  expect(await told.promise).toEqual([
+    expect.stringMatching(new RegExp(`records 2 to 3 of the journal.* kept as .*${aside}`)),
+  ])
+  expect(await recordedIn(store)).toEqual(new Set([0, 3, 4].map((index) => rows[index]!.executionId)))
+  await untilJournaled(folder.path, async () => {
+    await appendLogs(store, [logRow(home, (await store.lastSequence()) + 1)])
+  })
+  await store.close()
+  expect(journalsAside(folder.path)).toEqual([aside!])
+  const again = new Executor({ path, sync: 'full' }, { journal: { own: true } })
+  expect(again.takeIn().lost).toEqual([])
+  again.close()
+})
+
+test('what an earlier version left is taken in', () => {
+  const path = databasePath(folder.path)
+  leave(path, [started, started], 0)
+  const next = new Executor({ path, sync: 'full' }, { journal: { own: true } })
+  expect(next.takeIn()).toMatchObject({ lost: [], walBytes: expect.any(Number) })
+  expect(readJournal(path, 7, 1).records).toHaveLength(1)
+  next.close()
+})
+
+test('what a newer version left stops whoever opens the database, who is told what to do, and is left as it is', async () => {
+  const path = databasePath(folder.path)
+  leave(path, [started, started], journalForm + 1)
+  const bytes = readFileSync(journalPath(path, 0))
+  for (const mode of ['direct', 'workers'] as const) {
+    const opening = openSqliteStore({ directory: folder.path, sync: 'full', mode })
+    expect(await rejectionOf(opening)).toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringMatching(/newer Millrace .form \d+;.* Start that version/),
+    })
+  }
+  expect(readFileSync(journalPath(path, 0))).toEqual(bytes)
 })
 
 test('a record that nothing can be made of is told, and those behind it are taken in', () => {

@@ -51,9 +51,14 @@ describe.each([
         const directory = join(place, `cut-${cut}`)
         cutPower(calls, at, directory, Math.random)
         const acknowledged = calls.slice(0, at).flatMap((call) => (call.kind === 'said' ? idsIn(call.text) : []))
-        const store = await openSqliteStore({ directory, sync: 'full', mode: 'direct' })
+        const lost: string[] = []
+        // In turns as a command does it, and as the service, which looks for damage as well.
+        const mode = cut % 2 === 0 ? 'direct' : 'workers'
+        const onLost = (what: readonly string[]) => lost.push(...what)
+        const store = await openSqliteStore({ directory, sync: 'full', mode, onLost })
         const recorded = await recordedIn(store)
         await store.close()
+        expect(lost).toEqual([])
         expect({ at, missing: acknowledged.filter((id) => !recorded.has(id)) }).toEqual({ at, missing: [] })
         // Runs end one after the other in front of the disk, so what is there of the rest is what came next.
         expect(recorded.size).toBeLessThanOrEqual(acknowledged.length + Number(options[1]))

@@ -1,7 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isServed } from '../lock.ts'
 import { Executor } from './executor.ts'
-import { storageError } from './failures.ts'
+import { storageError, unavailable } from './failures.ts'
+import { inspectJournal } from './inspect-journal.ts'
 import { forgetGeneration, selectGeneration } from './intake.ts'
 import { hasJournal } from './journal-file.ts'
 import { migrations } from './migrations.ts'
@@ -44,6 +47,11 @@ function followsJournal(path: string): boolean {
 }
 
 function takeInJournal(path: string): void {
+  // What lies behind the damage only the service may take in, which knows that nobody else writes there.
+  const problem = inspectJournal(path, isServed(dirname(path)))?.problem
+  if (problem !== undefined) {
+    throw unavailable(`Its journal is damaged: ${problem}. Start the service first: it takes in all that can be read`)
+  }
   const executor = new Executor({ path, sync: 'full' }, { journal: { own: false } })
   try {
     executor.takeIn()

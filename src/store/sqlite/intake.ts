@@ -5,7 +5,14 @@ import { walBytesOf } from './checkpoints.ts'
 import type { Connection, Sql } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { decodeGroup } from './group.ts'
-import { hasJournal, type JournalRecord, recordsBehind } from './journal-file.ts'
+import {
+  hasJournal,
+  type JournalContent,
+  type JournalRecord,
+  journalForm,
+  readJournal,
+  setJournalAside,
+} from './journal-file.ts'
 
 /**
  * How far the database has come in the journal. `generation` 0: there is no journal, all that it held is in the database.
@@ -39,6 +46,18 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options
+  }
+
+  /** Throws when a newer program wrote what is left: whatever this one did would be done without it. */
+  open(connection: Connection): void {
+    let content: JournalContent
+    try {
+      content = this.#content(readMark(connection))
+    } catch {
+      // What is in the way shows when it is taken in.
+      return
+    }
+    if (content.form > journalForm) throw unavailable(newerJournal(content.form))
   }
 
   /** Whether there may be something to take in; cheap. */
@@ -104,23 +123,35 @@ export class Intake {
 
   #recover(connection: Connection): void {
     const mark = readMark(connection)
-    const { generation } = mark
-    if (generation === 0) return
-    for (let left = this.#reading(() => this.#recordsBehind(mark)); left.length > 0; ) {
+    if (mark.generation === 0) return
+    const content = this.#content(mark)
+    const { own } = this.#options
+    const [gap] = content.missing
+    // Where somebody else may be writing, what lies behind a gap is not the next yet.
+    for (
+      let left = own || !gap ? content.records : content.records.filter(({ position }) => position < gap.from);
+      left.length > 0;
+    ) {
       const batch = batchOf(left)
-      this.#apply(connection, generation, batch)
+      this.#apply(connection, mark.generation, batch)
       left = left.slice(batch.length)
     }
+    if (own && (content.isGone || gap)) this.#setAside(connection, mark.generation, content)
   }
 
-  #recordsBehind({ generation, position }: JournalMark): JournalRecord[] {
-    const { databasePath, own } = this.#options
-    const records = recordsBehind(databasePath, generation, position)
-    // A file is written again only when the other one holds what comes next: one of the two records is always there.
-    const isWhole =
-      records.length > 0 || position === 0 || recordsBehind(databasePath, generation, position - 1).length > 0
-    if (!isWhole && own) this.#taken.lost.push(journalIsGone)
-    return records
+  /** What could be read is on disk in the database before the files go, and the database asks for them no more when they are gone. */
+  #setAside(connection: Connection, generation: number, { missing }: JournalContent): void {
+    const { databasePath } = this.#options
+    connection.write(() => this.touch(connection))
+    const kept = this.#reading(() => setJournalAside(databasePath, generation))
+    connection.write(() => writeMark(connection, { generation: 0, position: 0 }))
+    const where = kept.length === 0 ? '' : `. They are kept as ${kept.join(' and ')}`
+    if (missing.length === 0) this.#taken.lost.push(journalIsGone + where)
+    for (const { from, to } of missing) this.#taken.lost.push(journalIsDamaged(from, to) + where)
+  }
+
+  #content({ generation, position }: JournalMark): JournalContent {
+    return this.#reading(() => readJournal(this.#options.databasePath, generation, position))
   }
 
   /** What is wrong with the files of the journal, in words for whoever can do something about it. */
@@ -208,6 +239,12 @@ function nameOf(write: Write): string {
 const journalIsGone =
   'what was acknowledged last before the process died: millrace.journal-a and -b do not hold it. They were damaged, taken ' +
   'away, or are those of another installation'
+const journalIsDamaged = (from: number, to: number) =>
+  `${from === to ? `record ${from}` : `records ${from} to ${to}`} of the journal, acknowledged before the process died: ` +
+  'millrace.journal-a and -b are damaged there. All that can be read behind it was taken in'
+const newerJournal = (form: number) =>
+  `The journal (millrace.journal-a and -b) was written by a newer Millrace (form ${form}; this one knows up to ${journalForm}) ` +
+  'and holds runs that the database does not have yet. Start that version: it takes them in. Or, to go without them, move both files away'
 const unreadableAdvice =
   'The journal (millrace.journal-a and -b) cannot be read. Put right what stands in its place, or start the service again'
 
@@ -224,7 +261,7 @@ function batchOf(records: readonly JournalRecord[]): readonly JournalRecord[] {
 /** Some 800 runs. */
 const batchCharsMax = 1_048_576
 
-function readMark(sql: Sql): JournalMark {
+export function readMark(sql: Pick<Sql, 'all'>): JournalMark {
   const rows = sql.all<{ name: string; value: number }>(selectMark)
   const valueFor = (name: string) => rows.find((row) => row.name === name)?.value ?? 0
   return { generation: valueFor('journal-generation'), position: valueFor('journal') }

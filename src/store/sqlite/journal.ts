@@ -110,6 +110,11 @@ export class Journal {
     return this.#bytesTaken === upTo ? undefined : this.#takeIn().then(() => this.#bytesTaken >= upTo)
   }
 
+  /** What the database does not have yet. */
+  get bytesWaiting(): number {
+    return this.#bytesWritten - this.#bytesTaken
+  }
+
   /**
    * Records for the thread, ahead of whatever it is asked next; undefined when it has heard of all. The journal itself is
    * not read while its process lives: whatever becomes of the files, nothing is lost but by a crash.

@@ -98,8 +98,10 @@ async function workerStore(
     onWritten: (walBytes) => checkpoints.countBytes(walBytes),
   })
   zoning.start()
+  let losses = 0
   const learnTaken = ({ walBytes, lost }: Taken) => {
     checkpoints.countBytes(walBytes)
+    losses += lost.length
     if (lost.length > 0) onLost(lost)
   }
   // What came of what an earlier process had left. A failure shows in the writes that follow.
@@ -174,7 +176,8 @@ async function workerStore(
       // Counted before this call joins them.
       const searching = (await searcher.made()?.catch(() => undefined))?.callsWaiting ?? 0
       const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting, searcher: searching }
-      return { ...(await thread.call('measure', [])), callsWaiting }
+      const waiting = { waitingBytes: journal.bytesWaiting, lost: losses }
+      return { ...(await thread.call('measure', [])), journal: waiting, callsWaiting }
     },
     append(writes) {
       try {
