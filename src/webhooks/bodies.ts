@@ -1,6 +1,7 @@
 import type { DeliverySource } from '../domain/delivery.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { LogRow } from '../domain/log.ts'
+import { include } from '../domain/webhook.ts'
 import type { DeliveryNeed } from '../store/store.ts'
 import type { Item, Source } from './lane.ts'
 import { payloadOf } from './payload.ts'
@@ -76,8 +77,7 @@ export class Bodies {
    * then nothing is being read of them any more; who does not wait for it need not hear of that.
    */
   readAhead(items: readonly Item[]): Promise<void> {
-    // Of entries with long texts one is enough.
-    const ahead = this.#chars < charsMax / 2 ? items : items.slice(0, 1)
+    const ahead = items.slice(0, this.#aheadMax(items))
     const inOrder = ahead.toSorted((one, other) => one.sequence - other.sequence)
     const needs = inOrder.map(({ sequence, include }) => ({ sequence, include }))
     const reading: Promise<void> = this.#options.read(needs).then(
@@ -90,6 +90,12 @@ export class Bodies {
     for (const item of ahead) item.reading = reading
     reading.catch(() => {})
     return reading
+  }
+
+  /** Of entries with long texts some are enough, and one when there are many in memory. */
+  #aheadMax(items: readonly Item[]): number {
+    if (this.#chars >= charsMax / 2) return 1
+    return items.some((item) => item.include & (include.finalOutput | include.traceSpans)) ? longAheadMax : items.length
   }
 
   /** Gives each what was read of it, both in rising order. One that was released meanwhile waits for nothing. */
@@ -116,5 +122,6 @@ export class Bodies {
   }
 }
 
+const longAheadMax = 32
 /** Characters of runs in memory whose webhooks are under way; the others are read again. */
 const charsMax = 16_777_216

@@ -293,4 +293,4 @@ const spreadMsEach = 20
 const delayMsMax = 660_000
 const retryMs = 1_000
 /** How far ahead of its turn what a delivery is made of is read, in deliveries. */
-const readAhead = 32
+const readAhead = 128

@@ -252,5 +252,5 @@ const itemsMax = 2_000
 const readyMin = 250
 const readAtOnce = 500
 /** Deliveries whose runs are read from the log together. */
-const readTogether = 32
+const readTogether = 128
 const compactAt = 1_000

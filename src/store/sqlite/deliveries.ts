@@ -3,10 +3,11 @@ import type { RunWebhooks } from '../../domain/log.ts'
 import { include } from '../../domain/webhook.ts'
 import type { AttemptWrite } from '../../domain/write.ts'
 import type { DeliveryNeed } from '../store.ts'
+import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
 import { LongWalk } from './long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
-import { findRunFiles } from './run-files.ts'
+import { RunFilesFinder } from './run-files.ts'
 
 // The outbox as the runs and the dispatcher use it. What people ask of it is in delivery-lists.ts.
 
@@ -76,30 +77,56 @@ export function nextDeliveries(
   return sql.all<DueDelivery>(selectNext, subscription, after?.dueAt ?? -1, after?.sequence ?? -1, limit)
 }
 
-/** What bodies are made of; entries that are gone are left out. */
+/** What bodies are made of, by rising sequence; entries that are gone are left out. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
   const longs = new LongWalk(sql)
-  return needs
+  const found = needs
     .toSorted((one, other) => one.sequence - other.sequence)
-    .flatMap((need) => {
-      const source = readSource(sql, longs, need)
-      return source ? [source] : []
+    .flatMap((need): Found[] => {
+      const long = longs.find(need.sequence)
+      return long ? [{ need, long }] : []
     })
+  const workspaces = new Set(found.map(({ long }) => long.workspace))
+  if (workspaces.size === 1) return sourcesOf(sql, found[0]!.long.workspace, found)
+  return [...workspaces]
+    .flatMap((workspace) =>
+      sourcesOf(
+        sql,
+        workspace,
+        found.filter(({ long }) => long.workspace === workspace),
+      ),
+    )
+    .sort((one, other) => one.sequence - other.sequence)
 }
 
-function readSource(sql: Sql, longs: LongWalk, { sequence, include: bits }: DeliveryNeed): DeliverySource | undefined {
-  const long = longs.find(sequence)
-  const row = long && sql.get<SqlFacts & { workflow_id: string }>(selectFacts, long.workspace, sequence)
-  if (!row) return undefined
+type Found = { need: DeliveryNeed; long: Long }
+
+/** All that is known of entries of one workspace, in their order: one query, whatever lies between them. */
+function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): DeliverySource[] {
+  const files = new RunFilesFinder(sql, workspace, 'asc')
+  const sequences = JSON.stringify(found.map(({ need }) => need.sequence))
+  const rows = sql.all<SqlFacts & { workflow_id: string }>(selectFacts, sequences, workspace)
+  let at = 0
+  return rows.map((row) => {
+    while (found[at]!.need.sequence < row.sequence) at += 1
+    const { need, long } = found[at++]!
+    return sourceOf(sql, row, need.include, long, files.find(row.sequence) ?? null)
+  })
+}
+
+function sourceOf(
+  sql: Sql,
+  row: SqlFacts & { workflow_id: string },
+  bits: number,
+  { cost, finalOutput, traceSpans }: Long,
+  files: string | null,
+): DeliverySource {
   const { costTotal: _, ...facts } = factsOf(row, row.workflow_id)
-  return {
-    ...facts,
-    cost: long.cost,
-    ...(bits & include.finalOutput ? { finalOutput: long.finalOutput } : undefined),
-    ...(bits & include.traceSpans ? { traceSpans: long.traceSpans } : undefined),
-    files: findRunFiles(sql, long.workspace, sequence),
-    facts: bits & (include.rateLimits | include.usage) ? readFacts(sql, sequence) : null,
-  }
+  const source: DeliverySource = { ...facts, cost, files, facts: null }
+  if (bits & include.finalOutput) source.finalOutput = finalOutput
+  if (bits & include.traceSpans) source.traceSpans = traceSpans
+  if (bits & (include.rateLimits | include.usage)) source.facts = readFacts(sql, row.sequence)
+  return source
 }
 
 function readFacts(sql: Sql, sequence: number): string | null {
@@ -153,9 +180,10 @@ const selectNext = `
   SELECT sequence, subscription, include, attempts, attempts_before AS attemptsBefore, due_at AS dueAt FROM deliveries
   WHERE subscription = ? AND due_at IS NOT NULL AND (due_at, sequence) > (?, ?) ORDER BY due_at, sequence LIMIT ?`
 
+// CROSS JOIN keeps the order of the tables, and so that of the sequences.
 const selectFacts = `
-  SELECT ${factColumns}, f.id AS workflow_id FROM logs l CROSS JOIN workflows f ON f.number = l.workflow
-  WHERE l.workspace = ? AND l.sequence = ?`
+  SELECT ${factColumns}, f.id AS workflow_id FROM json_each(?) wanted
+    CROSS JOIN logs l ON l.workspace = ? AND l.sequence = wanted.value CROSS JOIN workflows f ON f.number = l.workflow`
 
 const selectPending = 'SELECT 1 FROM deliveries WHERE sequence BETWEEN ? AND ? AND state = 0 LIMIT 1'
 
