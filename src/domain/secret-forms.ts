@@ -115,9 +115,18 @@ class TextForm implements SecretForm {
 
 /** A text is percent-encoded throughout or not at all, so each depth is a reading of its own. */
 function readingsOf(text: string, steps: Steps): EncodedText[] {
-  const depth = text.includes('%25') ? 2 : text.includes('%') || text.includes('+') ? 1 : 0
-  return Array.from({ length: depth + 1 }, (_, each) => new EncodedText(text, each, steps))
+  return Array.from({ length: percentDepthOf(text) + 1 }, (_, each) => new EncodedText(text, each, steps))
 }
+
+/** How often a text may be percent-encoded: each time makes `%25` of a percent sign. */
+function percentDepthOf(text: string): number {
+  let depth = text.includes('%') ? 1 : 0
+  while (depth > 0 && depth < percentDepthMax && text.includes(`%${'25'.repeat(depth)}`)) depth += 1
+  return depth === 0 && text.includes('+') ? 1 : depth
+}
+
+/** As deep as JSON in JSON is read. */
+const percentDepthMax = 6
 
 const backslash = 0x5c
 const percentSign = 0x25

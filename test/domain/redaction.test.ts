@@ -32,6 +32,8 @@ const encodings: Readonly<Record<string, (text: string) => string>> = {
   percent,
   'percent, lower case': (text) => lowerHex(percent(text)),
   'percent twice': (text) => percent(percent(text)),
+  'percent three times': (text) => percent(percent(percent(text))),
+  'percent six times': (text) => Array.from({ length: 6 }).reduce<string>((inner) => percent(inner), text),
   form,
   'json in percent': (text) => percent(json(text)),
   'json in json in form': (text) => form(json(json(text))),
