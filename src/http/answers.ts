@@ -124,9 +124,11 @@ export const JobAnswer = t.Object(
     status: oneOf(['queued', 'processing', 'completed', 'failed', 'cancelled']),
     metadata: t.Object({
       createdAt: Time,
-      startedAt: maybe(Time),
+      startedAt: maybe(
+        t.String({ format: 'date-time', description: 'Null as long as it waits, and when it ended there.' }),
+      ),
       completedAt: maybe(Time),
-      duration: maybe(t.Number()),
+      duration: maybe(t.Number({ description: 'Milliseconds; null as long as it has not ended.' })),
     }),
     output: t.Optional(t.Unknown()),
     error: t.Optional(

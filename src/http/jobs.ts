@@ -52,6 +52,7 @@ function writeInFlight({ executionId, createdAt, startedAt }: JobInFlight): Json
 
 function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
   const { executionId, createdAt, startedAt, endedAt, durationMs, level } = row
+  const hasBegun = createdAt === null || startedAt < endedAt || !row.traceSpans.endsWith(noChildren)
   const error = level === 'error' ? errorOf(output) : undefined
   const cancelled = error?.code === 'CANCELLED' || error?.code === 'CLIENT_CLOSED'
   return writeObject({
@@ -61,7 +62,7 @@ function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
     status: error ? (cancelled ? 'cancelled' : 'failed') : 'completed',
     metadata: {
       createdAt: isoTime(createdAt ?? startedAt),
-      startedAt: isoTime(startedAt),
+      startedAt: hasBegun ? isoTime(startedAt) : null,
       completedAt: isoTime(endedAt),
       duration: durationMs,
     },
@@ -69,6 +70,12 @@ function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
     error,
   })
 }
+
+/**
+ * The end of the trace of a run in which nothing happened, not even its trigger. A job that ended in line has one, and
+ * began and ended at one moment for its log entry.
+ */
+const noChildren = '"children":[]}]'
 
 /** The final output of a run that failed, as the `error` of a job. */
 function errorOf(finalOutput: string): { code: string; message: string; blockId?: unknown; blockName?: unknown } {

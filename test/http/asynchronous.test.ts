@@ -156,6 +156,7 @@ describe('an asynchronous run', () => {
       })
       const job = await jobIn(ended, each)
       expect(job).toMatchObject({ success: false, status: 'cancelled', error: { code: 'CANCELLED' } })
+      expect(job.metadata.startedAt === null).toBe(each === waiting)
       expect(await world.call(path, { method: 'POST' })).toMatchObject({ status: 409, json: { code: 'CONFLICT' } })
     }
     const { json } = await world.call(`/api/v1/logs/executions/${waiting}`)
