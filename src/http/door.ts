@@ -44,7 +44,8 @@ export class Door {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     set.headers['x-content-type-options'] = 'nosniff'
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
-    refuseBrokenEscapes(request)
+    // Under the external API such a request counts like any other, and is refused when it has.
+    if (!isExternal(pathOf(request))) refuseBrokenEscapes(request)
   }
 
   /** For holders of a key, and for people who are signed in. A key goes before a session. */
@@ -83,6 +84,7 @@ export class Door {
       throw error
     }
     this.#count(await rateLimits.externalApi(accountOf(key)), set)
+    refuseBrokenEscapes(request)
     return key
   }
 
