@@ -30,3 +30,6 @@ export type Job = NewJob & {
 
 /** What is known of a job without its input. */
 export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 'createdAt' | 'startedAt'>
+
+/** A part of the jobs in line: so many of each of so many workflows, in an order that stays, behind `after` (its id). */
+export type JobPage = { perWorkflow: number; workflowsMax: number; after: string | undefined }

@@ -1,12 +1,14 @@
-import type { JobFacts } from '../domain/job.ts'
+import type { JobFacts, JobPage } from '../domain/job.ts'
 
 export type JobQueueOptions = {
   /** The oldest waiting jobs of each workflow, from the disk. */
-  list(perWorkflow: number): Promise<JobFacts[]>
+  list(page: JobPage): Promise<JobFacts[]>
   /** Whether a job has been taken and is not yet gone from the disk. */
   isActive(executionId: string): boolean
   /** Jobs remembered at most; the others are read from the disk when their turn comes. */
   rememberedMax?: number
+  /** Workflows that one list tells of at most. */
+  workflowsMax?: number
 }
 
 /**
@@ -17,6 +19,7 @@ export type JobQueueOptions = {
 export class JobQueue {
   readonly #options: JobQueueOptions
   readonly #rememberedMax: number
+  readonly #workflowsMax: number
   readonly #first: JobFacts[] = []
   /** By workflow, each in the order of acceptance. A lane that was served goes to the end of the map. */
   readonly #lanes = new Map<string, JobFacts[]>()
@@ -29,8 +32,10 @@ export class JobQueue {
   #hidden = new Set<string>()
   /** The same from before the refill that is under way. */
   #hiddenBefore: ReadonlySet<string> = new Set()
-  /** Whether any workflow may, because an earlier process left jobs. */
+  /** Whether any workflow may: an earlier process left jobs, and not all that have some were listed yet. */
   #mayAllHide = false
+  /** The last workflow that was listed, when the next list is to go on behind it. */
+  #listedUpTo: string | undefined
   /** Whether a workflow lost its last place in line while it has jobs on disk. */
   #isUneven = false
   #refilling: Promise<void> | undefined
@@ -38,6 +43,7 @@ export class JobQueue {
   constructor(options: JobQueueOptions) {
     this.#options = options
     this.#rememberedMax = options.rememberedMax ?? 10_000
+    this.#workflowsMax = options.workflowsMax ?? 1_000
   }
 
   get size(): number {
@@ -130,10 +136,15 @@ export class JobQueue {
     const leftBefore = this.#left
     this.#hiddenBefore = this.#hidden
     this.#hidden = new Set()
-    const perWorkflow = this.#mayAllHide ? this.#shareOf(lanesMax) : this.#share
-    const lists = Map.groupBy(await this.#options.list(perWorkflow), ({ workflowId }) => workflowId)
+    const workflowsMax = this.#workflowsMax
+    const after = this.#listedUpTo
+    const perWorkflow = this.#mayAllHide ? this.#shareOf(workflowsMax) : this.#share
+    const listed = await this.#options.list({ perWorkflow, workflowsMax, after })
+    const lists = Map.groupBy(listed, ({ workflowId }) => workflowId)
+    if (after !== undefined) for (const id of this.#hiddenBefore) if (!lists.has(id)) this.#hidden.add(id)
     this.#hiddenBefore = new Set()
-    this.#mayAllHide = lists.size >= lanesMax
+    this.#listedUpTo = lists.size >= workflowsMax ? listed.at(-1)?.workflowId : undefined
+    this.#mayAllHide = this.#listedUpTo !== undefined
     let found = 0
     for (const [workflowId, list] of lists) {
       const more = list.filter((job) => !this.#isKnown(job))
@@ -141,8 +152,10 @@ export class JobQueue {
       found += fitting === -1 ? more.length : fitting
       if (fitting !== -1 || list.length >= perWorkflow) this.#hidden.add(workflowId)
     }
-    // Still, when all of its jobs that were listed have just been taken, and the disk does not know yet.
-    this.#isUneven = this.#hidden.keys().some((workflowId) => !this.#lanes.has(workflowId))
+    // Still, when all of its jobs that were listed have just been taken, and the disk does not know yet; or when there are
+    // workflows that were not listed: they get their places before the others are served again.
+    this.#isUneven =
+      this.#listedUpTo !== undefined || this.#hidden.keys().some((workflowId) => !this.#lanes.has(workflowId))
     // The count heals itself: when nothing is hidden any more, there is nothing left of what was left before.
     const isAllFound = this.#hidden.size === 0 && !this.#mayAllHide
     this.#left = isAllFound ? this.#left - leftBefore : Math.max(0, this.#left - found)
@@ -187,6 +200,3 @@ export class JobQueue {
 
 /** Jobs of one workflow that are remembered, and read at once, at most. */
 const shareMax = 500
-
-/** Workflows that one list tells of at most. */
-const lanesMax = 1_000

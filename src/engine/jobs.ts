@@ -66,7 +66,7 @@ export class Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#queue = new JobQueue({
-      list: (perWorkflow) => options.store.listQueuedJobs(perWorkflow),
+      list: (page) => options.store.listQueuedJobs(page),
       isActive: (executionId) => this.#active.has(executionId),
     })
   }

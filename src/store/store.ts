@@ -10,7 +10,7 @@ import type {
   DueDelivery,
   RunDecision,
 } from '../domain/delivery.ts'
-import type { Job, JobFacts } from '../domain/job.ts'
+import type { Job, JobFacts, JobPage } from '../domain/job.ts'
 import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
 import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
 import type { ScheduleRow } from '../domain/schedule.ts'
@@ -189,7 +189,7 @@ export interface Store extends SessionStore, DashboardStore {
   /** What `job-step` writes gave of a job, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
   /** The oldest jobs of each workflow that have not started. */
-  listQueuedJobs(perWorkflow: number): Promise<JobFacts[]>
+  listQueuedJobs(page: JobPage): Promise<JobFacts[]>
   /** Jobs to go on with, the oldest first. */
   listCutJobs(): Promise<JobFacts[]>
   /** Jobs that were started by a schedule. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JobFacts } from '../../src/domain/job.ts'
+import type { JobFacts, JobPage } from '../../src/domain/job.ts'
 import { JobQueue } from '../../src/engine/job-queue.ts'
 
 /** What the disk would hold: jobs in the order of acceptance. */
@@ -8,9 +8,10 @@ class Disk {
   readonly jobs: JobFacts[] = []
   readonly active = new Set<string>()
 
-  list = async (perWorkflow: number): Promise<JobFacts[]> => {
+  list = async ({ perWorkflow, workflowsMax, after = '' }: JobPage): Promise<JobFacts[]> => {
     const byWorkflow = Map.groupBy(this.jobs, ({ workflowId }) => workflowId)
-    return [...byWorkflow.values()].flatMap((lane) => lane.slice(0, perWorkflow))
+    const listed = [...byWorkflow.keys()].sort().filter((workflowId) => workflowId > after)
+    return listed.slice(0, workflowsMax).flatMap((workflowId) => byWorkflow.get(workflowId)!.slice(0, perWorkflow))
   }
 }
 
@@ -33,9 +34,11 @@ test('every job has exactly one turn, in the order of its workflow, however few 
     fc.asyncProperty(
       fc.array(step, { maxLength: 120 }),
       fc.integer({ min: 1, max: 8 }),
-      async (steps, rememberedMax) => {
+      fc.integer({ min: 1, max: 5 }),
+      async (steps, rememberedMax, workflowsMax) => {
         const disk = new Disk()
-        const queue = new JobQueue({ list: disk.list, isActive: (id) => disk.active.has(id), rememberedMax })
+        const isActive = (id: string) => disk.active.has(id)
+        const queue = new JobQueue({ list: disk.list, isActive, rememberedMax, workflowsMax })
         const taken: JobFacts[] = []
         const cancelled = new Set<string>()
         let made = 0
@@ -112,6 +115,28 @@ test('jobs that an earlier process left have their turns, too, whatever the othe
   const first: string[] = []
   for (let turn = 0; turn < 11; turn += 1) first.push(queue.take()!.workflowId)
   expect(first).toContain('workflow 99')
+})
+
+test('a single job has its turn soon when more workflows have jobs than one list tells of', async () => {
+  const disk = new Disk()
+  for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, 10 + (n % 20)))
+  disk.jobs.push(jobOf(5_000, 99))
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 200, workflowsMax: 3 })
+  queue.leave(disk.jobs.length)
+  const order: string[] = []
+  while (disk.jobs.length > 0) {
+    while (queue.isUneven) await queue.refill()
+    let job = queue.take()
+    while (!job) {
+      await queue.refill()
+      job = queue.take()
+    }
+    disk.jobs.splice(disk.jobs.indexOf(job), 1)
+    order.push(job.workflowId)
+  }
+  expect(order.indexOf('workflow 99')).toBeLessThan(50)
+  expect(new Set(order.slice(0, 50)).size).toBe(21)
+  expect(queue.size).toBe(0)
 })
 
 test('workflows take turns, and jobs that were cut go first', () => {

@@ -97,11 +97,18 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       await store.append([...first, ...second].map((row) => ({ kind: 'job', row })))
       // Jobs of a workflow that is deleted meanwhile are not lost.
       await store.deleteWorkflow(id, 2)
-      const listed = async (perWorkflow: number) =>
-        new Set((await store.listQueuedJobs(perWorkflow)).map(({ executionId }) => executionId))
+      const listed = async (perWorkflow: number, workflowsMax = 10, after?: string) => {
+        const jobs = await store.listQueuedJobs({ perWorkflow, workflowsMax, after })
+        return new Set(jobs.map(({ executionId }) => executionId))
+      }
       const idsOf = (rows: readonly NewJob[]) => rows.map(({ executionId }) => executionId)
       expect(await listed(3)).toEqual(new Set([...idsOf(first.slice(0, 3)), ...idsOf(second)]))
       expect(await listed(1)).toEqual(new Set([first[0]!.executionId, second[0]!.executionId]))
+      const one = await listed(9, 1)
+      const [front, behind] = one.has(first[0]!.executionId) ? [first, second] : [second, first]
+      expect(one).toEqual(new Set(idsOf(front)))
+      expect(await listed(9, 1, front[0]!.workflowId)).toEqual(new Set(idsOf(behind)))
+      expect(await listed(9, 1, behind[0]!.workflowId)).toEqual(new Set())
     })
 
     test('is not written when its workflow was never there, nor twice', async () => {

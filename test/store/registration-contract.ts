@@ -161,7 +161,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       await store.undeploy(home.workflowId)
       const latest = { ...claim, step: { ...claim.step, version: 2 } }
       expect(await store.append([{ kind: 'job', row: jobOf(home), claim: latest }])).toHaveLength(1)
-      expect(await store.listQueuedJobs(10)).toEqual([])
+      expect(await store.listQueuedJobs({ perWorkflow: 10, workflowsMax: 10, after: undefined })).toEqual([])
     })
   })
 

@@ -1,4 +1,4 @@
-import type { Job, JobFacts, JobState, NewJob } from '../../domain/job.ts'
+import type { Job, JobFacts, JobPage, JobState, NewJob } from '../../domain/job.ts'
 import type { JobWrite } from '../../domain/write.ts'
 import type { Sql } from './connection.ts'
 import { numbersOf } from './logs.ts'
@@ -77,10 +77,12 @@ export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
 }
 
 /** The oldest jobs of each workflow that have not started. */
-export function listQueuedJobs(sql: Sql, perWorkflow: number): JobFacts[] {
+export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): JobFacts[] {
   const jobs: JobFacts[] = []
-  let workflow = -1
-  for (let lane = 0; lane < lanesMax; lane += 1) {
+  const before =
+    after === undefined ? undefined : sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', after)
+  let workflow = before?.number ?? -1
+  for (let lane = 0; lane < workflowsMax; lane += 1) {
     const next = sql.get<{ workflow: number }>(
       'SELECT workflow FROM jobs WHERE state = 0 AND workflow > ? ORDER BY workflow LIMIT 1',
       workflow,
@@ -153,6 +155,3 @@ const factsOf = (row: SqlJobFacts): JobFacts => ({
 
 // The numbers on disk: only ever append.
 const states: readonly JobState[] = ['queued', 'running', 'cut']
-
-/** Workflows that one refill of the queue looks at. */
-const lanesMax = 1_000
