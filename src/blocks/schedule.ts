@@ -1,11 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { readTime } from '../domain/iso-time.ts'
+import { oneOf } from '../domain/one-of.ts'
 import { missedPolicies, overlaps, type ScheduleRule } from '../domain/schedule.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { cronProblem, timezoneProblem } from '../language/timetable.ts'
-
-const oneOf = <const Names extends readonly string[]>(names: Names) =>
-  names.map((name) => t.Literal(name as Names[number]))
 
 const Parameters = t.Object({
   cron: t.Optional(
@@ -22,13 +20,13 @@ const Parameters = t.Object({
   timezone: t.String({ title: 'Time zone', description: 'As in Europe/Lisbon.', default: 'UTC' }),
   startAt: t.Optional(t.String({ title: 'Start', description: 'The first time that counts. Without a zone: UTC.' })),
   endAt: t.Optional(t.String({ title: 'End', description: 'The last time that counts. Without a zone: UTC.' })),
-  overlap: t.Union(oneOf(overlaps), {
+  overlap: oneOf(overlaps, {
     title: 'Overlap',
     description:
       'A time that comes while a run is still going is left out, or waits for it (one does), or runs beside it.',
     default: 'skip',
   }),
-  missed: t.Union(oneOf(missedPolicies), {
+  missed: oneOf(missedPolicies, {
     title: 'Missed',
     description: 'Of the times that passed while the service was down the last one runs, or none, or all.',
     default: 'once',

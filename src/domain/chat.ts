@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { isObject } from './input.ts'
+import { oneOf } from './one-of.ts'
 
 /** Who may talk to a chat: holders of a key for its workspace, whoever knows its password, or everyone. */
 export const chatAccesses = ['key', 'password', 'public'] as const
@@ -14,14 +15,11 @@ export const ChatParameters = t.Object({
       description: 'The end of the address. Unique in the installation; a random one is given when this is empty.',
     }),
   ),
-  access: t.Union(
-    chatAccesses.map((access) => t.Literal(access)),
-    {
-      title: 'Access',
-      description: 'Who may talk: holders of a key, whoever knows the password, or everyone.',
-      default: 'key',
-    },
-  ),
+  access: oneOf(chatAccesses, {
+    title: 'Access',
+    description: 'Who may talk: holders of a key, whoever knows the password, or everyone.',
+    default: 'key',
+  }),
   password: t.Optional(
     t.String({ maxLength: 1_000, title: 'Password', description: 'Best an environment variable: {{CHAT_PASSWORD}}.' }),
   ),

@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from './one-of.ts'
 
 /** What a webhook trigger takes, as its block writes it down. Secrets may name environment variables: `{{NAME}}`. */
 
@@ -8,9 +9,6 @@ export type WebhookMethod = (typeof webhookMethods)[number]
 /** Whose way of signing a request: each sender has its own headers, text to sign and form of the signature. */
 export const signatureSchemes = ['github', 'stripe', 'slack', 'standard'] as const
 export type SignatureScheme = (typeof signatureSchemes)[number]
-
-const oneOf = <const Names extends readonly string[]>(names: Names) =>
-  t.Union(names.map((name) => t.Literal(name as Names[number])))
 
 /** Which of the other members a type needs is `membersOf`. */
 export const WebhookAuthentication = t.Object({

@@ -1,5 +1,6 @@
 // Long because it is one list: what every route answers.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
 import { Cost, modelFacts, Tokens } from './cost-answer.ts'
 import { FileObject } from './file-object.ts'
@@ -11,8 +12,6 @@ import { RunWebhook, SentWebhook, Webhook } from './webhook-answers.ts'
 export const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 export const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
-export const oneOf = <const Names extends readonly string[]>(names: Names) =>
-  t.Unsafe<Names[number]>({ type: 'string', enum: [...names] })
 
 /** `$id` is the name of a schema in the OpenAPI document; `repairOpenApi` moves it to the components. */
 export const FindingAnswer = t.Object(

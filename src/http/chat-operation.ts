@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { chatAccesses } from '../domain/chat.ts'
-import { maybe, oneOf } from './answers.ts'
+import { oneOf } from '../domain/one-of.ts'
+import { maybe } from './answers.ts'
 import { operation } from './operation.ts'
 
 /** The answer to a message. */

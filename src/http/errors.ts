@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { AppError, type ErrorCode, errorCodes } from '../domain/errors.ts'
+import { oneOf } from '../domain/one-of.ts'
 
 /** The one place where codes become statuses: it does not compile with one missing. */
 const statuses: Record<ErrorCode, number> = {
@@ -34,7 +35,7 @@ export function statusOf(code: ErrorCode): number {
 /** Every answer that is no success, on every route. */
 export const ErrorAnswer = t.Object({
   error: t.String({ description: 'What is wrong, for people.' }),
-  code: t.Unsafe<ErrorCode>({ type: 'string', enum: [...errorCodes], description: 'What is wrong, for programs.' }),
+  code: oneOf(errorCodes, { description: 'What is wrong, for programs.' }),
   details: t.Optional(
     t.Array(t.Object({ path: t.String(), message: t.String() }), {
       description: 'Every single thing that is wrong.',

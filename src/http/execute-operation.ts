@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
 import { ErrorAnswer } from './errors.ts'
 import { operation } from './operation.ts'
 
@@ -24,10 +25,7 @@ export const RunFailureAnswer = t.Object(
   {
     success: t.Literal(false),
     error: ErrorAnswer.properties.error,
-    code: t.Unsafe<'EXECUTION_FAILED' | 'EXECUTION_TIMEOUT'>({
-      type: 'string',
-      enum: ['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'],
-    }),
+    code: oneOf(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT']),
     executionId: t.String(),
     blockId: t.Union([t.String(), t.Null()], { description: 'The block that failed; null when it was no single one.' }),
     blockName: t.Union([t.String(), t.Null()]),

@@ -1,14 +1,12 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { deliveryStates } from '../domain/delivery.ts'
+import { oneOf } from '../domain/one-of.ts'
 import { Subscription } from '../domain/webhook.ts'
 
 /** What the routes of webhooks take and answer; webhooks of a document are the same. */
 
 const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 const Time = t.String({ format: 'date-time' })
-const oneOf = <const Names extends readonly string[]>(names: Names, description: string) =>
-  t.Unsafe<Names[number]>({ type: 'string', enum: [...names], description })
-
 const { secret: _, ...shown } = Subscription.properties
 export const Webhook = t.Object(shown, { $id: 'Webhook' })
 
@@ -29,10 +27,9 @@ export const EditorWebhook = t.Object(
     ...t.Required(t.Object(shown)).properties,
     levelFilter: shown.levelFilter,
     triggerFilter: shown.triggerFilter,
-    secret: oneOf(
-      ['none', 'set', 'lost'],
-      '`lost`: it cannot be decrypted any more, so nothing is delivered until it is set anew.',
-    ),
+    secret: oneOf(['none', 'set', 'lost'], {
+      description: '`lost`: it cannot be decrypted any more, so nothing is delivered until it is set anew.',
+    }),
     previousSecretUntil: maybe(
       t.String({ format: 'date-time', description: 'Until then deliveries are signed with the secret before, too.' }),
     ),
@@ -76,7 +73,7 @@ const deliveryFacts = {
   workflowId: t.String(),
   executionId: t.String(),
   logId: t.String(),
-  state: oneOf(deliveryStates, '`pending`: until it is delivered, fails for good, or is cancelled.'),
+  state: oneOf(deliveryStates, { description: '`pending`: until it is delivered, fails for good, or is cancelled.' }),
   createdAt: Time,
   nextAttemptAt: maybe(t.String({ format: 'date-time', description: 'Null unless it is pending.' })),
   attemptCount: t.Integer(),
@@ -108,7 +105,7 @@ export const RunWebhook = t.Object(
   {
     webhookId: t.String(),
     url: t.String({ description: 'As it is written now.' }),
-    decision: oneOf(decisions, 'What was decided when the run ended, and what became of it.'),
+    decision: oneOf(decisions, { description: 'What was decided when the run ended, and what became of it.' }),
     reason: t.String({ description: 'The same in words.' }),
     delivery: maybe(Delivery),
   },

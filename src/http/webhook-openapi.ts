@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
 import { eventType } from '../webhooks/sign.ts'
 import { LimitsAnswer, logFacts, RateState, TraceSpan } from './answers.ts'
 import { Cost } from './cost-answer.ts'
@@ -13,7 +14,7 @@ export const WebhookPayload = t.Object(
     timestamp: t.Integer({ description: 'When the run ended; milliseconds since 1970.' }),
     data: t.Object({
       ...runFacts,
-      status: t.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
+      status: oneOf(['success', 'error']),
       cost: Cost,
       finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
       traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),

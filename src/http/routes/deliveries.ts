@@ -5,6 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { deliveryIdOf, deliveryKeyOf, sequenceAt } from '../../domain/ids.ts'
 import { isObject } from '../../domain/input.ts'
 import { readTime } from '../../domain/iso-time.ts'
+import { oneOf } from '../../domain/one-of.ts'
 import type { DeliveryRow } from '../../store/store.ts'
 import { answers } from '../answers.ts'
 import { findWorkflow } from '../auth.ts'
@@ -150,13 +151,7 @@ export function deliveryRoutes(services: Services, door: Door) {
 }
 
 const DeliveryQueryParameters = t.Object({
-  state: t.Optional(
-    t.Unsafe<(typeof deliveryStates)[number]>({
-      type: 'string',
-      enum: [...deliveryStates],
-      description: 'Only those in this state.',
-    }),
-  ),
+  state: t.Optional(oneOf(deliveryStates, { description: 'Only those in this state.' })),
   webhookId: t.Optional(t.String({ description: 'Only those to this webhook, which may have been deleted.' })),
   limit: t.Optional(
     t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'Deliveries on a page at most.' }),

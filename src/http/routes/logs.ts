@@ -1,5 +1,6 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { oneOf } from '../../domain/one-of.ts'
 import { triggerKinds } from '../../domain/workflow.ts'
 import { answers, ExecutionDetail, LogDetail, LogList, RunWebhooks } from '../answers.ts'
 import type { Door } from '../door.ts'
@@ -116,9 +117,7 @@ const LogQueryParameters = t.Object({
   folderIds: optional(t.String({ description: 'Separated by commas; folders below them count.' })),
   triggers: optional(names(triggerKinds)),
   level: optional(
-    t.Unsafe<'info' | 'error'>({
-      type: 'string',
-      enum: ['info', 'error'],
+    oneOf(['info', 'error'], {
       description: '`error`: runs that failed, were cancelled or lost their caller; `info`: all others.',
     }),
   ),
@@ -140,17 +139,13 @@ const LogQueryParameters = t.Object({
   ),
   cursor: optional(t.String({ description: '`nextCursor` of the page before.' })),
   order: optional(
-    t.Unsafe<'desc' | 'asc'>({
-      type: 'string',
-      enum: ['desc', 'asc'],
+    oneOf(['desc', 'asc'], {
       default: 'desc',
       description: 'By when entries were recorded.',
     }),
   ),
   details: optional(
-    t.Unsafe<'basic' | 'full'>({
-      type: 'string',
-      enum: ['basic', 'full'],
+    oneOf(['basic', 'full'], {
       default: 'basic',
       description: '`full` adds `workflow` and the whole `cost`.',
     }),

@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { answers, listOf, maybe, oneOf } from '../../answers.ts'
+import { oneOf } from '../../../domain/one-of.ts'
+import { answers, listOf, maybe } from '../../answers.ts'
 import type { Door } from '../../door.ts'
 import { operation } from '../../operation.ts'
 import type { Services } from '../../services.ts'
