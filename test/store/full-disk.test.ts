@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { reserveBytes, reserveName } from '../../src/store/sqlite/reserve.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { RetentionStep, Store } from '../../src/store/store.ts'
 import { appendLogs } from './append-logs.ts'
 import { recordedIn } from './appending-process.ts'
 import { type Installed, install, logRow } from './installed.ts'
+import { rejectionOf } from './rejection.ts'
 import { smallDisk } from './small-disk.ts'
+import { newSubscription } from './subscription-contract.ts'
 
 // Mounted and unmounted again: whether this user may.
 const trial = smallDisk('1m')
@@ -66,6 +68,53 @@ test.skipIf(!trial).each(['goes on', 'starts again'])(
     await store.close()
     expect(size()).toBeLessThan(bytesWhenFull)
     expect(free(disk.path)).toBeGreaterThan(4 * megabyte)
+  },
+  30_000,
+)
+
+test.skipIf(!trial)(
+  'entries whose webhooks are not delivered yet stay beyond the bounds, and go when the disk is full',
+  async () => {
+    using disk = smallDisk('160m')!
+    const directory = join(disk.path, 'data')
+    const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers', journal: false })
+    const home = await install(store)
+    const { number } = await store.createSubscription(home.workflowId, newSubscription('a'), 1)
+    const webhooks = { deliveries: [{ subscription: number, include: 0 }], skipped: [], facts: null }
+    const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(20_000)).toBase64())
+    const recorded: string[] = []
+    for (let sequence = 1; sequence <= 50; sequence += 1) {
+      const row = logRow(home, sequence, { finalOutput, webhooks })
+      await appendLogs(store, [row])
+      recorded.push(row.executionId)
+    }
+    /** A round, as `Retention` makes it. How many entries went. */
+    const retain = async () => {
+      let deleted = 0
+      for (let step: RetentionStep | undefined; !step?.done; ) {
+        step = await store.retain({ ...everything, before: 51, after: step?.heldTo ?? 0 })
+        deleted += step.entries
+      }
+      return deleted
+    }
+    expect(await retain()).toBe(0)
+    while (!existsSync(join(directory, reserveName))) await retain()
+    fill(disk.path, 0)
+    // What the WAL has room for is taken without any of the disk.
+    let sequence = 1_000
+    const recordUntilRefused = async () => {
+      for (;;) {
+        sequence += 1
+        await appendLogs(store, [logRow(home, sequence, { finalOutput, webhooks })])
+      }
+    }
+    expect(await rejectionOf(recordUntilRefused())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+
+    expect(await retain()).toBe(50)
+    await appendLogs(store, [logRow(home, sequence + 1)])
+    const left = await recordedIn(store)
+    expect(recorded.filter((id) => left.has(id))).toEqual([])
+    await store.close()
   },
   30_000,
 )

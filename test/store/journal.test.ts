@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, truncateSync } from 'node:fs'
 import type { LogRow } from '../../src/domain/log.ts'
 import { logWrite } from '../../src/domain/write.ts'
 import { Journal } from '../../src/store/sqlite/journal.ts'
@@ -8,12 +8,8 @@ import { halfBytes, halves, journalPath } from '../../src/store/sqlite/journal-f
 import { databasePath, type OpenOptions } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { Thread } from '../../src/store/sqlite/thread.ts'
-import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
-import { appendLogs } from './append-logs.ts'
-import { type Installed, install, logRow } from './installed.ts'
-import { untilJournaled } from './journaled.ts'
-import { logQuery } from './log-model.ts'
+import { install, logRow } from './installed.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 beforeEach(() => {
@@ -213,80 +209,5 @@ describe('a journal', () => {
     expect(it.lost).toMatchObject([expect.stringContaining('twice')])
     const last = after[0]!
     expect(await it.thread.call('lastSequence', [])).toBe(last.kind === 'log' ? last.row.sequence : 0)
-  })
-})
-
-describe('a store with a journal', () => {
-  let store: Store
-  let home: Installed
-  let sequence: number
-
-  beforeEach(async () => {
-    store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'workers' })
-    home = await install(store)
-    sequence = 0
-    await untilJournaled(folder.path, () => record())
-  })
-  afterEach(() => store.close())
-
-  async function record(more: Partial<LogRow> = {}): Promise<LogRow> {
-    sequence += 1
-    const row = logRow(home, sequence, more)
-    await appendLogs(store, [row])
-    return row
-  }
-
-  test('shows every run at once, to whoever asks', async () => {
-    const query = logQuery(home.workspaceId, { order: 'desc', limit: 1 })
-    for (let n = 1; n <= 200; n += 1) {
-      const row = await record({ costTotal: 0.5, endedAt: Date.UTC(2025, 0, 15) })
-      const asked = [
-        async () => expect((await store.queryLogs(query)).entries).toContain(row.executionId),
-        async () => expect(await store.getLog(row.sequence)).toMatchObject({ executionId: row.executionId }),
-        async () => expect(await store.getExecution(row.executionId)).toMatchObject({ sequence: row.sequence }),
-        async () => expect(await store.lastSequence()).toBe(row.sequence),
-        async () => expect(await store.getUsage(home.userId, Date.UTC(2025, 0, 1))).toBe(n * 0.5),
-      ]
-      await asked[n % asked.length]!()
-    }
-  })
-
-  test('keeps the order of groups that go different ways', async () => {
-    const groups = Array.from({ length: 60 }, (_, index) => {
-      const rows = Array.from({ length: index % 5 === 0 ? 6 : 1 }, (_, n) => logRow(home, sequence + 1 + n))
-      sequence += rows.length
-      return rows
-    })
-    await Promise.all(groups.map((group) => appendLogs(store, group)))
-    const page = await store.queryLogs(logQuery(home.workspaceId))
-    expect(page.count).toBe(sequence)
-  })
-
-  test('that was closed leaves nothing for the next start to look for', async () => {
-    const row = await record()
-    await store.close()
-    for (const half of halves) writeFileSync(journalPath(databasePath(folder.path), half), 'nothing of a journal')
-    store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'workers' })
-    expect(await store.lastSequence()).toBe(row.sequence)
-    await untilJournaled(folder.path, () => record())
-    expect(await store.lastSequence()).toBe(sequence)
-  })
-
-  test('whose journal belongs to another database starts, and takes nothing of it', async () => {
-    using other = temporaryFolder()
-    await record()
-    const path = databasePath(folder.path)
-    const second = await openSqliteStore({ directory: other.path, sync: 'full', mode: 'workers' })
-    const there = await install(second)
-    await untilJournaled(other.path, async () => {
-      const row = logRow(there, (await second.lastSequence()) + 1)
-      await appendLogs(second, [row])
-    })
-    const last = await second.lastSequence()
-    await second.close()
-    for (const half of halves) copyFileSync(journalPath(path, half), journalPath(databasePath(other.path), half))
-    const again = await openSqliteStore({ directory: other.path, sync: 'full', mode: 'direct' })
-    expect(await again.lastSequence()).toBe(last)
-    await again.close()
   })
 })

@@ -47,6 +47,16 @@ export class Connection implements Sql {
     return this.#transaction('BEGIN IMMEDIATE', run)
   }
 
+  /** Like `write`, and leaves nothing behind. */
+  rehearse(run: () => void): void {
+    this.run('BEGIN IMMEDIATE')
+    try {
+      run()
+    } finally {
+      this.#rollBack()
+    }
+  }
+
   /** Several reads of one moment. */
   read<Result>(run: () => Result): Result {
     return this.#transaction('BEGIN', run)

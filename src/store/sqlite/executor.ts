@@ -2,7 +2,7 @@ import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
 import type { Connection } from './connection.ts'
-import { failureOf, unavailable } from './failures.ts'
+import { failureOf, isIncomplete, unavailable } from './failures.ts'
 import { Intake, type Taken } from './intake.ts'
 import type { JournalRecord } from './journal-file.ts'
 import { lastSequence } from './logs.ts'
@@ -35,6 +35,8 @@ export class Executor {
   #suspect = false
   /** As much as the last write, so that a disk with room for less does not count as well again. */
   #trialBytes = trialBytesMin
+  /** What a damaged database did not take: a trial commit may well pass by the damage. */
+  #refused: readonly Write[] | undefined
 
   constructor(
     options: OpenOptions,
@@ -92,6 +94,7 @@ export class Executor {
         if (this.#suspect) this.#mend(connection)
         else tryCommit(connection, this.#trialBytes)
         this.#intake?.take(connection)
+        if (this.#refused) this.#tryRefused(connection, this.#refused)
       })
       return true
     } catch {
@@ -106,7 +109,10 @@ export class Executor {
     const swept = this.#guarded((connection) => {
       if (this.#suspect) this.#mend(connection)
       try {
-        return this.#retainStep(connection, bounds)
+        const swept = this.#retainStep(connection, bounds)
+        // On a full disk what pending deliveries hold goes too; a step that deletes nothing writes nothing, and meets no full disk.
+        if (swept.done && swept.entries === 0 && swept.heldTo > 0) tryCommit(connection, trialBytesMin)
+        return swept
       } catch (error) {
         if (failureOf(error, this.#options.path)?.kind !== 'full') throw error
         return this.#retainOnFullDisk(connection, bounds)
@@ -167,9 +173,11 @@ export class Executor {
   }
 
   #read<Name extends OperationName>(operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
-    if (operation.complete && this.#intake?.isDue) this.#takeInAll()
-    else this.#takeInIfPossible()
-    return this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
+    if (operation.complete === true && this.#intake?.isDue) this.#takeInAll()
+    const isComplete = this.#takeInIfPossible()
+    const result = this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
+    if (operation.complete === 'absence' && !isComplete && result === undefined) throw unavailable(isIncomplete)
+    return result
   }
 
   #write<Name extends OperationName>(name: Name, operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
@@ -178,8 +186,23 @@ export class Executor {
       if (this.#suspect) this.#mend(connection)
       this.#intake?.take(connection)
       this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
-      return connection.write(() => operation.run(connection, ...args))
+      try {
+        return connection.write(() => operation.run(connection, ...args))
+      } catch (error) {
+        if (writes.length > 0 && failureOf(error, this.#options.path)?.kind === 'unusable') this.#refused = writes
+        throw error
+      }
     })
+  }
+
+  /** Throws while the storage refuses it still. Nothing of it stays: its callers were told that it was not recorded. */
+  #tryRefused(connection: Connection, writes: readonly Write[]): void {
+    try {
+      connection.rehearse(() => operations.append.run(connection, writes))
+    } catch (error) {
+      if (failureOf(error, this.#options.path)) throw error
+    }
+    this.#refused = undefined
   }
 
   #guarded<T>(run: (connection: Connection) => T, kind: 'read' | 'write' = 'write'): T {

@@ -37,12 +37,13 @@ export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>
 /**
  * What a call does: writes run one after the other in one transaction each, reads beside them. `searches`: a read that may
  * take some milliseconds, or many where texts are long; nobody else waits for it. `complete`: a read that rejects while the
- * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone.
+ * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone. `absence`:
+ * only when it finds nothing, which may lie in the journal.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean
   searches?: boolean
-  complete?: boolean
+  complete?: true | 'absence'
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
 }
 
@@ -130,8 +131,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },
-  getLog: { writes: false, searches: true, run: logs.getLog },
-  getExecution: { writes: false, searches: true, run: logs.getExecution },
+  getLog: { writes: false, searches: true, complete: 'absence', run: logs.getLog },
+  getExecution: { writes: false, searches: true, complete: 'absence', run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
   getJobSteps: { writes: false, complete: true, run: jobs.getJobSteps },

@@ -3,7 +3,7 @@ import type { Write } from '../../domain/write.ts'
 import type { Store } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor } from './executor.ts'
-import { unavailable } from './failures.ts'
+import { isIncomplete, unavailable } from './failures.ts'
 import type { Taken } from './intake.ts'
 import { Journal } from './journal.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
@@ -25,6 +25,8 @@ export type SqliteStoreOptions = {
   journal?: boolean
   /** With `workers`: a clock in milliseconds, by which it learns how fast the disk is. */
   monotonic?(): number
+  /** How long a write waits for another process; 5 s when absent. */
+  busyTimeoutMs?: number
   /** Told of acknowledged runs that the database would not take in: a fault of the program. */
   onLost?(runs: readonly string[]): void
   /** Told of what an operator should look at. */
@@ -36,12 +38,13 @@ export async function openSqliteStore({
   directory,
   sync,
   mode,
+  busyTimeoutMs,
   journal: useJournal = true,
   monotonic = () => performance.now(),
   onLost = () => {},
   onTrouble = () => {},
 }: SqliteStoreOptions): Promise<Store> {
-  const options = { path: databasePath(directory), sync }
+  const options = { path: databasePath(directory), sync, ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) }
   return mode === 'direct'
     ? directStore(options)
     : await workerStore(options, { useJournal, monotonic, onLost, onTrouble })
@@ -131,8 +134,9 @@ async function workerStore(
     const behind = journal.caughtUp()
     if (!behind) return read()
     return behind.then((isComplete) => {
-      if (complete && !isComplete) throw unavailable('The database does not take in now what was recorded last.')
-      return read()
+      if (isComplete || complete === undefined) return read()
+      if (complete === true) throw unavailable(isIncomplete)
+      return read().then(present)
     })
   }
   return {
@@ -189,6 +193,11 @@ async function workerStore(
       }
     },
   }
+}
+
+function present<Result>(result: Result): Result {
+  if (result === undefined) throw unavailable(isIncomplete)
+  return result
 }
 
 type WorkerOptions = { useJournal: boolean } & Required<Pick<SqliteStoreOptions, 'monotonic' | 'onLost' | 'onTrouble'>>
