@@ -81,20 +81,25 @@ async function countBytes(page: Page): Promise<() => number> {
 async function measureLarge({ serving, apiKey, page }: Visit, count: number) {
   const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', largeWorkflow(count))
   const openMs = await open(page, `${serving.url}/workflows/${(body as { id: string }).id}`)
-  await page.waitForTimeout(500)
+  // All of it in sight: a large workflow opens at its beginning.
+  await page.keyboard.press('f')
+  await page.waitForTimeout(800)
   const box = (await page.locator('.react-flow__pane').boundingBox())!
   const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
   await page.mouse.move(middle.x, middle.y)
   const pan = await frames(page, async () => {
     for (let step = 0; step < 60; step += 1) await page.mouse.wheel(step < 30 ? 25 : -25, 10)
   })
-  const node = (await page.locator('.react-flow__node').nth(20).boundingBox())!
+  const dragged = page.locator('.react-flow__node').nth(20)
+  const node = (await dragged.boundingBox())!
   const drag = await frames(page, async () => {
     await page.mouse.move(node.x + node.width / 2, node.y + 8)
     await page.mouse.down()
     for (let step = 0; step < 60; step += 1) await page.mouse.move(node.x + step * 4, node.y + step * 2)
     await page.mouse.up()
   })
+  const moved = (await dragged.boundingBox())!
+  if (Math.abs(moved.x - node.x) < 100) throw new Error('The block was not dragged')
   return { blocks: count, openLargeMs: Math.round(openMs), pan, drag }
 }
 

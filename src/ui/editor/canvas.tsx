@@ -1,15 +1,17 @@
-import { Background, BackgroundVariant, MiniMap, ReactFlow } from '@xyflow/react'
-import { useLayoutEffect, useState, useSyncExternalStore } from 'react'
+import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
+import { useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
 import { type CanvasEdge, type CanvasNode, edgesOf, nodesOf } from './canvas-nodes.ts'
 import { ContainerCard } from './container-node.tsx'
+import { DotGrid } from './dot-grid.tsx'
 import { EdgeClick } from './edge-click.ts'
 import { useEditing } from './editing.tsx'
 import { fitOptions } from './fit-options.ts'
 import { FlowLine } from './flow-edge.tsx'
 import { gridSize } from './geometry.ts'
 import { NoteCard } from './note-node.tsx'
+import { openingBlocks } from './opening-view.ts'
 import { PortClick } from './port-handle.tsx'
 
 /** The workflow as it is drawn. All it changes it changes by edits of the draft. */
@@ -31,6 +33,15 @@ export function Canvas({
   const [nodes, setNodes] = useState<CanvasNode[]>(() => nodesOf(document, [], selected))
   const [edges, setEdges] = useState<CanvasEdge[]>(() => edgesOf(document, [], selectedEdges))
   const [target, setTarget] = useState<string | null>(null)
+  const root = useRef<HTMLDivElement>(null)
+  const [opening] = useState(() => {
+    const nodes = openingBlocks(document, {
+      width: innerWidth < 768 ? innerWidth : innerWidth - 280,
+      height: innerHeight - 140,
+    })
+    return { ...fitOptions, duration: 0, ...(nodes ? { nodes: nodes.map((id) => ({ id })) } : {}) }
+  })
+  const isFar = useStore(({ transform }) => transform[2] < farBelow)
   const { isDragging, onPort, onInsert, ...handlers } = useCanvasHandlers({
     ...{ nodes, edges, setNodes, setEdges, setTarget, onOffer, onAdd, onBlock },
   })
@@ -44,21 +55,29 @@ export function Canvas({
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>
         <ReactFlow
+          ref={root}
+          className={isFar ? 'far' : ''}
           nodes={shown}
           edges={edges}
           {...handlers}
           {...settings}
+          fitViewOptions={opening}
+          onMove={() => root.current?.classList.add('moving')}
+          onMoveEnd={() => root.current?.classList.remove('moving')}
           nodesDraggable={!readOnly}
           nodesConnectable={!readOnly}
           aria-label="Canvas"
         >
-          <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--line-strong)" />
+          <DotGrid />
           {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Map of the canvas" />}
         </ReactFlow>
       </EdgeClick>
     </PortClick>
   )
 }
+
+/** The zoom below which nobody can read what stands on cards: it is not drawn then. */
+const farBelow = 0.4
 
 /** Outside, so that they are the same objects each time: the canvas looks at whether they are. */
 const settings = {
@@ -72,8 +91,9 @@ const settings = {
   connectionRadius: 26,
   minZoom: 0.1,
   maxZoom: 2,
+  // Moving blocks about is no look into them: the inspector comes with a click.
+  selectNodesOnDrag: false,
   fitView: true,
-  fitViewOptions: fitOptions,
   zoomOnDoubleClick: false,
   panOnScroll: true,
   proOptions: { hideAttribution: true },

@@ -1,6 +1,6 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react'
 import { Plus, Trash2 } from 'lucide-react'
-import { memo, useContext, useSyncExternalStore } from 'react'
+import { memo, useContext, useState, useSyncExternalStore } from 'react'
 import { classes } from '../parts/class-names.ts'
 import type { CanvasEdge } from './canvas-nodes.ts'
 import { EdgeClick } from './edge-click.ts'
@@ -12,6 +12,7 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
     props
   const { draft, run, readOnly } = useEditing()
   const onInsert = useContext(EdgeClick)
+  const [isPointed, setIsPointed] = useState(false)
   const state = useSyncExternalStore(run.watch, () => {
     const { blocks, phase } = run.state()
     if (phase === 'idle') return 'idle'
@@ -23,7 +24,8 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
   const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition }
   const [path, labelX, labelY] = getBezierPath({ ...ends, curvature: 0.3 })
   return (
-    <>
+    // The tools lie elsewhere in the page, and here all the same: who points at them points at the line.
+    <g onPointerEnter={() => setIsPointed(true)} onPointerLeave={() => setIsPointed(false)}>
       <BaseEdge
         id={id}
         path={path}
@@ -35,15 +37,14 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
           `flow-${state}`,
         )}
       />
-      {!readOnly && (
+      {!readOnly && (isPointed || selected) && (
         <EdgeLabelRenderer>
           <div
             style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}
-            className={classes('edge-tools nodrag nopan', selected && 'edge-tools-shown')}
+            className="edge-tools nodrag nopan"
           >
             <button
               type="button"
-              tabIndex={selected ? 0 : -1}
               aria-label="Insert a block here"
               title="Insert a block here"
               onClick={(event) => onInsert(id, event.currentTarget)}
@@ -52,7 +53,6 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
             </button>
             <button
               type="button"
-              tabIndex={selected ? 0 : -1}
               aria-label="Remove the connection"
               title="Remove the connection"
               onClick={() => draft.perform({ kind: 'remove', edges: [id] })}
@@ -62,6 +62,6 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
           </div>
         </EdgeLabelRenderer>
       )}
-    </>
+    </g>
   )
 })

@@ -27,3 +27,18 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
     />
   )
 }
+
+/** The ways out that stand at the edge of a card: what comes next, and what comes when it fails. */
+export function WaysOut({ blockId, ports }: { blockId: string; ports: readonly Port[] }) {
+  return ports.map(
+    (port) =>
+      (port.kind === 'source' || port.kind === 'error') && (
+        <PortHandle
+          key={port.handle}
+          blockId={blockId}
+          port={port}
+          {...(port.kind === 'source' ? { className: 'top-6.5!' } : {})}
+        />
+      ),
+  )
+}

@@ -1,0 +1,39 @@
+import { CircleAlert, CircleCheck, CircleSlash, LoaderCircle, RotateCcw } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { duration } from './block-summary.ts'
+import { useEditing } from './editing.tsx'
+import type { BlockRun } from './run/run-watch.ts'
+
+export function useBlockRun(id: string): BlockRun | undefined {
+  const { run } = useEditing()
+  return useSyncExternalStore(run.watch, () => run.state().blocks.get(id))
+}
+
+/** How a block stands in the run that is watched. */
+export function RunMark({ run }: { run: BlockRun | undefined }) {
+  if (!run) return null
+  const { icon, words } = marks[run.status]
+  return (
+    <span
+      className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
+      title={run.reused ? 'Taken from an earlier run' : words}
+    >
+      <span className="flex items-center gap-1">
+        {run.passes > 1 && <span>×{run.passes}</span>}
+        {run.reused ? <RotateCcw size={14} className="text-muted" aria-label="Taken from an earlier run" /> : icon}
+      </span>
+      {run.duration !== undefined && run.status !== 'skipped' && <span>{duration(run.duration)}</span>}
+    </span>
+  )
+}
+
+const marks = {
+  running: {
+    icon: <LoaderCircle size={15} className="animate-spin text-accent" aria-label="Running" />,
+    words: 'Running',
+  },
+  success: { icon: <CircleCheck size={15} className="text-ok" aria-label="Succeeded" />, words: 'Succeeded' },
+  error: { icon: <CircleAlert size={15} className="text-error" aria-label="Failed" />, words: 'Failed' },
+  skipped: { icon: <CircleSlash size={14} className="text-muted" aria-label="Skipped" />, words: 'Skipped' },
+  cancelled: { icon: <CircleSlash size={14} className="text-warn" aria-label="Cancelled" />, words: 'Cancelled' },
+}
