@@ -1,7 +1,8 @@
 // Long because it is one list: every setting, and how one is read.
 // Long because it is one list: every setting, and how each is read.
-import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
+import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
 import { planNames, planSettings } from './domain/plan.ts'
 
 const KB = 1024
@@ -12,24 +13,24 @@ const GB = 1024 * MB
  * Every setting: its default, its range and one sentence. A member's name gives the setting's: `logLevel` is
  * `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command line.
  */
-export const Config = t.Object({
-  host: t.String({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on; 0.0.0.0 is every one.' }),
+const properties = {
+  host: plainString({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on; 0.0.0.0 is every one.' }),
   port: whole(3000, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
-  data: t.String({ default: './data', minLength: 1, description: 'Folder that holds the installation.' }),
-  baseUrl: t.Optional(
-    t.String({
+  data: plainString({ default: './data', minLength: 1, description: 'Folder that holds the installation.' }),
+  baseUrl: plainOptional(
+    plainString({
       pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
       range: 'an http or https address',
       description: 'Public address of the service, for links in answers; by default the address it listens on.',
     }),
   ),
-  noAuth: t.Boolean({
+  noAuth: plainBoolean({
     default: false,
     description: 'Whether the dashboard needs no sign-in; only on a loopback address, for a machine of your own.',
   }),
   sessionDays: whole(30, 1, 365, 'Days after which somebody who was not there has to sign in again.'),
-  secretKey: t.Optional(
-    t.String({
+  secretKey: plainOptional(
+    plainString({
       minLength: 32,
       secret: true,
       range: 'at least 32 characters',
@@ -72,7 +73,7 @@ export const Config = t.Object({
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Size of all the values that one run holds.'),
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
   bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of any request body; a larger one is refused unread.'),
-  cancelOnDisconnect: t.Boolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
+  cancelOnDisconnect: plainBoolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
   watchersMax: whole(1000, 1, 1_000_000, 'Readers at once who watch runs live.'),
   manualRunsBytes: bytes(
     64 * MB,
@@ -82,7 +83,7 @@ export const Config = t.Object({
   ),
   streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.'),
 
-  outboundAllow: t.Array(t.String({ pattern: '^[^\\s,]+$' }), {
+  outboundAllow: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
     default: [],
     range: 'loopback, private, CIDR blocks, host or host:port, with commas between them',
     description: 'Addresses inside your network that workflows may call.',
@@ -97,39 +98,41 @@ export const Config = t.Object({
   webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.'),
   webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.'),
   fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.'),
-  modelPrices: t.Optional(
-    t.String({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
+  modelPrices: plainOptional(
+    plainString({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
   ),
-  s3Bucket: t.Optional(t.String({ minLength: 1, description: 'Bucket that holds files.' })),
-  s3Endpoint: t.Optional(t.String({ minLength: 1, description: 'Address of the S3 service.' })),
-  s3Region: t.Optional(t.String({ minLength: 1, description: 'Region of the bucket.' })),
-  s3ForcePathStyle: t.Boolean({
+  s3Bucket: plainOptional(plainString({ minLength: 1, description: 'Bucket that holds files.' })),
+  s3Endpoint: plainOptional(plainString({ minLength: 1, description: 'Address of the S3 service.' })),
+  s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),
+  s3ForcePathStyle: plainBoolean({
     default: false,
 
     description: 'Whether the bucket stands in the path instead of the host name.',
   }),
-  s3Prefix: t.Optional(t.String({ minLength: 1, description: 'First part of every key.' })),
-  s3PublicEndpoint: t.Optional(
-    t.String({ minLength: 1, description: 'Address of the S3 service in URLs given to callers.' }),
+  s3Prefix: plainOptional(plainString({ minLength: 1, description: 'First part of every key.' })),
+  s3PublicEndpoint: plainOptional(
+    plainString({ minLength: 1, description: 'Address of the S3 service in URLs given to callers.' }),
   ),
 
-  url: t.String({
+  url: plainString({
     default: 'http://127.0.0.1:3000',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
     range: 'an http or https address',
     description: 'Service that `millrace workflows`, `millrace run ID` and `millrace logs` speak to.',
   }),
-  apiKey: t.Optional(
-    t.String({
+  apiKey: plainOptional(
+    plainString({
       minLength: 1,
       secret: true,
       flag: 'key',
       description: 'Key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
     }),
   ),
-})
+}
+export type ConfigSchema = TObject<typeof properties>
+
 /** Values in force, frozen. */
-export type Config = Readonly<Static<typeof Config>>
+export type Config = Readonly<Static<ConfigSchema>>
 
 /** The bounds of documents and runs among the settings. */
 export function limitsOf(config: Config): Limits {
@@ -178,14 +181,17 @@ export type ResolvedConfig = {
 
 /** Every setting, in the order of the schema above. */
 export const settings: readonly Setting[] = Object.freeze(
-  Object.entries(Config.properties as Record<string, TSchema>).map(([member, schema]) => {
+  Object.entries(properties as Record<string, TSchema>).map(([member, schema]) => {
     const words = member.replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
     return Object.freeze({
       name: `MILLRACE_${words.toUpperCase()}`,
       flag: (schema['flag'] as string | undefined) ?? words.toLowerCase().replaceAll('_', '-'),
       member: member as keyof Config,
       description: (schema.description ?? '') + (schema['pending'] ? ' Has no effect yet.' : ''),
-      range: rangeOf(schema),
+      // When it is asked for: the service starts without it.
+      get range() {
+        return rangeOf(schema)
+      },
       default: (schema.default as SettingValue | undefined) ?? null,
       secret: schema['secret'] === true,
       bytes: schema['unit'] === 'bytes',
@@ -202,7 +208,7 @@ export function resolveConfig(texts: ConfigTexts): ResolvedConfig {
   for (const setting of settings) {
     const { text, source } = textOf(setting, texts)
     sources[setting.member] = source
-    const value = text === undefined ? (setting.default ?? undefined) : parse(Config.properties[setting.member], text)
+    const value = text === undefined ? (setting.default ?? undefined) : parse(properties[setting.member], text)
     if (value !== undefined) values[setting.member] = Array.isArray(value) ? Object.freeze(value) : value
     else if (text !== undefined) {
       problems.push({ name: setting.name, value: setting.secret ? '***' : text, range: setting.range, source })
@@ -302,13 +308,13 @@ export function sizeText(size: number): string {
 type Marks = { pending?: boolean }
 
 function whole(value: number, minimum: number, maximum: number, description: string, marks: Marks = {}) {
-  return t.Integer({ default: value, minimum, maximum, description, ...marks })
+  return plainInteger({ default: value, minimum, maximum, description, ...marks })
 }
 
 function bytes(value: number, minimum: number, maximum: number, description: string, marks: Marks = {}) {
-  return t.Integer({ default: value, minimum, maximum, description, unit: 'bytes', ...marks })
+  return plainInteger({ default: value, minimum, maximum, description, unit: 'bytes', ...marks })
 }
 
 function oneOf<const Names extends readonly string[]>(names: Names, value: Names[number], description: string) {
-  return t.Unsafe<Names[number]>({ enum: names, default: value, description })
+  return plainEnum(names, { default: value, description })
 }

@@ -138,8 +138,11 @@ describe('a running service', () => {
       expect(same).toMatchObject({ code: 1, out: '' })
       expect(same.words).toContain(`${data} is served by process ${pid} already`)
 
-      using folder = temporaryFolder()
       const { port } = new URL(url)
+      const twice = await millrace(['serve', '--port', port, '--data', data])
+      expect(twice.words).toContain(`${data} is served by process ${pid} already`)
+
+      using folder = temporaryFolder()
       const taken = await millrace(['serve', '--port', port, '--data', folder.path])
       expect(taken).toMatchObject({ code: 1, out: '' })
       expect(taken.words).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`)

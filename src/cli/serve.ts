@@ -72,15 +72,15 @@ function liftFetchCap({ config, environment }: Call): void {
 }
 
 /**
- * Takes the folder, listens, opens the store, and only then loads the rest of the service: who calls in the meantime is
+ * Listens, takes the folder, opens the store, and only then loads the rest of the service: who calls in the meantime is
  * answered, or waits a moment. The lock goes with the process, however that ends.
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
   tellLastWords(logger)
   try {
-    const lock = takeLock(config.data)
     const listener = listen(config)
+    const lock = takeLock(config.data)
     // A turn for whoever waited for the socket: loading keeps this thread busy for some 20 ms.
     await Bun.sleep(1)
     const opening = openStore(config, logger)
@@ -109,11 +109,13 @@ async function openStore({ data, sync }: Config, logger: Logger): Promise<Store>
   return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost, onTrouble })
 }
 
-function listen({ host, port }: Config): Listener {
+function listen({ host, port, data }: Config): Listener {
   try {
     return new Listener({ hostname: host, port, version: build.version })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      // Started twice: that the folder is served already says more, and by whom.
+      takeLock(data).release()
       const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
       throw new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
     }

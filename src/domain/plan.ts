@@ -1,4 +1,5 @@
-import { type TNumber, Type as t } from '@sinclair/typebox'
+import type { TNumber } from '@sinclair/typebox'
+import { plainInteger, plainNumber } from './plain-schema.ts'
 
 /** Plans, cheapest first; the last one's numbers can be an account's own. */
 export const planNames = ['free', 'pro', 'team', 'enterprise'] as const
@@ -57,7 +58,7 @@ export const planSettings = Object.fromEntries(
       const name = number as keyof PlanNumbers
       const description = `${meanings[name]}, on the plan ${plan}.`
       const schema = { default: value, minimum: 0, maximum: beyondReach, description }
-      return [settingOf(plan, name), name === 'usdPerMonth' ? t.Number(schema) : t.Integer(schema)]
+      return [settingOf(plan, name), name === 'usdPerMonth' ? plainNumber(schema) : plainInteger(schema)]
     }),
   ),
 ) as { [Name in PlanSetting]: TNumber }
