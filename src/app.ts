@@ -28,6 +28,7 @@ import { Jobs } from './engine/jobs.ts'
 import { ManualRuns } from './engine/manual-runs.ts'
 import { checkOf } from './engine/registrations.ts'
 import { Runner, type RunRequest } from './engine/runner.ts'
+import { AttemptWriter } from './events/attempt-writer.ts'
 import { type ExpectedRun, RunBus, type Watcher } from './events/bus.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
@@ -155,6 +156,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
     onOwing: (row) => dispatcher.take(row),
   })
+  const attemptWriter = new AttemptWriter({ store, clock })
   const urlKeys = (make: boolean) => box.derive('millrace file urls', make)
   const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, logger })
   const ownersLimits = async (workspaceId: string) => {
@@ -176,7 +178,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const dispatcher = new Dispatcher({
     ...delivering,
     store,
-    write: (write) => writer.write(write),
+    write: attemptWriter.write,
     freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
     attemptsMax: config.webhookMaxAttempts,
@@ -451,6 +453,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await jobs.stop()
       bus.close()
       await dispatcher.stop(graceMs)
+      await attemptWriter.stop()
       await retention.stop()
       await files.stop()
       await writer.stop()

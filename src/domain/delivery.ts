@@ -58,6 +58,9 @@ export type AttemptFailureCode = OutboundFailureCode | 'HTTP_ERROR' | 'REDIRECTE
 /** What an attempt makes of its delivery. */
 export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'delivered' | 'failed'; dueAt: null }
 
+/** What is written down of an attempt that has ended. */
+export type EndedAttempt = { delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
+
 /** What the body of a delivery is made of: the run as it was recorded. Texts are JSON. */
 export type DeliverySource = {
   sequence: number

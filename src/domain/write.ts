@@ -1,11 +1,10 @@
 import type { Claim, RequestClaim } from './claim.ts'
-import type { AttemptOutcome, DeliveryAttempt, DeliveryKey } from './delivery.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
 import type { ScheduleStep } from './schedule.ts'
 
 /** One of the things that go to the disk in groups, many in one commit. */
-export type Write = LogWrite | JobWrite | AttemptWrite | ChatWrite
+export type Write = LogWrite | JobWrite | ChatWrite
 
 /**
  * A run that ended; when it was a job, the job is done with it. `output`: what its caller may fetch, sealed, where that
@@ -22,9 +21,6 @@ export type JobWrite =
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }
-
-/** An attempt to deliver a webhook that has ended. Nothing happens when the delivery is gone. */
-export type AttemptWrite = { kind: 'attempt'; delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
 /** An exchange of a chat, sealed. `kept`: exchanges of its conversation that stay, the latest. */
 export type ChatWrite = {
@@ -53,7 +49,5 @@ export function lengthOfWrite(write: Write): number {
     case 'job-step':
     case 'chat':
       return write.content.length
-    case 'attempt':
-      return (write.attempt.answer?.length ?? 0) + (write.attempt.failure?.message.length ?? 0)
   }
 }

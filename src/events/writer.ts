@@ -3,14 +3,7 @@ import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { type LogSequence, logIdOf } from '../domain/ids.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/log.ts'
-import {
-  type AttemptWrite,
-  type ChatWrite,
-  type JobWrite,
-  lengthOfWrite,
-  logWrite,
-  type Write,
-} from '../domain/write.ts'
+import { type ChatWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
 import type { Store } from '../store/store.ts'
 import { createFold } from './batch.ts'
 
@@ -105,10 +98,10 @@ export class LogWriter {
   }
 
   /**
-   * The same for what a job has to have on disk before it goes on, for what became of webhooks, and for what was said in
-   * chats. Resolves with a refusal when its claim was refused.
+   * The same for what a job has to have on disk before it goes on, and for what was said in chats. Resolves with a refusal
+   * when its claim was refused.
    */
-  write(write: JobWrite | AttemptWrite | ChatWrite): Promise<Refusal | undefined> {
+  write(write: JobWrite | ChatWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))

@@ -8,6 +8,7 @@ import type {
   DeliverySource,
   DeliveryState,
   DueDelivery,
+  EndedAttempt,
   RunDecision,
 } from '../domain/delivery.ts'
 import type { Job, JobFacts, JobPage } from '../domain/job.ts'
@@ -199,7 +200,12 @@ export interface Store extends SessionStore, DashboardStore {
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
-  // the outbox: `append` puts in what runs owe and what attempts made of it
+  // the outbox: `append` puts in what runs owe
+  /**
+   * Writes down what became of attempts; nothing for deliveries that are gone. It outlives the process, and need not outlive
+   * the machine: what a power cut takes back is due as before, and attempted again.
+   */
+  endAttempts(attempts: readonly EndedAttempt[]): Promise<void>
   /** Subscriptions that have pending deliveries. */
   pendingSubscriptions(): Promise<number[]>
   /** The first pending ones of a subscription by `dueAt`, then `sequence`, behind `after`. */

@@ -1,9 +1,8 @@
 import { type Clock, sleep } from '../domain/clock.ts'
-import type { DeliveryAttempt } from '../domain/delivery.ts'
+import type { DeliveryAttempt, EndedAttempt } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
 import { deliveryIdOf } from '../domain/ids.ts'
 import type { LogRow } from '../domain/log.ts'
-import type { AttemptWrite } from '../domain/write.ts'
 import { Bodies, type BodiesOptions } from './bodies.ts'
 import { type Delivered, type DeliverOptions, deliver, notSendable } from './deliver.ts'
 import type { Item, Source } from './lane.ts'
@@ -12,7 +11,7 @@ import type { Receiver } from './receivers.ts'
 export type AttemptsOptions = BodiesOptions &
   Pick<DeliverOptions, 'post' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
     /** Writes down an attempt; resolves when it is on disk. */
-    write(write: AttemptWrite): Promise<unknown>
+    write(attempt: EndedAttempt): Promise<void>
     clock: Clock
     /** Told of each attempt that has ended. */
     onAttempt?(attempt: DeliveryAttempt): void
@@ -86,7 +85,7 @@ export class Attempts {
     const { write, clock, onBug } = this.#options
     for (;;) {
       try {
-        await write({ kind: 'attempt', delivery: { sequence, subscription }, ...ended })
+        await write({ delivery: { sequence, subscription }, ...ended })
         return true
       } catch (error) {
         if (!isOutage(error)) onBug(error)

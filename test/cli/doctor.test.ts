@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { millrace, temporaryFolder } from '../executable.ts'
 import { document } from '../make.ts'
 import { serve } from '../running-service.ts'
-import { attemptWrite } from '../store/delivery-contract.ts'
+import { endedAttempt } from '../store/ended-attempt.ts'
 import { logRow } from '../store/installed.ts'
 import { newSubscription } from '../store/subscription-contract.ts'
 import { call, diagnose, json, type Made } from './folder.ts'
@@ -169,7 +169,7 @@ describe('webhooks', () => {
     for (const [index, { at, outcome }] of runs.entries()) {
       const sequence = sequenceAt(at) + index
       await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
-      await store.append([attemptWrite({ sequence, subscription }, outcome)])
+      await store.endAttempts([endedAttempt({ sequence, subscription }, outcome)])
     }
     await store.close()
   }

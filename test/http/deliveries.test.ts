@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AttemptOutcome, DeliveryKey } from '../../src/domain/delivery.ts'
 import { deliveryIdOf, eventIdOf, logIdOf, sequenceAt } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import { attemptWrite } from '../store/delivery-contract.ts'
+import { endedAttempt } from '../store/ended-attempt.ts'
 import { newSubscription } from '../store/subscription-contract.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 
@@ -44,7 +44,7 @@ async function workflowWith(ids: readonly string[], runs: number) {
     rows,
     idOf: (run: number, webhook = 0) => deliveryIdOf(keyOf(run, webhook), rows[run]!.executionId),
     end: (key: DeliveryKey, outcome: AttemptOutcome, number = 1) =>
-      world.store.append([attemptWrite(key, outcome, { number })]),
+      world.store.endAttempts([endedAttempt(key, outcome, { number })]),
   }
 }
 
@@ -207,7 +207,7 @@ describe('why something was sent, or nothing', () => {
       },
     })
     const end = (id: string, outcome: AttemptOutcome) =>
-      world.store.append([attemptWrite({ sequence, subscription: numberOf(id) }, outcome)])
+      world.store.endAttempts([endedAttempt({ sequence, subscription: numberOf(id) }, outcome)])
     await end('tries', { state: 'pending', dueAt: endedAt + 5_000 })
     await end('took', delivered)
     await end('gave-up', failed)

@@ -1,31 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import type { AttemptOutcome, DeliveryAttempt, DeliveryKey, DeliveryState } from '../../src/domain/delivery.ts'
+import type { AttemptOutcome, DeliveryKey, DeliveryState } from '../../src/domain/delivery.ts'
 import type { LogRow, RunWebhooks } from '../../src/domain/log.ts'
 import { include } from '../../src/domain/webhook.ts'
-import { type AttemptWrite, logWrite } from '../../src/domain/write.ts'
+import { logWrite } from '../../src/domain/write.ts'
 import type { Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
 import { appendLogs } from './append-logs.ts'
+import { endedAttempt } from './ended-attempt.ts'
 import { type Installed, logRow } from './installed.ts'
 import { rejectionOf } from './rejection.ts'
 import { newSubscription } from './subscription-contract.ts'
 
 const endedAt = 1_700_000_000_012
-
-export function attemptWrite(
-  delivery: DeliveryKey,
-  outcome: AttemptOutcome,
-  more: Partial<DeliveryAttempt> = {},
-): AttemptWrite {
-  const failure = { code: 'HTTP_ERROR' as const, message: 'It answered with 500' }
-  const isDelivered = outcome.state === 'delivered'
-  const attempt = {
-    ...{ number: 1, startedAt: endedAt, durationMs: 2.5, answer: null },
-    ...(isDelivered ? { status: 200, failure: null } : { status: 500, failure }),
-    ...more,
-  }
-  return { kind: 'attempt', delivery, attempt, outcome }
-}
 
 const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
@@ -130,8 +116,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       await record(5, owes(subscription))
       const key = { sequence: 5, subscription }
       const answer = 'Café – "no"\n'
-      const first = attemptWrite(key, pendingAt(endedAt + 5_000), { answer })
-      await store.append([first])
+      const first = endedAttempt(key, pendingAt(endedAt + 5_000), { answer })
+      await store.endAttempts([first])
       expect(await store.getDelivery(key)).toMatchObject({
         state: 'pending',
         attempts: 1,
@@ -140,10 +126,10 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       })
       expect(await store.nextDeliveries(subscription, null, 9)).toMatchObject([{ attempts: 1, dueAt: endedAt + 5_000 }])
       const failure = { code: 'TIMEOUT' as const, message: 'After 30000 ms it still waited' }
-      const second = attemptWrite(key, pendingAt(endedAt + 9_000), { number: 2, status: null, failure })
-      const third = attemptWrite(key, delivered, { number: 3, answer: '' })
-      await store.append([second])
-      await store.append([third])
+      const second = endedAttempt(key, pendingAt(endedAt + 9_000), { number: 2, status: null, failure })
+      const third = endedAttempt(key, delivered, { number: 3, answer: '' })
+      await store.endAttempts([second])
+      await store.endAttempts([third])
       expect(await store.getDelivery(key)).toMatchObject({ state: 'delivered', attempts: 3, dueAt: null })
       expect(await store.listAttempts(key)).toEqual([first, second, third].map(({ attempt }) => attempt))
       expect(await store.pendingSubscriptions()).toEqual([])
@@ -154,10 +140,9 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const subscription = await subscribe('a')
       const webhooks = { ...owes(subscription), skipped: [], facts: null }
       const owing = (sequence: number) => logWrite(logRow(home, sequence, { webhooks }))
-      await store.append([owing(5), attemptWrite({ sequence: 5, subscription }, delivered)])
-      for (let sequence = 6; sequence < 30; sequence += 1) {
+      for (let sequence = 5; sequence < 30; sequence += 1) {
         await store.append([owing(sequence)])
-        await store.append([attemptWrite({ sequence, subscription }, delivered)])
+        await store.endAttempts([endedAttempt({ sequence, subscription }, delivered)])
       }
       expect((await list('delivered')).deliveries).toHaveLength(25)
       expect(await store.nextDeliveries(subscription, null, 9)).toEqual([])
@@ -165,7 +150,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
 
     test('that is gone takes no attempts', async () => {
       const { store } = world()
-      await store.append([attemptWrite({ sequence: 5, subscription: 1 }, delivered)])
+      await store.endAttempts([endedAttempt({ sequence: 5, subscription: 1 }, delivered)])
       expect(await store.listAttempts({ sequence: 5, subscription: 1 })).toEqual([])
     })
 
@@ -174,11 +159,11 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
       const key = { sequence: 5, subscription }
-      await store.append([attemptWrite(key, pendingAt(endedAt + 5_000))])
+      await store.endAttempts([endedAttempt(key, pendingAt(endedAt + 5_000))])
       expect(await store.sendAgain(key, 77)).toBe(true)
       const due = { ...key, include: 0, dueAt: 77 }
       expect(await store.nextDeliveries(subscription, null, 9)).toEqual([{ ...due, attempts: 1, attemptsBefore: 0 }])
-      await store.append([attemptWrite(key, failed, { number: 2 })])
+      await store.endAttempts([endedAttempt(key, failed, { number: 2 })])
       expect(await store.nextDeliveries(subscription, null, 9)).toEqual([])
       expect(await store.sendAgain(key, 78)).toBe(true)
       const again = { ...due, attempts: 2, attemptsBefore: 2, dueAt: 78 }
@@ -193,11 +178,11 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const key = { sequence: 5, subscription }
       expect(await store.cancelDelivery(key)).toBe(true)
       expect(await store.cancelDelivery(key)).toBe(false)
-      await store.append([attemptWrite(key, pendingAt(99))])
+      await store.endAttempts([endedAttempt(key, pendingAt(99))])
       expect(await store.getDelivery(key)).toMatchObject({ state: 'cancelled', attempts: 1, dueAt: null })
-      await store.append([attemptWrite(key, failed, { number: 2 })])
+      await store.endAttempts([endedAttempt(key, failed, { number: 2 })])
       expect(await store.getDelivery(key)).toMatchObject({ state: 'cancelled' })
-      await store.append([attemptWrite(key, delivered, { number: 3 })])
+      await store.endAttempts([endedAttempt(key, delivered, { number: 3 })])
       expect(await store.getDelivery(key)).toMatchObject({ state: 'delivered', attempts: 3, dueAt: null })
       expect(await store.cancelDelivery(key)).toBe(false)
     })
@@ -212,8 +197,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const foreign = await subscribe('a', other.id)
       for (let sequence = 1; sequence <= 9; sequence += 1) await record(sequence, owes(subscription))
       await record(10, owes(foreign), { workflowId: other.id })
-      const end = (sequence: number, outcome: AttemptOutcome) => attemptWrite({ sequence, subscription }, outcome)
-      await store.append([end(2, failed), end(4, failed), end(5, delivered), end(6, failed)])
+      const end = (sequence: number, outcome: AttemptOutcome) => endedAttempt({ sequence, subscription }, outcome)
+      await store.endAttempts([end(2, failed), end(4, failed), end(5, delivered), end(6, failed)])
       expect(await sequences()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
       expect(await sequences('failed')).toEqual([6, 4, 2])
       expect(await sequences('delivered')).toEqual([5])
@@ -229,9 +214,9 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const { store, home } = world()
       const subscription = await subscribe('a')
       for (let sequence = 1; sequence <= 5; sequence += 1) await record(sequence, owes(subscription))
-      await store.append(
+      await store.endAttempts(
         [1, 2, 3, 5].map((sequence) =>
-          attemptWrite({ sequence, subscription }, sequence === 3 ? delivered : failed, { number: 4 }),
+          endedAttempt({ sequence, subscription }, sequence === 3 ? delivered : failed, { number: 4 }),
         ),
       )
       const resend = (after: DeliveryKey | undefined) =>
@@ -256,7 +241,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       { subscription: three, reason: 'level' as const },
     ]
     await record(5, { ...owes(two), skipped })
-    await store.append([attemptWrite({ sequence: 5, subscription: two }, delivered)])
+    await store.endAttempts([endedAttempt({ sequence: 5, subscription: two }, delivered)])
     const about = (number: number, id: string) => ({ number, id, url: 'https://example.org/hook' })
     expect(await store.listRunWebhooks(5)).toMatchObject([
       { subscription: about(one, 'a'), skipped: 'inactive', delivery: null },
@@ -289,7 +274,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     }
     await sweep()
     expect(await left()).toEqual([2, 4])
-    await store.append([attemptWrite({ sequence: 2, subscription }, delivered)])
+    await store.endAttempts([endedAttempt({ sequence: 2, subscription }, delivered)])
     await sweep()
     expect(await left()).toEqual([4])
     expect(await store.getDelivery({ sequence: 2, subscription })).toBeUndefined()

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { EndedAttempt } from '../../src/domain/delivery.ts'
 import type { NewJob } from '../../src/domain/job.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { Write } from '../../src/domain/write.ts'
 import { ChunkWalk, chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
-import { decodeGroup, encodeGroup } from '../../src/store/sqlite/group.ts'
+import { decodeAttempts, decodeGroup, encodeAttempts, encodeGroup } from '../../src/store/sqlite/group.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
 const files = fc.record({ text, folder: fc.option(text, { nil: null }) })
@@ -51,8 +52,7 @@ const job: fc.Arbitrary<NewJob> = fc.record({
   startedAt: fc.option(fc.maxSafeNat(), { nil: null }),
   input: bytes,
 })
-const attempt: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constant('attempt' as const),
+const attempt: fc.Arbitrary<EndedAttempt> = fc.record({
   delivery: fc.record({ sequence: fc.maxSafeNat(), subscription: fc.nat() }),
   attempt: fc.record({
     number: fc.nat(),
@@ -83,7 +83,6 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: fc.constant('schedule' as const), step }),
   fc.record({ kind: fc.constant('job-start' as const), executionId: text, at: fc.maxSafeNat() }),
   fc.record({ kind: fc.constant('job-step' as const), executionId: text, number: fc.nat(), content: bytes }),
-  attempt,
   fc.record({
     kind: fc.constant('chat' as const),
     workflowId: text,
@@ -98,6 +97,14 @@ test('a group crosses to the thread as it is, whatever its texts hold', () => {
   fc.assert(
     fc.property(fc.array(write, { maxLength: 20 }), (writes) =>
       expect(decodeGroup(encodeGroup(writes))).toEqual(writes),
+    ),
+  )
+})
+
+test('attempts that ended cross to the thread as they are', () => {
+  fc.assert(
+    fc.property(fc.array(attempt, { maxLength: 20 }), (attempts) =>
+      expect(decodeAttempts(encodeAttempts(attempts))).toEqual(attempts),
     ),
   )
 })

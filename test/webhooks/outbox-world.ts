@@ -3,7 +3,7 @@ import { noEnvironment } from '../../src/domain/environment.ts'
 import { LogSequence } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { OutboundPost, OutboundPosted } from '../../src/domain/outbound-request.ts'
-import { LogWriter } from '../../src/events/writer.ts'
+import { AttemptWriter } from '../../src/events/attempt-writer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../executable.ts'
 import { type Installed, install, logRow } from '../store/installed.ts'
 
 /**
- * A dispatcher on a real store and a real log writer, with a clock that is moved by hand. What lies beyond the network is
+ * A dispatcher on a real store and a real writer of attempts, with a clock that is moved by hand. What lies beyond the network is
  * the test's own: `post` is called with every attempt.
  */
 export class OutboxWorld {
@@ -26,7 +26,7 @@ export class OutboxWorld {
   #subscriptions: Subscriptions | undefined
   store!: Store
   home!: Installed
-  writer!: LogWriter
+  writer!: AttemptWriter
   dispatcher!: Dispatcher
 
   static async open(more: Partial<DispatcherOptions> = {}): Promise<OutboxWorld> {
@@ -50,16 +50,10 @@ export class OutboxWorld {
   /** A new process on the same store. */
   async start(more: Partial<DispatcherOptions> = {}): Promise<void> {
     const { store, clock } = this
-    this.writer = new LogWriter({
-      store,
-      clock,
-      sequence: this.#sequence,
-      rowsWaitingMax: 10_000,
-      onHealth: () => {},
-    })
+    this.writer = new AttemptWriter({ store, clock })
     this.dispatcher = new Dispatcher({
       store,
-      write: async (write) => void (await this.writer.write(write)),
+      write: this.writer.write,
       subscriptionsOf: this.subscriptions.of,
       environmentOf: () => noEnvironment,
       openSecret: (sealed) => new TextDecoder().decode(sealed),

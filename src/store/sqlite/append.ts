@@ -1,21 +1,16 @@
 import type { Refusal } from '../../domain/claim.ts'
 import type { LogRow } from '../../domain/log.ts'
-import type { AttemptWrite, Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/write.ts'
 import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, takeStep } from './claims.ts'
 import type { Sql } from './connection.ts'
-import { endAttempt } from './deliveries.ts'
 import { endJob, insertJob, insertStep, startJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 
-/**
- * The hot path: one group, or several that the journal held, so that what followed from a write may stand behind it: an attempt
- * comes after the entry that owes it. Answers which ones were refused; undefined when none was.
- */
+/** The hot path: one group, or several that the journal held. Answers which ones were refused; undefined when none was. */
 export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] | undefined {
   const rows: LogRow[] = []
   const refusals: Refusal[] = []
-  const attempts: AttemptWrite[] = []
   let ended: ReadonlySet<string> | undefined
   for (const [index, write] of writes.entries()) {
     if (write.kind === 'log') {
@@ -31,11 +26,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
-    else if (write.kind === 'chat') keepTurn(sql, write)
-    else attempts.push(write)
+    else keepTurn(sql, write)
   }
   if (rows.length > 0) appendLogs(sql, rows)
-  for (const attempt of attempts) endAttempt(sql, attempt)
   return refusals.length > 0 ? refusals : undefined
 }
 

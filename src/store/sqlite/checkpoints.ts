@@ -1,3 +1,4 @@
+import type { EndedAttempt } from '../../domain/delivery.ts'
 import { lengthOfWrite, type Write } from '../../domain/write.ts'
 import type { Thread } from './thread.ts'
 
@@ -94,6 +95,15 @@ export function walBytesOf(writes: readonly Write[]): number {
   for (const write of writes) {
     bytes += rowBytes + lengthOfWrite(write)
     if (write.kind === 'log' && write.row.webhooks) bytes += rowBytes * write.row.webhooks.deliveries.length
+  }
+  return bytes
+}
+
+/** The same of what became of attempts. */
+export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
+  let bytes = commitBytes
+  for (const { attempt } of attempts) {
+    bytes += 2 * rowBytes + (attempt.answer?.length ?? 0) + (attempt.failure?.message.length ?? 0)
   }
   return bytes
 }

@@ -1,7 +1,6 @@
-import type { DeliveryKey, DeliverySource, DueDelivery } from '../../domain/delivery.ts'
+import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../domain/delivery.ts'
 import type { RunWebhooks } from '../../domain/log.ts'
 import { include } from '../../domain/webhook.ts'
-import type { AttemptWrite } from '../../domain/write.ts'
 import type { DeliveryNeed } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
@@ -32,7 +31,11 @@ export function insertWebhooks(
   )
 }
 
-export function endAttempt(sql: Sql, { delivery: { sequence, subscription }, attempt, outcome }: AttemptWrite): void {
+export function endAttempts(sql: Sql, attempts: readonly EndedAttempt[]): void {
+  for (const attempt of attempts) endAttempt(sql, attempt)
+}
+
+function endAttempt(sql: Sql, { delivery: { sequence, subscription }, attempt, outcome }: EndedAttempt): void {
   const { number, startedAt, durationMs, status, failure, answer } = attempt
   const state = stateNumbers[outcome.state]
   if (sql.run(updateDelivery, number, state, outcome.dueAt, sequence, subscription) === 0) return

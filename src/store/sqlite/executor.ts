@@ -186,8 +186,9 @@ export class Executor {
       if (this.#suspect) this.#mend(connection)
       this.#intake?.take(connection)
       this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
+      const run = () => operation.run(connection, ...args)
       try {
-        return connection.write(() => operation.run(connection, ...args))
+        return operation.flushed === false ? this.#writeUnflushed(connection, run) : connection.write(run)
       } catch (error) {
         if (writes.length > 0 && failureOf(error, this.#options.path)?.kind === 'unusable') this.#refused = writes
         throw error
@@ -260,7 +261,7 @@ export class Executor {
   }
 
   /**
-   * For work in the background, which is done again when a power cut takes it back: it reaches the disk with the next
+   * For work in the background and what else is done again when a power cut takes it back: it reaches the disk with the next
    * commit that is flushed, so no commit waits for a flush of its own.
    */
   #writeUnflushed<T>(connection: Connection, run: () => T): T {

@@ -1,10 +1,10 @@
 import type { Claim, RequestClaim } from '../../domain/claim.ts'
-import type { AttemptFailureCode, AttemptOutcome, DeliveryAttempt } from '../../domain/delivery.ts'
+import type { AttemptFailureCode, AttemptOutcome, DeliveryAttempt, EndedAttempt } from '../../domain/delivery.ts'
 import type { NewJob } from '../../domain/job.ts'
 import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/log.ts'
 import type { ScheduleStep } from '../../domain/schedule.ts'
 import type { TriggerKind } from '../../domain/workflow.ts'
-import type { AttemptWrite, ChatWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts'
+import type { ChatWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts'
 
 /**
  * A group of writes as one string, for the way to the writer's thread. Measured for 32 log rows of 1 kB: posting an array
@@ -20,7 +20,6 @@ export function encodeGroup(writes: readonly Write[]): string {
     else if (write.kind === 'job') text += encodeJob(write.row, write.claim)
     else if (write.kind === 'schedule') text += encodeStep(write.step)
     else if (write.kind === 'job-start') text += `S ${write.at} ${write.executionId.length}\n${write.executionId}`
-    else if (write.kind === 'attempt') text += encodeAttempt(write)
     else if (write.kind === 'chat') text += encodeChat(write)
     else {
       const { executionId, number, content } = write
@@ -68,17 +67,6 @@ function encodeJob(row: NewJob, claim: Claim | undefined): string {
   )
 }
 
-function encodeAttempt({ delivery, attempt, outcome }: AttemptWrite): string {
-  const { failure, answer } = attempt
-  return (
-    `A ${delivery.sequence} ${delivery.subscription} ${attempt.number} ${attempt.startedAt} ${attempt.durationMs} ` +
-    `${attempt.status ?? ''} ${failure?.code ?? ''} ${outcome.state} ${outcome.dueAt ?? ''} ` +
-    `${failure?.message.length ?? 0} ${answer === null ? -1 : answer.length}\n` +
-    (failure?.message ?? '') +
-    (answer ?? '')
-  )
-}
-
 function encodeChat({ workflowId, conversationId, at, kept, content }: ChatWrite): string {
   return (
     `C ${at} ${kept} ${workflowId.length} ${conversationId.length} ${content.length}\n` +
@@ -111,7 +99,6 @@ function decodeWrite(reader: Reader): Write {
   if (kind === 'J') return decodeJob(reader, head)
   if (kind === 'D') return { kind: 'schedule', step: JSON.parse(reader.take(head[0])) as ScheduleStep }
   if (kind === 'S') return { kind: 'job-start', at: Number(head[0]), executionId: reader.take(head[1]) }
-  if (kind === 'A') return decodeAttempt(reader, head)
   if (kind === 'C') return decodeChat(reader, head)
   const executionId = reader.take(head[1])
   return { kind: 'job-step', number: Number(head[0]), executionId, content: reader.bytes(head[2]) ?? new Uint8Array() }
@@ -156,7 +143,43 @@ function decodeJob(reader: Reader, head: readonly string[]): JobWrite {
   return claim ? { kind: 'job', row, claim } : { kind: 'job', row }
 }
 
-function decodeAttempt(reader: Reader, head: readonly string[]): AttemptWrite {
+function decodeChat(reader: Reader, head: readonly string[]): ChatWrite {
+  return {
+    kind: 'chat',
+    at: Number(head[0]),
+    kept: Number(head[1]),
+    workflowId: reader.take(head[2]),
+    conversationId: reader.take(head[3]),
+    content: reader.bytes(head[4]) ?? new Uint8Array(),
+  }
+}
+
+/** The same of attempts that have ended. */
+export function encodeAttempts(attempts: readonly EndedAttempt[]): string {
+  let text = ''
+  for (const attempt of attempts) text += encodeAttempt(attempt)
+  return text
+}
+
+function encodeAttempt({ delivery, attempt, outcome }: EndedAttempt): string {
+  const { failure, answer } = attempt
+  return (
+    `${delivery.sequence} ${delivery.subscription} ${attempt.number} ${attempt.startedAt} ${attempt.durationMs} ` +
+    `${attempt.status ?? ''} ${failure?.code ?? ''} ${outcome.state} ${outcome.dueAt ?? ''} ` +
+    `${failure?.message.length ?? 0} ${answer === null ? -1 : answer.length}\n` +
+    (failure?.message ?? '') +
+    (answer ?? '')
+  )
+}
+
+export function decodeAttempts(text: string): EndedAttempt[] {
+  const attempts: EndedAttempt[] = []
+  const reader = new Reader(text)
+  while (reader.hasMore) attempts.push(decodeAttempt(reader, reader.line()))
+  return attempts
+}
+
+function decodeAttempt(reader: Reader, head: readonly string[]): EndedAttempt {
   const [sequence, subscription, number, startedAt, durationMs] = head.map(Number) as [
     number,
     number,
@@ -175,18 +198,7 @@ function decodeAttempt(reader: Reader, head: readonly string[]): AttemptWrite {
     answer: head[10] === '-1' ? null : reader.take(head[10]),
   }
   const outcome = { state: head[7], dueAt: head[8] === '' ? null : Number(head[8]) } as AttemptOutcome
-  return { kind: 'attempt', delivery: { sequence, subscription }, attempt, outcome }
-}
-
-function decodeChat(reader: Reader, head: readonly string[]): ChatWrite {
-  return {
-    kind: 'chat',
-    at: Number(head[0]),
-    kept: Number(head[1]),
-    workflowId: reader.take(head[2]),
-    conversationId: reader.take(head[3]),
-    content: reader.bytes(head[4]) ?? new Uint8Array(),
-  }
+  return { delivery: { sequence, subscription }, attempt, outcome }
 }
 
 class Reader {

@@ -49,7 +49,6 @@ export class JournalAdmission {
         return write.claim === undefined && this.#knows(write.row) && hasNumbers(write.row)
       case 'job-start':
       case 'job-step':
-      case 'attempt':
         return true
       case 'job':
       case 'schedule':

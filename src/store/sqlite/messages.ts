@@ -19,6 +19,8 @@ export type Request =
   | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'distrust' | 'takeIn' | 'takeInFlushed' | 'close' }
   | { id: number; beginJournal: number }
   | { id: number; operation: OperationName; args: unknown[] }
+  /** As `encodeAttempts` has them. */
+  | { id: number; attempts: string }
   | { id: number; retain: RetentionBounds }
 
 /** Records of the journal that follow one another, from a position on. */

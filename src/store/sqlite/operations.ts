@@ -35,13 +35,15 @@ export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
 /**
- * What a call does: writes run one after the other in one transaction each, reads beside them. `searches`: a read that may
+ * What a call does: writes run one after the other in one transaction each, reads beside them. `flushed: false`: a write that
+ * may be taken back by a power cut. `searches`: a read that may
  * take some milliseconds, or many where texts are long; nobody else waits for it. `complete`: a read that rejects while the
  * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone. `absence`:
  * only when it finds nothing, which may lie in the journal.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean
+  flushed?: false
   searches?: boolean
   complete?: true | 'absence'
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
@@ -142,6 +144,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
+  endAttempts: { writes: true, flushed: false, run: deliveries.endAttempts },
   pendingSubscriptions: { writes: false, complete: true, run: deliveries.pendingSubscriptions },
   nextDeliveries: { writes: false, complete: true, run: deliveries.nextDeliveries },
   readDeliveries: { writes: false, complete: true, run: deliveries.readDeliveries },

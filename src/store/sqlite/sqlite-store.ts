@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Write } from '../../domain/write.ts'
 import type { Store } from '../store.ts'
-import { Checkpoints } from './checkpoints.ts'
+import { Checkpoints, walBytesOfAttempts } from './checkpoints.ts'
 import { Executor } from './executor.ts'
 import { isIncomplete, unavailable } from './failures.ts'
 import type { Taken } from './intake.ts'
@@ -182,6 +182,11 @@ async function workerStore(
       const callsWaiting = { writer: writer.callsWaiting, reader: thread.callsWaiting, searcher: searching }
       const waiting = { waitingBytes: journal.bytesWaiting, lost: losses }
       return { ...(await thread.call('measure', [])), journal: waiting, callsWaiting }
+    },
+    // Not through the journal, and nothing has to come behind them: nobody waits for it whom they could hold up.
+    async endAttempts(attempts) {
+      await heard(writer.endAttempts(attempts))
+      checkpoints.countBytes(walBytesOfAttempts(attempts))
     },
     append(writes) {
       try {

@@ -1,10 +1,11 @@
 import type { Refusal } from '../../domain/claim.ts'
+import type { EndedAttempt } from '../../domain/delivery.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import type { JournalSource } from './executor.ts'
 import { unavailable } from './failures.ts'
-import { encodeGroup } from './group.ts'
+import { encodeAttempts, encodeGroup } from './group.ts'
 import type { Taken } from './intake.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { OpenOptions } from './open.ts'
@@ -77,6 +78,11 @@ export class Thread {
   append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined> {
     const id = ++this.#lastId
     return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<readonly Refusal[] | undefined>
+  }
+
+  endAttempts(attempts: readonly EndedAttempt[]): Promise<void> {
+    const id = ++this.#lastId
+    return this.#ask(id, { id, attempts: encodeAttempts(attempts) }) as Promise<void>
   }
 
   retain(bounds: RetentionBounds): Promise<RetentionStep & { walBytes: number }> {

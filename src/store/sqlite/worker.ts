@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
-import { decodeGroup } from './group.ts'
+import { decodeAttempts, decodeGroup } from './group.ts'
 import { openId, plainErrorOf, type Reply, type Request, toldRecords } from './messages.ts'
 import type { Arguments, OperationName } from './operations.ts'
 
@@ -38,6 +38,7 @@ function serve(port: Port): void {
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
     if ('beginJournal' in request) return executor!.beginJournal(request.beginJournal)
+    if ('attempts' in request) return executor!.run('endAttempts', [decodeAttempts(request.attempts)])
     if ('retain' in request) return executor!.retain(request.retain)
     if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
