@@ -55,17 +55,27 @@ export type OutboundOutcome = { ok: true; answer: OutboundAnswer } | OutboundFai
 /** Never throws: what goes wrong is an outcome. */
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>
 
-/** An answer whose body is still arriving. */
+/** A request whose answer is read while it arrives: its own body is a text. */
+export type OutboundStreamRequest = Omit<OutboundRequest, 'body'> & { body?: string }
+
+/**
+ * An answer whose body is still arriving. The request keeps its place among those in flight until the body is read to its
+ * end, breaks off or is closed. Not a `ReadableStream`: thousands of these may be under way, and each of those takes 2 KB.
+ */
 export type OutboundStream = Omit<OutboundAnswer, 'body'> & {
   /**
-   * Ends with an `OutboundError` when the body breaks off, grows too large or passes the deadline. The request keeps
-   * its place among those in flight until the body is read to its end or cancelled.
+   * The next part of the body; undefined at its end. Rejects with an `OutboundError` when the body breaks off, grows too
+   * large or passes the deadline. One part is asked for at a time.
    */
-  body: ReadableStream<Uint8Array<ArrayBuffer>>
+  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Ends the request; whatever of its answer is still to come is not taken. */
+  close(): void
 }
 
 /** Like `OutboundFetch`, but resolves as soon as the answer has begun. Never throws. */
-export type OutboundOpen = (request: OutboundRequest) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
+export type OutboundOpen = (
+  request: OutboundStreamRequest,
+) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
 
 /** Why the body of an `OutboundStream` did not arrive as a whole. */
 export class OutboundError extends Error {

@@ -61,8 +61,10 @@ class ModelCall {
 
   async #read(): Promise<void> {
     const request = this.#request
-    const { stream } = await this.#providers.doStream(request, callOptions(request), this.#wire.fetch)
-    const reader = stream.getReader()
+    // The options are made again for the answer: they would live as long as that, with the whole prompt.
+    await this.#wire.send(await this.#providers.requestOf(request, callOptions(request)))
+    const response = await this.#wire.response()
+    const reader = (await this.#providers.read(request, callOptions(request), response)).getReader()
     try {
       for (let part = await reader.read(); !part.done; part = await reader.read()) this.#take(part.value)
     } finally {

@@ -2,19 +2,46 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import type { ModelRequest } from '../domain/model-call.ts'
 
 /** Sends a request of a provider's code. */
-export type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+/** A request as a provider's code would send it. */
+export type ProviderRequest = { url: string; method: string; headers: [name: string, value: string][]; body: string }
 
 /**
  * The providers' code, kept by model, address and key: making it anew makes the schemas of its protocol anew, 150 KB of
- * them, and they would live as long as the answer. Each call has its own way to send: a header, taken off
- * again, tells whose request it is.
+ * them, and they would live as long as the answer. It is asked twice: what it would send, and, when there is something of
+ * the answer for it to read, what that means. In between it is in no call: one that waits for an answer to begin holds
+ * some 8 KB, its request among them. Each call has its own way to send: a header, taken off again, tells whose request it is.
  */
 export class Providers {
   readonly #models = new Map<string, Promise<LanguageModelV4>>()
   readonly #sending = new Map<string, Send>()
   #calls = 0
 
-  async doStream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream> {
+  /** Rejects with what the provider's code refuses to send. */
+  async requestOf(selection: Selection, options: LanguageModelV4CallOptions): Promise<ProviderRequest> {
+    let request: ProviderRequest | undefined
+    const take: Send = (input, { method = 'POST', headers, body } = {}) => {
+      const url = input instanceof Request ? input.url : String(input)
+      request = { url, method, headers: [...new Headers(headers)], body: typeof body === 'string' ? body : '' }
+      return Promise.reject(new Error('This request is sent by others'))
+    }
+    try {
+      await this.#doStream(selection, options, take)
+    } catch (error) {
+      if (!request) throw error
+    }
+    if (!request) throw new Error('The code of the provider sends no request')
+    return request
+  }
+
+  /** Reads an answer to the request of these options. */
+  async read(selection: Selection, options: LanguageModelV4CallOptions, answer: Response): Promise<Stream['stream']> {
+    const { stream } = await this.#doStream(selection, options, () => Promise.resolve(answer))
+    return stream
+  }
+
+  async #doStream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream> {
     const model = await this.#model(selection)
     this.#calls += 1
     const call = String(this.#calls)

@@ -1,16 +1,25 @@
-import { OutboundError, type OutboundOpen, type OutboundRequest } from '../domain/outbound-request.ts'
+import {
+  OutboundError,
+  type OutboundFailureCode,
+  type OutboundOpen,
+  type OutboundRequest,
+  type OutboundStream,
+} from '../domain/outbound-request.ts'
+import type { ProviderRequest } from './providers.ts'
 import { TextTap } from './text-tap.ts'
 
 /**
- * The `fetch` that a provider's code is given for one call: it sends by `outbound`, and remembers what became of the
- * request, because what providers' code makes of a failure is different in each.
+ * Sends the request of one call by `outbound`, and remembers what became of it, because what providers' code makes of a
+ * failure is different in each.
  */
 export class Wire {
   readonly #open: OutboundOpen
   readonly #bounds: WireBounds
   readonly #onText: ((text: string) => void) | undefined
+  #answer: OutboundStream | undefined
+  #tap: TextTap | undefined
   /** Why no whole answer arrived. */
-  failure: { code: string; message: string } | undefined
+  failure: { code: OutboundFailureCode; message: string } | undefined
   status: number | undefined
   retryAfter: string | undefined
   host = 'the model'
@@ -28,59 +37,77 @@ export class Wire {
     return this.status !== undefined
   }
 
-  fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const url = input instanceof Request ? input.url : String(input)
+  /** Resolves when an answer has begun. Rejects with an `OutboundError`. */
+  async send({ url, method, headers, body }: ProviderRequest): Promise<void> {
     this.host = URL.parse(url)?.host ?? url
-    const headers = [...new Headers(init.headers)].filter(([name]) => name !== 'user-agent')
     const outcome = await this.#open({
       ...this.#bounds,
       url,
-      method: init.method ?? 'POST',
-      headers,
-      ...(typeof init.body === 'string' ? { body: init.body } : {}),
+      method,
+      headers: headers.filter(([name]) => name !== 'user-agent'),
+      body,
       followRedirects: 0,
     })
     if (!outcome.ok) {
       this.failure = outcome
       throw new OutboundError(outcome.code, outcome.message)
     }
-    const { status, headers: answered, body } = outcome.answer
+    const { answer } = outcome
+    const { status, headers: answered } = answer
     this.status = status
     const { 'retry-after': retryAfter, 'content-type': type } = answered
     if (typeof retryAfter === 'string') this.retryAfter = retryAfter
     const isStream = status === 200 && String(type).startsWith('text/event-stream')
-    const tap = this.#onText && isStream ? new TextTap(this.#onText) : undefined
-    return new Response(this.#watched(body, tap), { status, headers: { 'content-type': String(type ?? 'text/plain') } })
+    this.#tap = this.#onText && isStream ? new TextTap(this.#onText) : undefined
+    this.#answer = answer
   }
 
-  #watched(
-    body: ReadableStream<Uint8Array<ArrayBuffer>>,
-    tap: TextTap | undefined,
-  ): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const reader = body.getReader()
+  /** What the provider's code is to read, as soon as there is something in it for its four streams, which take 11 KB. */
+  async response(): Promise<Response> {
+    const first = await this.#next()
+    const { status, headers } = this.#answer!
+    return new Response(this.#bodyFrom(first), {
+      status,
+      headers: { 'content-type': String(headers['content-type'] ?? 'text/plain') },
+    })
+  }
+
+  /** What the provider's code is to read next; undefined at the end. Never rejects: a failure is remembered. */
+  async #next(): Promise<Bytes | undefined> {
+    const tap = this.#tap
+    try {
+      for (;;) {
+        const part = await this.#answer!.read()
+        if (!part) break
+        const rest = tap ? tap.push(part) : part
+        if (rest) return rest
+      }
+      this.finished = true
+    } catch (error) {
+      const { code, message } = error as OutboundError
+      this.failure = { code, message }
+    }
+    return tap?.end()
+  }
+
+  #bodyFrom(first: Bytes | undefined): ReadableStream<Bytes> {
+    let next = first
     return new ReadableStream(
       {
         pull: async (controller) => {
-          try {
-            for (;;) {
-              const { value, done } = await reader.read()
-              if (done) break
-              const rest = tap ? tap.push(value) : value
-              if (rest) return controller.enqueue(rest)
-            }
-            this.finished = true
-            controller.close()
-          } catch (error) {
-            const { code, message } = error as OutboundError
-            this.failure = { code, message }
-            controller.error(error)
-          }
+          const isOver = this.finished || this.failure
+          const part = next ?? (isOver ? undefined : await this.#next())
+          next = undefined
+          if (part) controller.enqueue(part)
+          else if (this.failure) controller.error(new OutboundError(this.failure.code, this.failure.message))
+          else controller.close()
         },
-        cancel: (reason) => reader.cancel(reason),
+        cancel: () => this.#answer?.close(),
       },
       { highWaterMark: 0 },
     )
   }
 }
 
+type Bytes = Uint8Array<ArrayBuffer>
 type WireBounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>

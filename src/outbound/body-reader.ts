@@ -7,21 +7,26 @@ export const brokenEncoding = 'BROKEN_ENCODING'
 /** What is asked for when the author asks for nothing else, and can be taken apart again. */
 export const acceptEncoding = 'gzip, deflate, br, zstd'
 
+/** Reads the body of what `fetch` gave, decompressed. */
+export function bodyReaderOf({ body, headers }: Response): BodyReader {
+  if (!body) return { read: async () => undefined, cancel: () => {} }
+  return decodedReader(plainReader(body), headers.get('content-encoding'))
+}
+
 /**
  * Decompresses here and not in `fetch`: when a request is ended in the middle of a compressed body, Bun 1.4.5 first
  * decompresses all that has arrived of it, a quarter of a gigabyte for half a megabyte of zeros. These streams make
  * no more than is read.
  */
-export function bodyReaderOf({ body, headers }: Response): BodyReader {
-  if (!body) return { read: async () => undefined, cancel: () => {} }
-  const encodings = (headers.get('content-encoding') ?? '')
+export function decodedReader(reader: BodyReader, contentEncoding: string | null): BodyReader {
+  const encodings = (contentEncoding ?? '')
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
   const applied = encodings.filter((name) => name !== '' && name !== 'identity')
   // Of an encoding that nobody knows the body is handed on as it is, like any other bytes.
   const known = applied.length > 0 && applied.length <= encodingsMax && applied.every((name) => formats.has(name))
-  return known ? decompressingReader(body, applied.toReversed()) : plainReader(body)
+  return known ? decompressingReader(reader, applied.toReversed()) : reader
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -34,13 +39,12 @@ function plainReader(body: ReadableStream<Bytes>): BodyReader {
   }
 }
 
-function decompressingReader(body: ReadableStream<Bytes>, encodings: readonly string[]): BodyReader {
-  const compressed = body.getReader()
+function decompressingReader(compressed: BodyReader, encodings: readonly string[]): BodyReader {
   let plain: ReadableStreamDefaultReader<Bytes> | undefined
   return {
     async read() {
       if (!plain) {
-        const first = (await compressed.read()).value
+        const first = await compressed.read()
         // Nothing at all is not valid in any format, and is what servers send for an empty body.
         if (!first) return undefined
         plain = decompressed(withFirst(first, compressed), encodings, first).getReader()
@@ -54,7 +58,10 @@ function decompressingReader(body: ReadableStream<Bytes>, encodings: readonly st
         throw Object.assign(new Error('Broken compression', { cause: error }), { code: brokenEncoding })
       }
     },
-    cancel: () => void (plain ?? compressed).cancel().catch(() => {}),
+    cancel() {
+      if (plain) plain.cancel().catch(() => {})
+      else compressed.cancel()
+    },
   }
 }
 
@@ -70,17 +77,17 @@ function decompressed(body: ReadableStream<Bytes>, encodings: readonly string[],
   }, body)
 }
 
-function withFirst(first: Bytes, rest: ReadableStreamDefaultReader<Bytes>): ReadableStream<Bytes> {
+function withFirst(first: Bytes, rest: BodyReader): ReadableStream<Bytes> {
   let next: Bytes | undefined = first
   return new ReadableStream<Bytes>(
     {
       async pull(controller) {
-        const part = next ?? (await rest.read()).value
+        const part = next ?? (await rest.read())
         next = undefined
         if (part) controller.enqueue(part)
         else controller.close()
       },
-      cancel: (reason) => rest.cancel(reason),
+      cancel: () => rest.cancel(),
     },
     { highWaterMark: 0 },
   )

@@ -35,12 +35,18 @@ export class Bulkhead {
     return this.#hosts.size
   }
 
+  /** A place that is free now; undefined when one would have to be waited for. */
+  take(name: string): Place | undefined {
+    const host = this.#hostOf(name)
+    return this.#hasPlace(host) ? this.#take(host) : undefined
+  }
+
   /** Rejects with the signal's reason when it aborts first, and with `CONNECTION_FAILED` when too many wait. */
   acquire(name: string, signal: AbortSignal): Promise<Place> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
-      const host = this.#hosts.get(name) ?? { name, running: 0, line: new Set() }
-      if (this.#running < this.#bounds.total && host.running < this.#bounds.perHost) return resolve(this.#take(host))
+      const host = this.#hostOf(name)
+      if (this.#hasPlace(host)) return resolve(this.#take(host))
       if (this.#waiting >= this.#bounds.waiting) return reject(this.#full(name))
       this.#hosts.set(name, host)
       const abort = () => {
@@ -58,6 +64,14 @@ export class Bulkhead {
       this.#waiting++
       this.#seat(host)
     })
+  }
+
+  #hostOf(name: string): Host {
+    return this.#hosts.get(name) ?? { name, running: 0, line: new Set() }
+  }
+
+  #hasPlace(host: Host): boolean {
+    return this.#running < this.#bounds.total && host.running < this.#bounds.perHost
   }
 
   #take(host: Host): Place {

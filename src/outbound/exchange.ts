@@ -1,9 +1,7 @@
 import { OutboundError } from '../domain/outbound-request.ts'
-import { type BodyReader, bodyReaderOf } from './body-reader.ts'
 import type { Place } from './bulkhead.ts'
 import type { Deadline } from './deadline.ts'
 import { failureOf } from './failures.ts'
-import { answerHeaders } from './headers.ts'
 import type { Opened } from './open.ts'
 import { nameOf, type Target } from './target.ts'
 
@@ -24,27 +22,29 @@ export class Exchange {
   readonly headers: Record<string, string | string[]>
   readonly url: string
   #parts: ExchangeParts
-  #reader: BodyReader
   #bytes = 0
   #over = false
 
   constructor(parts: ExchangeParts) {
-    const { response } = parts.opened
+    const { deadline, opened, target } = parts
     this.#parts = parts
-    this.status = response.status
-    this.headers = answerHeaders(response.headers)
-    this.url = parts.target.url.href
-    this.#reader = bodyReaderOf(response)
-    parts.deadline.phase = 'the rest of the answer'
-    parts.deadline.signal.addEventListener('abort', this.#give, { once: true })
+    this.status = opened.status
+    this.headers = opened.headers
+    this.url = target.url.href
+    deadline.phase = 'the rest of the answer'
+    const stop = deadline.onEnd
+    deadline.onEnd = (reason) => {
+      stop?.(reason)
+      this.#give()
+    }
   }
 
   /** The next part of the body, decompressed; undefined at its end. Throws `OutboundError`. */
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const { deadline, opened, target, answerBytesMax } = this.#parts
-    if (deadline.signal.aborted) throw deadline.signal.reason
+    if (deadline.reason) throw deadline.reason
     try {
-      const part = await this.#reader.read()
+      const part = await opened.body.read()
       if (!part) {
         opened.finished()
         this.#give()
@@ -55,7 +55,7 @@ export class Exchange {
       const message = `The answer of ${nameOf(target)} has more than the ${answerBytesMax} bytes that are read of one`
       throw new OutboundError('RESPONSE_TOO_LARGE', message)
     } catch (error) {
-      const failure = deadline.signal.aborted ? (deadline.signal.reason as OutboundError) : failureOf(error, target)
+      const failure = deadline.reason ?? failureOf(error, target)
       this.close(failure)
       throw failure
     }
@@ -65,7 +65,7 @@ export class Exchange {
   close(reason = new OutboundError('CANCELLED', 'The answer was not read to its end')): void {
     if (this.#over) return
     this.#give()
-    this.#reader.cancel()
+    this.#parts.opened.body.cancel()
     this.#parts.deadline.end(reason)
   }
 
@@ -73,7 +73,7 @@ export class Exchange {
     if (this.#over) return
     this.#over = true
     const { deadline, place } = this.#parts
-    deadline.signal.removeEventListener('abort', this.#give)
+    deadline.onEnd = undefined
     deadline.lift()
     place.release()
   }

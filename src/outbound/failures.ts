@@ -1,13 +1,16 @@
 import { OutboundError } from '../domain/outbound-request.ts'
+import { BrokenAnswer } from './answer-parser.ts'
 import { brokenEncoding } from './body-reader.ts'
 import { nameOf, type Target } from './target.ts'
 
 /**
- * What became of a request, told from what `fetch` threw. Its own messages show the pinned address and the query, and
+ * What became of a request, told from what `fetch` or a connection threw. Their own messages show the pinned address and the query, and
  * advise to pass options; these are for people who wrote a URL.
  */
 export function failureOf(error: unknown, target: Target): OutboundError {
   if (error instanceof OutboundError) return error
+  if (error instanceof BrokenAnswer)
+    return new OutboundError('INVALID_RESPONSE', `${nameOf(target)} sent ${error.message}`, error)
   const code = codeOf(error)
   const name = nameOf(target)
   const connecting = connectingFailures.get(code)

@@ -6,17 +6,20 @@ import {
   type OutboundFetch,
   type OutboundOpen,
   type OutboundRequest,
+  type OutboundStreamRequest,
 } from '../domain/outbound-request.ts'
-import { type AllowList, isAllowed, kindOf, refusalOf } from './addresses.ts'
-import { Bulkhead, type Concurrency } from './bulkhead.ts'
+import type { AllowList } from './addresses.ts'
+import { allowedAddresses } from './allowed-addresses.ts'
+import { Bulkhead, type Concurrency, type Place } from './bulkhead.ts'
 import { Deadline } from './deadline.ts'
 import { Exchange } from './exchange.ts'
 import { failureOf } from './failures.ts'
 import { requestHeaders } from './headers.ts'
-import { Connector, type Opened } from './open.ts'
+import { Connector, type Open, type Opened } from './open.ts'
 import { type Hop, hopTo, redirectOf } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
 import { nameOf, parseTarget, type Target } from './target.ts'
+import { WireOpener } from './wire-opener.ts'
 
 export type OutboundOptions = {
   allow: AllowList
@@ -56,24 +59,28 @@ export function createOutbound(options: OutboundOptions): Outbound {
 const concurrencyDefault: Concurrency = { total: 200, perHost: 50, waiting: 10_000 }
 
 class Requests {
-  #options: OutboundOptions
+  #samples: Samples | undefined
+  #allow: AllowList
   #resolving: ResolveOptions
   #userAgent: string
   #connector: Connector
+  #wires: WireOpener
   #bulkhead: Bulkhead
   #life = new AbortController()
 
   constructor(options: OutboundOptions) {
-    const clock = options.clock ?? systemClock
-    this.#options = options
-    this.#resolving = { clock, lookup: options.lookup ?? systemLookup }
-    this.#userAgent = `Millrace/${options.version}`
+    const { allow, version, samples, concurrency, lookup = systemLookup, clock = systemClock } = options
+    this.#samples = samples
+    this.#allow = allow
+    this.#resolving = { lookup, clock }
+    this.#userAgent = `Millrace/${version}`
     this.#connector = new Connector(clock)
-    this.#bulkhead = new Bulkhead({ ...concurrencyDefault, ...options.concurrency })
+    this.#wires = new WireOpener(clock)
+    this.#bulkhead = new Bulkhead({ ...concurrencyDefault, ...concurrency })
   }
 
   async fetch(request: OutboundRequest): ReturnType<OutboundFetch> {
-    const begun = await this.#begin(request)
+    const begun = await this.#begin(request, this.#connector.open)
     if (!(begun instanceof Exchange)) return begun
     const { status, headers, url } = begun
     const parts: Uint8Array<ArrayBuffer>[] = []
@@ -85,19 +92,9 @@ class Requests {
     return { ok: true, answer: { status, headers, url, body: joined(parts) } }
   }
 
-  async open(request: OutboundRequest): ReturnType<OutboundOpen> {
-    const begun = await this.#begin(request)
-    if (!(begun instanceof Exchange)) return begun
-    const { status, headers, url } = begun
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      async pull(controller) {
-        const part = await begun.read()
-        if (part) controller.enqueue(part)
-        else controller.close()
-      },
-      cancel: () => begun.close(),
-    })
-    return { ok: true, answer: { status, headers, url, body } }
+  async open(request: OutboundStreamRequest): ReturnType<OutboundOpen> {
+    const begun = await this.#begin(request, this.#wires.open)
+    return begun instanceof Exchange ? { ok: true, answer: begun } : begun
   }
 
   load(): ReturnType<Outbound['load']> {
@@ -108,66 +105,64 @@ class Requests {
   stop(): void {
     this.#life.abort()
     this.#connector.close()
+    this.#wires.close()
   }
 
-  async #begin(request: OutboundRequest): Promise<Exchange | OutboundFailure> {
+  async #begin(request: OutboundRequest, open: Open): Promise<Exchange | OutboundFailure> {
     const signals = [request.signal, this.#life.signal]
     const deadline = new Deadline(request.timeoutMs, signals, this.#resolving.clock)
     try {
-      return await this.#follow(request, deadline)
+      return await this.#follow(request, open, deadline)
     } catch (error) {
       deadline.lift()
       return failed(error)
     }
   }
 
-  async #follow(request: OutboundRequest, deadline: Deadline): Promise<Exchange> {
+  async #follow(request: OutboundRequest, open: Open, deadline: Deadline): Promise<Exchange> {
     let hop = firstHop(request, this.#userAgent)
     for (let followed = 0; ; followed++) {
-      deadline.phase = 'a free place'
-      const place = await this.#bulkhead.acquire(hop.target.host, deadline.signal)
+      const place = await this.#placeFor(hop.target, deadline)
       try {
         const { target } = hop
-        const opened = await this.#open(hop, deadline)
-        const next = request.followRedirects > 0 ? redirectOf(hop, opened.response) : undefined
+        const opened = await this.#open(hop, open, deadline)
+        const next = request.followRedirects > 0 ? redirectOf(hop, opened) : undefined
         if (!next) return new Exchange({ target, opened, place, deadline, answerBytesMax: request.answerBytesMax })
-        discard(opened)
+        opened.body.cancel()
         place.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
         hop = next
       } catch (error) {
         place.release()
-        throw deadline.signal.aborted ? deadline.signal.reason : failureOf(error, hop.target)
+        throw deadline.reason ?? failureOf(error, hop.target)
       }
     }
   }
 
+  async #placeFor({ host }: Target, deadline: Deadline): Promise<Place> {
+    deadline.phase = 'a free place'
+    if (deadline.reason) throw deadline.reason
+    return this.#bulkhead.take(host) ?? (await this.#bulkhead.acquire(host, deadline.signal))
+  }
+
   /** One request of a chain: its addresses are found and judged here, so that no redirect leads around the rules. */
-  async #open(hop: Hop, deadline: Deadline): Promise<Opened> {
+  async #open(hop: Hop, open: Open, deadline: Deadline): Promise<Opened> {
     const { target } = hop
     deadline.phase = 'the address'
-    const addresses = await resolve(target.host, this.#resolving, deadline.signal)
-    const { allow } = this.#options
-    const allowed = this.#isSample(hop)
-      ? addresses
-      : addresses.filter((address) => isAllowed(allow, target.host, target.port, address))
-    if (allowed.length === 0)
-      throw new OutboundError('ADDRESS_REFUSED', refusalOf(target.host, target.port, kindOf(addresses[0]!)))
+    const addresses = await resolve(target.host, this.#resolving, deadline)
+    const allowed = this.#isSample(hop) ? addresses : allowedAddresses(this.#allow, target, addresses)
     deadline.phase = 'an answer'
-    const opened = await this.#connector.open(hop, allowed, deadline.signal)
+    const opened = await open(hop, allowed, deadline)
+    const { status } = opened
     // The answer and the end of the request may have come in the same moment.
-    if (deadline.signal.aborted) {
-      discard(opened)
-      throw deadline.signal.reason
-    }
-    const { status } = opened.response
-    if (status >= 200 && status <= 599) return opened
-    discard(opened)
+    if (!deadline.reason && status >= 200 && status <= 599) return opened
+    opened.body.cancel()
+    if (deadline.reason) throw deadline.reason
     throw new OutboundError('INVALID_RESPONSE', `${nameOf(target)} answered with ${status}, which is no status`)
   }
 
   #isSample({ target, method }: Hop): boolean {
-    const { samples } = this.#options
+    const samples = this.#samples
     if (!samples || method !== 'GET' || target.secure) return false
     return samples.host === target.host && samples.port === target.port && samples.paths.includes(target.url.pathname)
   }
@@ -180,11 +175,6 @@ function firstHop(request: OutboundRequest, userAgent: string): Hop {
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw new OutboundError('INVALID_REQUEST', `A ${method} request can't have a body`)
   return hopTo(parseTarget(request.url), method, requestHeaders(request.headers, userAgent), body)
-}
-
-/** Closes the connection, however much the server would still send. */
-function discard({ response }: Opened): void {
-  response.body?.cancel().catch(() => {})
 }
 
 function failed(error: unknown): OutboundFailure {

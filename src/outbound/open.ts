@@ -1,14 +1,23 @@
 import type { Clock } from '../domain/clock.ts'
 import { literalAddress } from './addresses.ts'
+import { type BodyReader, bodyReaderOf } from './body-reader.ts'
+import type { Deadline } from './deadline.ts'
 import { neverConnected, wasReset } from './failures.ts'
+import { answerHeaders } from './headers.ts'
 import type { Hop } from './redirects.ts'
 
+/** An answer that has begun. */
 export type Opened = {
-  /** An answer that has begun. */
-  response: Response
+  status: number
+  /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
+  headers: Record<string, string | string[]>
+  body: BodyReader
   /** Says that its body was read to the end: the connection may be used again. */
   finished(): void
 }
+
+/** Opens single requests to addresses that were checked. Throws what its connections throw, or the deadline's reason. */
+export type Open = (hop: Hop, addresses: readonly string[], deadline: Deadline) => Promise<Opened>
 
 const idleS = 30
 /** Bun closes an idle connection up to two of its 4-second steps late. */
@@ -32,7 +41,7 @@ export class Connector {
   }
 
   /** Tries the addresses in turn until one takes the connection. Throws what `fetch` throws. */
-  async open(hop: Hop, addresses: readonly string[], signal: AbortSignal): Promise<Opened> {
+  readonly open: Open = async (hop, addresses, { signal }) => {
     for (const [index, address] of addresses.entries()) {
       try {
         return await this.#send(hop, address, signal)
@@ -74,13 +83,13 @@ export class Connector {
     try {
       const response = await this.#session.fetch(pinned, init)
       const kept = response.headers.get('connection')?.toLowerCase() !== 'close'
-      return { response, finished: () => kept && this.#keepWarm(origin) }
+      return openedOf(response, () => kept && this.#keepWarm(origin))
     } catch (error) {
       // A kept connection that the peer had closed in the meantime. Bun sends a GET again by itself, a POST never.
       const stale = warm && wasReset(error) && this.#clock.monotonic() - startedAt < staleMsMax
       if (!stale || signal.aborted) throw error
       // `keepalive: false` is a connection of its own: others kept for this origin may be as dead.
-      return { response: await this.#session.fetch(pinned, { ...init, keepalive: false }), finished: () => {} }
+      return openedOf(await this.#session.fetch(pinned, { ...init, keepalive: false }), () => {})
     }
   }
 
@@ -90,6 +99,10 @@ export class Connector {
     const oldest = this.#warm.size > warmMax ? this.#warm.keys().next().value : undefined
     if (oldest !== undefined) this.#warm.delete(oldest)
   }
+}
+
+function openedOf(response: Response, finished: () => void): Opened {
+  return { status: response.status, headers: answerHeaders(response.headers), body: bodyReaderOf(response), finished }
 }
 
 function pinnedUrl({ target }: Hop, address: string): string {

@@ -1,3 +1,4 @@
+import type { OutboundAnswer } from '../domain/outbound-request.ts'
 import { headersForOtherOrigin } from './headers.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -16,10 +17,10 @@ export type Hop = {
  */
 export function redirectOf(
   hop: Hop,
-  { status, headers: answered }: Pick<Response, 'status' | 'headers'>,
+  { status, headers: answered }: Pick<OutboundAnswer, 'status' | 'headers'>,
 ): Hop | undefined {
-  const location = answered.get('location')
-  if (!redirectStatuses.has(status) || !location) return undefined
+  const { location } = answered
+  if (!redirectStatuses.has(status) || typeof location !== 'string' || location === '') return undefined
   const target = parseTarget(latin1ToUtf8(location), hop.target)
   const reads = hop.method === 'GET' || hop.method === 'HEAD'
   const becomesGet = (status === 303 && !reads) || (status <= 302 && hop.method === 'POST')

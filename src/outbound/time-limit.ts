@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
-import type { Phase } from './deadline.ts'
 
-/**
- * What `Deadline` is, for requests that are many and short: one timer serves all that have the same time, of the caller's
- * signal one listener serves all, and a signal is made when somebody asks for one.
- */
+/** What a request is doing: the first thing one wants to know of a request that ran out of time. */
+export type Phase = 'a free place' | 'the address' | 'an answer' | 'the rest of the answer'
+
+/** Ends one request when its time is up. A signal is made when somebody asks for one: most requests need none. */
 export class TimeLimit {
   phase: Phase = 'the address'
   /** Why it is over; undefined while it is not. Always an `OutboundError` then. */
@@ -28,15 +27,24 @@ export class TimeLimit {
     return this.#controller.signal
   }
 
+  /** Stops what is still going on. */
   end(reason: OutboundError): void {
     if (this.reason) return
     this.reason = reason
     this.#controller?.abort(reason)
     this.onEnd?.(reason)
   }
+
+  /** Its time is up. */
+  expire(): void {
+    this.end(new OutboundError('TIMEOUT', `After ${this.timeoutMs} ms it still waited for ${this.phase}`))
+  }
 }
 
-/** The limits of requests that are under way. */
+/**
+ * What `Deadline` is, for requests that are many and short: one timer serves all that have the same time, and of a
+ * caller's signal one listener serves all.
+ */
 export class TimeLimits {
   readonly #clock: Pick<Clock, 'monotonic' | 'setTimer'>
   /** By their time: those of one line end in the order of their beginning. */
@@ -84,7 +92,7 @@ export class TimeLimits {
       }
       left -= 1
       line.limits.delete(limit)
-      limit.end(new OutboundError('TIMEOUT', `After ${limit.timeoutMs} ms it still waited for ${limit.phase}`))
+      limit.expire()
     }
     if (line.limits.size === 0) this.#lines.delete(line.timeoutMs)
   }
@@ -113,6 +121,6 @@ const endedPerTurn = 32
 
 type Line = { timeoutMs: number; limits: Set<TimeLimit>; timer: Timer | undefined }
 
-function cancelled(): OutboundError {
+export function cancelled(): OutboundError {
   return new OutboundError('CANCELLED', 'The request was cancelled')
 }

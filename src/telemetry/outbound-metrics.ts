@@ -1,4 +1,4 @@
-import type { OutboundFailure, OutboundFetch, OutboundOpen, OutboundRequest } from '../domain/outbound-request.ts'
+import type { OutboundFailure, OutboundFetch, OutboundOpen } from '../domain/outbound-request.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
 /** Requests that workflows send: how many, what became of them, how long they took. */
@@ -29,7 +29,10 @@ export class OutboundMetrics {
     return this.#counting(open, monotonic)
   }
 
-  #counting<Outcome extends Counted>(send: Send<Outcome>, monotonic: () => number): Send<Outcome> {
+  #counting<Request, Outcome extends Counted>(
+    send: (request: Request) => Promise<Outcome>,
+    monotonic: () => number,
+  ): (request: Request) => Promise<Outcome> {
     return async (request) => {
       const startedAt = monotonic()
       const outcome = await send(request)
@@ -41,7 +44,6 @@ export class OutboundMetrics {
 }
 
 type Counted = { ok: true; answer: { status: number } } | OutboundFailure
-type Send<Outcome> = (request: OutboundRequest) => Promise<Outcome>
 
 function nameOf(outcome: Counted): string {
   return outcome.ok ? `${Math.floor(outcome.answer.status / 100)}xx` : outcome.code.toLowerCase()

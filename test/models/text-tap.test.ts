@@ -28,6 +28,7 @@ const others = fc
     fc
       .constantFrom(
         piece({ content: '' }),
+        piece({ role: 'assistant', content: null }),
         piece({ reasoning_content: 'hm' }),
         piece({ content: 'x', tool_calls: [{ index: 0 }] }),
         piece({ content: 'x' }, { usage: { prompt_tokens: 1 } }),
@@ -61,8 +62,20 @@ test('takes the text and leaves every other event as it is, however the stream i
         if (left) rest.push(left)
         at += length
       }
+      const waiting = tap.end()
+      if (waiting) rest.push(waiting)
       expect(taken).toEqual(events.flatMap(({ content }) => content ?? []))
       expect(eventsIn(rest)).toEqual(events.filter(({ content }) => content === undefined).map(({ data }) => data))
     }),
   )
+})
+
+test('keeps events that say nothing back until another one comes', () => {
+  const tap = new TextTap(() => {})
+  const said = (value: object) => eventsIn([tap.push(Buffer.from(`data: ${JSON.stringify(value)}\n\n`)) ?? Buffer.of()])
+  const [opening, call] = [piece({ role: 'assistant', content: '' }), piece({ tool_calls: [{ index: 0 }] })]
+  expect(said(opening)).toEqual([])
+  expect(said(piece({ content: 'text' }))).toEqual([])
+  expect(said(call)).toEqual([JSON.stringify(opening), JSON.stringify(call)])
+  expect(tap.end()).toBeUndefined()
 })

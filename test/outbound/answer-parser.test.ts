@@ -1,23 +1,35 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { AnswerParser, BrokenAnswer, type ParsedAnswer } from '../../src/outbound/answer-parser.ts'
+import { AnswerParser, BrokenAnswer } from '../../src/outbound/answer-parser.ts'
+import { AnswerStart, type StartedAnswer } from '../../src/outbound/answer-start.ts'
+
+type Ending = { method?: string; thenEnds?: boolean }
 
 /** Feeds an answer in pieces cut at these places; what came of it. */
-function parsed(text: string, cuts: readonly number[], bytesWanted = 2_048, thenEnds = false) {
+function parsed(text: string, cuts: readonly number[], { method, thenEnds = false }: Ending = {}) {
   const bytes = Buffer.from(text, 'latin1')
-  const parser = new AnswerParser(bytesWanted)
+  const seen = { status: 0, headers: {} as Record<string, unknown>, body: '', isWhole: false, keeps: false }
+  const parser = new AnswerParser(
+    {
+      begun({ status, headers }) {
+        seen.status = status
+        seen.headers = Object.fromEntries(headers)
+      },
+      body(part) {
+        expect([seen.status > 0, part.length > 0]).toEqual([true, true])
+        seen.body += part.toString('latin1')
+      },
+    },
+    method,
+  )
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].toSorted((a, b) => a - b)
   let from = 0
-  let answer: ParsedAnswer | undefined
   for (const to of [...places, bytes.length]) {
-    if (to === from) continue
-    answer = parser.read(bytes.subarray(from, to))
+    if (to > from) parser.read(bytes.subarray(from, to))
     from = to
-    if (answer) break
   }
-  if (!answer && thenEnds) answer = parser.end()
-  const shown = answer && { ...answer, body: Buffer.from(answer.body).toString('latin1') }
-  return { answer: shown, keeps: parser.leavesConnection }
+  if (thenEnds) parser.end()
+  return { ...seen, isWhole: parser.isWhole, keeps: parser.leavesConnection }
 }
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 })
@@ -39,9 +51,8 @@ describe('an answer is read the same, in whatever pieces it arrives,', () => {
     fc.assert(
       fc.property(latin1, cuts, (body, where) => {
         const head = `HTTP/1.1 201 Made\r\nRETRY-after:  7 \r\nContent-Length: ${body.length}\r\n\r\n`
-        const { answer, keeps } = parsed(head + body, where)
-        expect(answer).toEqual({ status: 201, retryAfter: '7', body })
-        expect(keeps).toBe(true)
+        const seen = parsed(head + body, where)
+        expect(seen).toMatchObject({ status: 201, headers: { 'retry-after': '7' }, body, isWhole: true, keeps: true })
       }),
     )
   })
@@ -51,9 +62,8 @@ describe('an answer is read the same, in whatever pieces it arrives,', () => {
     fc.assert(
       fc.property(latin1, sizes, cuts, (body, lengths, where) => {
         const head = 'HTTP/1.1 500 No\r\nTransfer-Encoding: gzip, chunked\r\n\r\n'
-        const { answer, keeps } = parsed(head + chunked(body, lengths), where)
-        expect(answer).toEqual({ status: 500, retryAfter: undefined, body })
-        expect(keeps).toBe(true)
+        const seen = parsed(head + chunked(body, lengths), where)
+        expect(seen).toMatchObject({ status: 500, body, isWhole: true, keeps: true })
       }),
     )
   })
@@ -62,10 +72,8 @@ describe('an answer is read the same, in whatever pieces it arrives,', () => {
     fc.assert(
       fc.property(latin1, cuts, (body, where) => {
         const text = `HTTP/1.0 200 OK\r\nServer: x\r\n\r\n${body}`
-        expect(parsed(text, where).answer).toBeUndefined()
-        const { answer, keeps } = parsed(text, where, 2_048, true)
-        expect(answer).toEqual({ status: 200, retryAfter: undefined, body })
-        expect(keeps).toBe(false)
+        expect(parsed(text, where)).toMatchObject({ status: 200, body, isWhole: false })
+        expect(parsed(text, where, { thenEnds: true })).toMatchObject({ body, isWhole: true, keeps: false })
       }),
     )
   })
@@ -74,19 +82,38 @@ describe('an answer is read the same, in whatever pieces it arrives,', () => {
     fc.assert(
       fc.property(cuts, (where) => {
         const text = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 Fine\r\n\r\n'
-        expect(parsed(text, where)).toEqual({ answer: { status: 204, retryAfter: undefined, body: '' }, keeps: true })
+        expect(parsed(text, where)).toEqual({ status: 204, headers: {}, body: '', isWhole: true, keeps: true })
       }),
     )
   })
 })
 
 describe('an answer', () => {
-  test('is enough when as much of it has come as is wanted; then its connection is not used again', () => {
-    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n'
-    expect(parsed(`${head}${'x'.repeat(99)}`, [], 100).answer).toBeUndefined()
-    const { answer, keeps } = parsed(`${head}${'x'.repeat(150)}`, [70], 100)
-    expect(answer?.body).toBe('x'.repeat(100))
-    expect(keeps).toBe(false)
+  test('that breaks off is not whole', () => {
+    for (const head of ['Content-Length: 9', 'Transfer-Encoding: chunked'])
+      expect(parsed(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`, [], { thenEnds: true }).isWhole).toBe(false)
+  })
+
+  test('to HEAD has no body, whatever it says of one', () => {
+    const text = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'
+    expect(parsed(text, [], { method: 'HEAD' })).toMatchObject({ isWhole: true, keeps: true, body: '' })
+  })
+
+  test('has its headers by lower-case names, repeated ones joined and cookies as a list', () => {
+    const lines = [
+      'X-A: 1',
+      'Set-Cookie: a=1; Path=/',
+      '__proto__: p',
+      'x-a: 2',
+      'set-cookie: b=2, c',
+      'Content-Length: 0',
+    ]
+    expect(Object.entries(parsed(`HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`, []).headers)).toEqual([
+      ['x-a', '1, 2'],
+      ['set-cookie', ['a=1; Path=/', 'b=2, c']],
+      ['__proto__', 'p'],
+      ['content-length', '0'],
+    ])
   })
 
   test('closes its connection when it says so, or when something comes behind it', () => {
@@ -96,11 +123,6 @@ describe('an answer', () => {
     expect(of('Connection: Close\r\n')).toBe(false)
     expect(of('', 'HTTP/1.1 200')).toBe(false)
     expect(parsed('HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', []).keeps).toBe(true)
-  })
-
-  test('that is compressed although nobody asked is read without its body', () => {
-    const text = 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08'
-    expect(parsed(text, []).answer).toMatchObject({ status: 200, body: '' })
   })
 
   test.each([
@@ -113,9 +135,40 @@ describe('an answer', () => {
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 'not HTTP'],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n', 'not HTTP'],
     [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}`, 'too large'],
+    [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, 'too large'],
     ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(30), 'without end'],
   ])('that is none is refused: %j', (text, why) => {
     expect(() => parsed(text, [])).toThrow(BrokenAnswer)
     expect(() => parsed(text, [])).toThrow(why)
+  })
+})
+
+describe('the beginning of an answer', () => {
+  async function started(text: string, bytesWanted: number): Promise<StartedAnswer & { hasEnough: boolean }> {
+    const { promise, resolve, reject } = Promise.withResolvers<StartedAnswer>()
+    const start = new AnswerStart(bytesWanted, resolve, reject)
+    const parser = new AnswerParser(start)
+    for (const byte of Buffer.from(text, 'latin1')) parser.read(new Uint8Array([byte]))
+    if (parser.isWhole) start.ended()
+    else if (!start.hasEnough) start.failed(new Error('more of it is wanted'))
+    return { ...(await promise), hasEnough: start.hasEnough }
+  }
+
+  test('is as much of the body as is wanted, with the status and the time to wait', async () => {
+    const head = 'HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nContent-Length: 150\r\n\r\n'
+    await expect(started(head + 'x'.repeat(99), 100)).rejects.toThrow('more of it is wanted')
+    const { body, ...facts } = await started(head + 'x'.repeat(120), 100)
+    expect(facts).toEqual({ status: 429, retryAfter: '7', hasEnough: true })
+    expect(Buffer.from(body).toString()).toBe('x'.repeat(100))
+    expect(await started(head + 'x'.repeat(150), 1_000)).toMatchObject({
+      body: Buffer.alloc(150, 'x'),
+      hasEnough: false,
+    })
+  })
+
+  test('that is compressed although nobody asked has no body', async () => {
+    const text = 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08'
+    const { status, body } = await started(text, 2_048)
+    expect([status, body.length]).toEqual([200, 0])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { answering, httpPeer, outboundOf, RawPeer, requestTo } from './peers.ts'
+import { brokenAnswers } from './broken-answers.ts'
+import { answering, httpPeer, outboundOf, requestTo } from './peers.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
@@ -164,51 +165,7 @@ describe('an answer', () => {
     expect(await outbound.fetch(requestTo(peer.url, { method: 'HEAD' }))).toMatchObject({ ok: true })
   })
 
-  const broken: [what: string, bytes: string, code: string][] = [
-    ['a body that is cut off', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc', 'CONNECTION_FAILED'],
-    [
-      'chunks that are cut off',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n',
-      'CONNECTION_FAILED',
-    ],
-    [
-      'chunks that are none',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabcde\r\n',
-      'INVALID_RESPONSE',
-    ],
-    [
-      'gzip that is none',
-      'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nabcde',
-      'INVALID_RESPONSE',
-    ],
-    [
-      'brotli that is none',
-      'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 5\r\n\r\nabcde',
-      'INVALID_RESPONSE',
-    ],
-    ['headers that are cut off', 'HTTP/1.1 200 OK\r\nContent-Le', 'CONNECTION_FAILED'],
-    ['nothing at all', '', 'CONNECTION_FAILED'],
-    ['what is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', 'INVALID_RESPONSE'],
-    ['the status 999', 'HTTP/1.1 999 Blocked\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
-    ['the status 600', 'HTTP/1.1 600 What\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
-    ['the status 099', 'HTTP/1.1 099 What\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
-    [
-      'a switch of protocols',
-      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
-      'INVALID_RESPONSE',
-    ],
-    [
-      '2 MB of headers',
-      `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(2_000_000)}\r\nContent-Length: 2\r\n\r\nok`,
-      'INVALID_RESPONSE',
-    ],
-    [
-      '10,000 headers',
-      `HTTP/1.1 200 OK\r\n${'X: a\r\n'.repeat(10_000)}Content-Length: 2\r\n\r\nok`,
-      'INVALID_RESPONSE',
-    ],
-  ]
-  test.each(broken)('with %s is a failure with a message of its own', async (_what, bytes, code) => {
+  test.each(brokenAnswers)('with %s is a failure with a message of its own', async (_what, bytes, code) => {
     using peer = await answering(bytes)
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`${peer.url}path?key=secret`))
@@ -233,55 +190,5 @@ describe('an answer', () => {
     )
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(peer.url))).toMatchObject({ ok: true, answer: { status: 200 } })
-  })
-})
-
-describe('a body that is read as it arrives', () => {
-  test('begins before it has ended', async () => {
-    using peer = await new RawPeer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n')
-    }).listen()
-    using outbound = outboundOf(['loopback'])
-    const outcome = await outbound.open(requestTo(peer.url))
-    if (!outcome.ok) throw new Error(outcome.message)
-    const reader = outcome.answer.body.getReader()
-    const first = await reader.read()
-    expect(textOf(first.value!)).toBe('first')
-    await reader.cancel()
-    while (peer.open > 0) await new Promise((resolve) => setImmediate(resolve))
-  })
-
-  test('ends with the same codes as one that is read in one go', async () => {
-    using cut = await answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc')
-    using large = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${'a'.repeat(100)}`)
-    using outbound = outboundOf(['loopback'])
-    const codeOf = async (url: string) => {
-      const outcome = await outbound.open(requestTo(url, { answerBytesMax: 99 }))
-      if (!outcome.ok) throw new Error(outcome.message)
-      return new Response(outcome.answer.body).text().then(
-        () => 'whole',
-        (error: unknown) => (error as { code: string }).code,
-      )
-    }
-    expect(await codeOf(cut.url)).toBe('CONNECTION_FAILED')
-    expect(await codeOf(large.url)).toBe('RESPONSE_TOO_LARGE')
-  })
-
-  test('gives its place back when it is cancelled, read to its end, or left lying until the deadline', async () => {
-    using peer = await new RawPeer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
-    }).listen()
-    using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1, waiting: 10 } })
-    const open = async (timeoutMs: number) => {
-      const outcome = await outbound.open(requestTo(peer.url, { timeoutMs }))
-      if (!outcome.ok) throw new Error(outcome.message)
-      return outcome.answer.body
-    }
-    await (await open(20_000)).cancel()
-    expect(await new Response(await open(20_000)).text()).toBe('0123456789')
-    const left = await open(100)
-    const next = await open(20_000)
-    expect(await new Response(left).text().catch((error: unknown) => (error as { code: string }).code)).toBe('TIMEOUT')
-    expect(await new Response(next).text()).toBe('0123456789')
   })
 })

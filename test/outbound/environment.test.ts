@@ -3,7 +3,7 @@ import { fetchCapNeeded, fetchCapVariable } from '../../src/outbound/fetch-cap.t
 import { hanging, httpPeer, RawPeer } from './peers.ts'
 import type { Job, Told } from './requests-process.ts'
 
-const senders = ['outbound', 'poster'] as const
+const senders = ['outbound', 'stream', 'poster'] as const
 const script = new URL('./requests-process.ts', import.meta.url).pathname
 const certificate = (name: string) => new URL(`./certificates/${name}`, import.meta.url).pathname
 

@@ -84,7 +84,7 @@ export function allowList(entries: readonly string[]): AllowList {
   return parsed.allow
 }
 
-export function requestTo(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
+export function requestTo<More extends Partial<OutboundRequest>>(url: string, more: More = {} as More) {
   return {
     url,
     method: 'GET',

@@ -1,11 +1,12 @@
+import type { OutboundOutcome, OutboundStreamRequest } from '../../src/domain/outbound-request.ts'
 import type { Concurrency } from '../../src/outbound/bulkhead.ts'
 import { Poster } from '../../src/outbound/post.ts'
 import { allowList, outboundOf, requestTo } from './peers.ts'
 
 /** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
 export type Job = {
-  /** Requests of workflows, or webhooks. */
-  sender?: 'outbound' | 'poster'
+  /** Requests of workflows, those to models, or webhooks. */
+  sender?: 'outbound' | 'stream' | 'poster'
   allow: string[]
   urls: string[]
   /** The addresses of names; those of others are looked up. */
@@ -26,6 +27,14 @@ if (import.meta.main) {
   using outbound = outboundOf(job.allow, { lookup, ...(concurrency ? { concurrency } : {}) })
   const leaving = new AbortController()
   const hung = (job.hanging ?? []).map((url) => outbound.fetch(requestTo(url, { signal: leaving.signal })))
+  const streamed = async (request: OutboundStreamRequest): Promise<OutboundOutcome> => {
+    const outcome = await outbound.open(request)
+    if (!outcome.ok) return outcome
+    const { status, headers, url } = outcome.answer
+    const parts: Uint8Array[] = []
+    for (let part = await outcome.answer.read(); part; part = await outcome.answer.read()) parts.push(part)
+    return { ok: true, answer: { status, headers, url, body: Buffer.concat(parts) } }
+  }
   const told: Told[] = []
   const poster = new Poster({ allow: allowList(job.allow), version: '1.2.3', lookup })
   for (const url of job.urls) {
@@ -35,7 +44,7 @@ if (import.meta.main) {
       told.push(outcome.ok ? { status: outcome.status, body: new TextDecoder().decode(outcome.answer) } : outcome)
       continue
     }
-    const outcome = await outbound.fetch(request)
+    const outcome = job.sender === 'stream' ? await streamed(request) : await outbound.fetch(request)
     if (!outcome.ok) told.push({ code: outcome.code, message: outcome.message })
     else told.push({ status: outcome.answer.status, body: new TextDecoder().decode(outcome.answer.body) })
   }
