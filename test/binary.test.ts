@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { firstStart } from '../src/cli/first-start.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { executable, millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { call, deploy, init, type Serving, serve as start } from './running-service.ts'
@@ -111,6 +113,29 @@ describe('the first start', () => {
     expect(detail.executionData.finalOutput).toMatchObject({ status: 200, data: JSON.parse(answer.out) })
     expect(detail.executionData.traceSpans[0]!.children.length).toBeGreaterThan(3)
     expect(await second.kill('SIGTERM')).toBe(0)
+  }, 30_000)
+
+  test('that was cut before it could show its key is ended by the next one', async () => {
+    using folder = temporaryFolder()
+    const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+    const elsewhere = { hostname: '127.0.0.1', port: 1, url: 'http://127.0.0.1:1' }
+    const cut = (await firstStart({ store, address: elsewhere }))!
+    await store.close()
+
+    const first = await serve(folder.path)
+    const curl = first
+      .output()
+      .split('\n')
+      .find((line) => line.startsWith('curl '))!
+    expect(JSON.parse((await shell(curl)).out)).toMatchObject({ message: 'Hello, Ada.' })
+    const apiKey = /mrk_\w+/.exec(first.output())![0]
+    expect((await call(`${first.url}/api/workspaces`, apiKey)).status).toBe(200)
+    expect((await call(`${first.url}/api/workspaces`, cut.apiKey)).status).toBe(401)
+    await first.kill('SIGKILL')
+
+    const second = await serve(folder.path)
+    expect(second.output().trim()).toBe(`Millrace listens on ${second.url}`)
+    expect((await call(`${second.url}/api/workspaces`, apiKey)).status).toBe(200)
   }, 30_000)
 
   test('leaves an installation that init made as it is', async () => {

@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { type Command, CommandError } from './command.ts'
-import { createInstallation } from './installation.ts'
+import { createInstallation, renewInstallation } from './installation.ts'
 
 export const init: Command = {
   summary: 'makes the data folder: an owner, a workspace, and a key that is shown this once',
@@ -11,7 +11,7 @@ export const init: Command = {
   async run({ config, terminal, json }) {
     const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
     try {
-      const made = await createInstallation(store, Date.now())
+      const made = (await createInstallation(store, Date.now())) ?? (await renewInstallation(store, Date.now()))
       if (!made) throw new CommandError(`${config.data} holds an installation already. Nothing was changed.`)
       const { userId, workspaceId, apiKey } = made
       if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
@@ -19,6 +19,7 @@ export const init: Command = {
         terminal.say(`${config.data} is ready. Keep the key: it is shown this once.`)
         terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
       }
+      await store.markInstallationSeen()
       return 0
     } finally {
       await store.close()

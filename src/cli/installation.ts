@@ -35,6 +35,21 @@ export async function createInstallation(
   return made ? { userId, workspaceId, apiKey: key.text, signInToken } : undefined
 }
 
+/**
+ * The same for an installation whose first start was cut before anybody could read its key: with another key, and another
+ * link. Undefined, and nothing changed, when there is none.
+ */
+export async function renewInstallation(
+  store: Store,
+  now: number,
+  sample?: WorkflowDocument,
+): Promise<(NewInstallation & { sampleId: string | null }) | undefined> {
+  const { row, text } = firstKey('', now)
+  const signInToken = newToken()
+  const renewed = await store.renewInstallation({ key: row, signInTokenHash: hashToken(signInToken), sample, at: now })
+  return renewed && { ...renewed, apiKey: text, signInToken }
+}
+
 /** Opens the installation in the data folder for one command, and closes it afterwards, whatever happens. */
 export async function withInstallation<Result>(
   config: Config,

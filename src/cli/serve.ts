@@ -43,6 +43,8 @@ export const serve: Command = {
     const { firstStart } = await import('./first-start.ts')
     const first = await firstStart(app)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
+    // Should the disk not take that: a key that is used has been seen, too.
+    if (first) await app.store.markInstallationSeen().catch(() => undefined)
     await stopped
     await app.stop(config.stopGraceMs)
     lock.release()
@@ -163,10 +165,7 @@ function welcome({ address }: App, { apiKey, signInToken, workspaceId, curl }: F
     `  Workspace     ${workspaceId}`,
     `  Sign-in link  ${address.url}/sign-in?token=${signInToken}`,
     '',
-    'A sample workflow is deployed. Run it:',
-    '',
-    curl,
-    '',
+    ...(curl === undefined ? [] : ['A sample workflow is deployed. Run it:', '', curl, '']),
     `Every route: ${address.url}/swagger`,
   ].join('\n')
 }

@@ -33,6 +33,15 @@ export interface Store extends SessionStore, DashboardStore {
   /** Makes the first owner, workspace and key. False, and nothing changed, when there is an owner already. */
   createInstallation(first: NewInstallation): Promise<boolean>
   isInitialised(): Promise<boolean>
+  /**
+   * Puts another key and another link in the place of those that the first start made and that nobody has seen, because it
+   * was cut before it could show them. Undefined, and nothing changed, when they were seen or are in use.
+   */
+  renewInstallation(first: FirstKey): Promise<UnseenInstallation | undefined>
+  /** Whether the first start was cut before it could show what it made. */
+  isUnseen(): Promise<boolean>
+  /** The key and the link were shown. */
+  markInstallationSeen(): Promise<void>
 
   // accounts
   /** Makes an account, its first workspace and its first key. CONFLICT when another account has the e-mail. */
@@ -358,6 +367,14 @@ export type NewInstallation = Omit<NewAccount, 'plan'> & {
   /** A workflow that is deployed at once. */
   sample?: { id: string; document: WorkflowDocument }
 }
+
+/** `sample`: as it should be by now; it is changed as long as nobody else has. */
+export type FirstKey = Pick<NewInstallation, 'signInTokenHash' | 'at'> & {
+  key: Omit<NewKey, 'userId'>
+  sample: WorkflowDocument | undefined
+}
+
+export type UnseenInstallation = { userId: string; workspaceId: string; sampleId: string | null }
 
 /** An account's own plan, null for the installation's, and numbers that go before those of the plan. */
 export type OwnPlan = { plan: PlanName | null; numbers: Partial<PlanNumbers> }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKeyShaped } from '../../src/accounts/keys.ts'
+import { createInstallation } from '../../src/cli/installation.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { call, findKey, json, type Made } from './folder.ts'
 
@@ -16,6 +18,18 @@ describe('init', () => {
     expect(await findKey(path, apiKey)).toMatchObject({ userId, revokedAt: null, roles: { [workspaceId]: 'owner' } })
     expect(statSync(path).mode & 0o777).toBe(0o700)
     for (const file of readdirSync(path)) expect(readFileSync(join(path, file)).includes(apiKey)).toBe(false)
+  })
+
+  test('that was cut before it could show its key gives another one', async () => {
+    using folder = temporaryFolder()
+    const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+    const cut = (await createInstallation(store, Date.now()))!
+    await store.close()
+    const { apiKey, userId } = await json<Made>(folder.path, 'init')
+    expect(userId).toBe(cut.userId)
+    expect(await findKey(folder.path, apiKey)).toMatchObject({ userId })
+    expect(await findKey(folder.path, cut.apiKey)).toBeUndefined()
+    expect((await call(folder.path, 'init')).code).toBe(1)
   })
 
   test('leaves an installation that is there alone', async () => {

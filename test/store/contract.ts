@@ -65,6 +65,43 @@ export function storeContract(name: string, open: OpenStore): void {
         }
       })
 
+      test('whose key and link nobody has seen gets others in their place, until it is told that they were', async () => {
+        const sample = document({ name: 'Sample', blocks: [] })
+        using other = temporaryFolder()
+        const cut = await open(other.path)
+        try {
+          const first = { userId: 'u', email: 'u@example.org', workspaceId: 'w', workspaceName: 'W', at: 2 }
+          const [key, second, third] = [newKey({ userId: 'u' }), newKey({ userId: '' }), newKey({ userId: '' })]
+          const [link, anotherLink] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+          const made = { ...first, key, signInTokenHash: link, sample: { id: 'sample', document: sample } }
+          expect(await cut.createInstallation(made)).toBe(true)
+          expect(await cut.isUnseen()).toBe(true)
+          const moved = { ...sample, description: 'At another address' }
+          const again = { key: second, signInTokenHash: anotherLink, sample: moved, at: 3 }
+          const unseen = { userId: 'u', workspaceId: 'w', sampleId: 'sample' }
+          expect(await cut.renewInstallation(again)).toEqual(unseen)
+          expect(await cut.findKey(key.hash)).toBeUndefined()
+          expect(await cut.findKey(second.hash)).toMatchObject({ userId: 'u', roles: { w: 'owner' } })
+          expect((await cut.getActive('sample'))?.deployment).toMatchObject({ version: 2, document: moved })
+          const session = { hash: new Uint8Array(32), createdAt: 4, expiresAt: 9 }
+          expect(await cut.redeemSignInToken(link, 0, session)).toBeUndefined()
+          await cut.markInstallationSeen()
+          expect(await cut.isUnseen()).toBe(false)
+          expect(await cut.renewInstallation({ ...again, key: third })).toBeUndefined()
+          expect(await cut.redeemSignInToken(anotherLink, 0, session)).toBe('u')
+        } finally {
+          await cut.close()
+        }
+      })
+
+      test('whose key or link is in use keeps it, whatever was written down', async () => {
+        const renewed = () =>
+          store.renewInstallation({ key: newKey({ userId: '' }), signInTokenHash: null, sample: undefined, at: 3 })
+        await store.recordKeyUses([{ keyId: home.keyId, at: 2_000 }])
+        expect(await renewed()).toBeUndefined()
+        expect(await store.findKey(home.key.hash)).toBeDefined()
+      })
+
       test('has its owner as a member of its workspace', async () => {
         const workspace = { id: home.workspaceId, name: 'Main', ownerId: home.userId, createdAt: 1_000 }
         expect(await store.listWorkspaces(home.userId)).toEqual([{ ...workspace, role: 'owner' }])

@@ -52,6 +52,9 @@ export type Operation<Name extends OperationName> = {
 export const operations: { readonly [Name in OperationName]: Operation<Name> } = {
   createInstallation: { writes: true, run: installation.createInstallation },
   isInitialised: { writes: false, run: installation.isInitialised },
+  isUnseen: { writes: false, run: installation.isUnseen },
+  renewInstallation: { writes: true, run: installation.renewInstallation },
+  markInstallationSeen: { writes: true, run: installation.markInstallationSeen },
 
   createUser: { writes: true, run: users.createUser },
   listUsers: { writes: false, run: users.listUsers },

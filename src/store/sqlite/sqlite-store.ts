@@ -166,6 +166,7 @@ async function workerStore(
     // Needed to start: asked of the writer, so that no start waits for a second thread.
     lastSequence: () => writer.call('lastSequence', []),
     isInitialised: () => writer.call('isInitialised', []),
+    isUnseen: () => writer.call('isUnseen', []),
     sealHeads: (length) => writer.call('sealHeads', [length]),
     pendingSubscriptions: () => writer.call('pendingSubscriptions', []),
     listRateWindows: (at) => writer.call('listRateWindows', [at]),

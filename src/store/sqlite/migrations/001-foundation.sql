@@ -19,6 +19,15 @@ CREATE TABLE sign_in_tokens (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What the first start made, as long as nobody has seen its key and its link; then none.
+CREATE TABLE unseen_installation (
+  user_id TEXT NOT NULL,
+  workspace_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  sign_in_hash BLOB,
+  sample_id TEXT
+) STRICT;
+
 -- Who is signed in. A row says until when; it is renewed while it is in use.
 CREATE TABLE sessions (
   hash BLOB NOT NULL PRIMARY KEY,             -- SHA-256 of what the cookie holds
