@@ -28,7 +28,7 @@ export type LogWriterOptions = {
 
 /**
  * Writes down runs that ended, many in one commit: while a group is on its way to the disk the next one gathers, and
- * leaves as soon as the first is done. No timer is involved: a lone run waits for the turn of the loop, no longer.
+ * leaves once those of the first have their answers. No timer is involved: a lone run waits for the turn of the loop, no longer.
  *
  * Healthy → unhealthy when a commit fails for the storage's sake: everything that waits is rejected (the caller of a run
  * that could not be recorded must hear so, never be told of success later), and so is everything that comes. Then the
@@ -109,8 +109,10 @@ export class LogWriter {
 
   /** Resolves when all that waits now is on disk or rejected. */
   async flush(): Promise<void> {
-    this.#pump()
-    while (this.#underWay) await this.#underWay
+    while (this.#underWay || this.#waiting.length > 0) {
+      this.#pump()
+      await this.#underWay
+    }
   }
 
   /** Refuses what comes, and writes what waits. */
@@ -149,7 +151,8 @@ export class LogWriter {
     this.#underWay = this.#write(group).finally(() => {
       this.#rowsUnderWay = 0
       this.#underWay = undefined
-      this.#pump()
+      // Not at once: waking the other thread may cost this one its processor, and callers wait for their answers here.
+      if (this.#waiting.length > 0) setImmediate(() => this.#pump())
     })
   }
 
