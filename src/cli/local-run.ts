@@ -3,15 +3,16 @@ import { type Config, limitsOf } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import type { FileStore } from '../domain/file.ts'
-import { isObject, readInput } from '../domain/input.ts'
+import type { TriggerInput } from '../domain/input.ts'
 import { answerBytesMax } from '../domain/limits.ts'
 import type { RunRecord } from '../domain/log.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import { createRedactor, redactText } from '../domain/redaction.ts'
 import type { RunObserver } from '../domain/run-observer.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
-import { compilePlan, type Plan } from '../engine/plan.ts'
+import type { TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
+import { compilePlan, type Plan, type PlanNode } from '../engine/plan.ts'
 import { Runner } from '../engine/runner.ts'
+import { chooseTrigger, manualInput } from '../http/manual-run.ts'
 import { RunEvents } from '../http/run-events.ts'
 import { createLanguageModels } from '../models/language-models.ts'
 import { createOutbound } from '../outbound/fetch.ts'
@@ -25,8 +26,10 @@ import { build } from './version.ts'
 
 export type LocalRun = {
   document: WorkflowDocument
-  /** JSON data. */
+  /** JSON data, as the trigger takes it; undefined for nothing but samples. */
   input: unknown
+  /** The kind of trigger to start at; undefined for the one that is meant to be run by hand. */
+  trigger?: TriggerKind | undefined
   config: Config
   /** What `{{NAME}}` stands for. */
   environment: Readonly<Record<string, string | undefined>>
@@ -44,15 +47,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const limits = limitsOf(config)
   const priceOf = priceTableOf(config)
   const plan = planOf(request, priceOf)
-  const trigger = plan.triggers.has('manual') ? 'manual' : 'api'
-  const format = plan.triggers.get(trigger)?.format
-  if (!format) throw new CommandError('The workflow has neither a manual trigger nor an API trigger: add one.')
-  const reading = readInput(isObject(request.input) ? request.input : { input: request.input }, format, {
-    samples: true,
-  })
-  if (!reading.ok) {
-    throw new CommandError(reading.details.map(({ message }) => message).join('\n'), 'Give the input with --input.')
-  }
+  const { entry, input } = startOf(request, plan)
   const values = new Map(given(request.environment, plan.environmentNames))
   const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
   const told = progress && progressOf((line) => progress(redactText(line, redactor)))
@@ -79,12 +74,26 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     environmentOf: () => ({ values, redactor }),
   })
   try {
-    const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger } as const
-    const end = await runner.execute({ ...run, input: reading.value, ...(observer ? { observer } : {}) })
+    const trigger = entry.definition.starts ?? 'manual'
+    const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger, entry, input }
+    const end = await runner.execute({ ...run, ...(observer ? { observer } : {}) })
     return end.record
   } finally {
     outbound.stop()
     await sandbox.stop()
+  }
+}
+
+/** Where the run starts, and with what. */
+function startOf({ trigger: wanted, input }: LocalRun, plan: Plan): { entry: PlanNode; input: TriggerInput } {
+  try {
+    const trigger = chooseTrigger(plan, wanted, undefined)
+    if (!trigger) throw new CommandError('The workflow has no trigger that is enabled: add one.')
+    return { entry: trigger.node, input: manualInput(trigger, input, systemClock.now()) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const lines = error.details?.map(({ message }) => message) ?? [error.message]
+    throw new CommandError(lines.join('\n'), wanted === undefined ? 'Give the input with --input.' : undefined)
   }
 }
 

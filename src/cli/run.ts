@@ -5,6 +5,7 @@ import { isObject } from '../domain/input.ts'
 import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
+import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
 import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
@@ -15,7 +16,10 @@ export const run: Command = {
   summary: 'runs a workflow and prints its output; exit 1 when the run failed',
   details: [
     'A file runs here: no service is needed and nothing is stored. The run starts at the manual trigger, else at the API',
-    'trigger; {{NAME}} is read from the environment of this process, and fields without a value take their sample.',
+    'trigger, else at whichever there is, or at the one that --trigger names: {{NAME}} is read from the environment of this',
+    'process, and fields without a value take their sample. What --input is, depends on the trigger: fields; for a webhook',
+    'the body, or { "body", "headers", "query", "method" }; for a chat the message, or { "input", "conversationId",',
+    '"history" }; for a schedule { "dueAt" }, which is now unless it says something else.',
     'An id names a workflow that is deployed on the service.',
     'With --stream, text of language models is printed as it is generated, and the output only when there was none; with',
     '--json too, that text goes to standard error and the envelope to standard output.',
@@ -23,6 +27,7 @@ export const run: Command = {
   arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id of a deployed workflow' }],
   flags: {
     input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
+    trigger: { value: 'KIND', description: `where a file's run starts: ${triggerKinds.join(', ')}` },
     stream: { description: 'print text as it is generated' },
     verbose: { description: 'tell what each block does, even when nobody watches a terminal' },
   },
@@ -32,14 +37,17 @@ export const run: Command = {
     'run hello.json',
     'run hello.json --input \'{"name": "Ada"}\'',
     'run hello.json --input @order.json --json',
+    'run on-push.json --trigger webhook --input @push.json',
     'run ask.json --input \'{"question": "Why?"}\' --stream',
     'run 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --input \'{"name": "Ada"}\'',
   ],
   async run(call) {
     const wanted = call.arguments[0]!
+    const trigger = triggerOf(call)
     const input = await inputOf(call)
-    if (existsSync(wanted)) return runFile(call, wanted, input)
+    if (existsSync(wanted)) return runFile(call, wanted, { input, trigger })
     if (/\.json$|[\\/]/.test(wanted)) throw new CommandError(`There is no file ${wanted}.`)
+    if (trigger) throw new UsageError('--trigger is for files: on the service a run by id starts at the API trigger.')
     return runOnService(call, wanted, input)
   },
 }
@@ -56,7 +64,9 @@ type Envelope = {
   metadata: { duration?: number | null; startTime?: string | null; endTime?: string | null }
 }
 
-async function runFile(call: Call, path: string, input: unknown): Promise<ExitCode> {
+type Start = { input: unknown; trigger: TriggerKind | undefined }
+
+async function runFile(call: Call, path: string, start: Start): Promise<ExitCode> {
   const { terminal, config, environment } = call
   const [file] = readWorkflowFiles([path])
   const reading = readDocument(file?.value)
@@ -67,7 +77,7 @@ async function runFile(call: Call, path: string, input: unknown): Promise<ExitCo
   const watched = text ? call.switches.has('verbose') : terminal.interactive || call.switches.has('verbose')
   const record = await runLocally({
     document: reading.document,
-    input: input ?? {},
+    ...start,
     config,
     environment,
     progress: watched ? (line) => terminal.say(line) : undefined,
@@ -176,6 +186,14 @@ function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: S
     terminal.say(redactText(told, secrets))
   }
   return success ? 0 : 1
+}
+
+/** What `--trigger` says; undefined without it. */
+function triggerOf({ flags }: Call): TriggerKind | undefined {
+  const named = flags['trigger']
+  const kind = triggerKinds.find((each) => each === named)
+  if (kind || named === undefined) return kind
+  throw new UsageError(`"${named}" is no kind of trigger: ${triggerKinds.join(', ')}.`, 'More: millrace run --help')
 }
 
 /** What `--input` says; undefined without it. */

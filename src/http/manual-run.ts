@@ -77,7 +77,7 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
   switch (node.definition.starts) {
     case 'webhook': {
       const isRequest = Object.keys(sent).every((name) => Object.hasOwn(noRequest, name))
-      const request = isRequest ? { ...noRequest, ...sent } : { ...noRequest, body: sent }
+      const request = isRequest ? { ...noRequest, ...sent } : { ...noRequest, body: given }
       return { input: request, fields: request }
     }
     case 'schedule': {

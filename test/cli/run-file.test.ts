@@ -51,6 +51,46 @@ test('the manual trigger goes before the API trigger', async () => {
   expect((await run(both, [])).out).toContain('by hand')
 })
 
+const hook = block('hook', 'webhook_trigger', { path: 'orders', methods: ['POST', 'PUT'] })
+const heard = (text: string, ...triggers: ReturnType<typeof block>[]) =>
+  document({ blocks: [...triggers, says(text)], edges: triggers.map(({ id }) => `${id} > say`), variables })
+const said = async (value: unknown, ...words: string[]) => {
+  const { code, out, words: told } = await run(value, words)
+  return code === 0 ? (JSON.parse(out) as { said: string }).said : told
+}
+const webhookText = '<webhook.method> <webhook.body> <webhook.headers.x-a>'
+
+test('a webhook is started with a body, whatever it is, or with a request', async () => {
+  const flow = heard(webhookText, hook)
+  expect(await said(flow, '--input', '{"n":1}')).toBe('POST {"n":1} ')
+  expect(await said(flow, '--input', '[1,2]')).toBe('POST [1,2] ')
+  expect(await said(flow, '--input', '{"method":"PUT","headers":{"x-a":"b"},"body":"text"}')).toBe('PUT text b')
+  expect(await said(flow)).toBe('POST  ')
+})
+
+test('a chat is started with a message, a schedule with now or the time that is given', async () => {
+  const chat = heard('<chat.input> <chat.history>', block('chat', 'chat_trigger', { identifier: 'help' }))
+  expect(await said(chat, '--input', '"Hello"')).toBe('Hello []')
+  const history = [{ role: 'user', content: 'Hi' }]
+  expect(await said(chat, '--input', JSON.stringify({ input: 'Hello', history }))).toBe(
+    `Hello ${JSON.stringify(history)}`,
+  )
+  const schedule = heard('<schedule.dueAt>', block('plan', 'schedule', { cron: '0 9 * * *' }))
+  expect(await said(schedule)).toMatch(/^20\d\d-.*Z$/)
+  expect(await said(schedule, '--input', '{"dueAt":"2026-01-01T09:00:00.000Z"}')).toBe('2026-01-01T09:00:00.000Z')
+})
+
+test('--trigger names the one to start at, where the workflow has several', async () => {
+  const flow = heard(webhookText, block('start', 'api_trigger'), hook)
+  expect(await said(flow, '--input', '{"n":1}')).toBe('  ')
+  expect(await said(flow, '--input', '{"n":1}', '--trigger', 'webhook')).toBe('POST {"n":1} ')
+  expect(await said(flow, '--trigger', 'chat')).toContain('The workflow has no chat trigger that is enabled.')
+  expect((await run(flow, ['--trigger', 'hook'])).code).toBe(2)
+  const terminal = new MemoryTerminal({})
+  const words = ['run', '3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21', '--trigger', 'chat']
+  expect(await runCommandLine(words, { terminal, environment: {} })).toBe(2)
+})
+
 test('the input may come from a file or from standard input', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'input.json')
