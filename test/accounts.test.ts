@@ -1,11 +1,8 @@
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import { executable, millrace, temporaryFolder } from './executable.ts'
+import './built.ts'
+import { millrace, temporaryFolder } from './executable.ts'
 import { type Installation, init, type Serving, serve as start } from './running-service.ts'
-
-beforeAll(() => {
-  executable()
-}, 120_000)
 
 const started: Serving[] = []
 const folders: Disposable[] = []

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import './built.ts'
 import { millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { allExecutions, call, deploy, init, keepCalling, serve } from './running-service.ts'

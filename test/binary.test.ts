@@ -1,17 +1,14 @@
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { firstStart } from '../src/cli/first-start.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import './built.ts'
 import { executable, millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { call, deploy, init, type Serving, serve as start } from './running-service.ts'
 
 const samples = resolve(import.meta.dir, '..', 'samples')
-
-beforeAll(() => {
-  executable()
-}, 120_000)
 
 const started: Serving[] = []
 /** Starts the service; whatever becomes of the test, it does not outlive it. */

@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { executable, millrace, temporaryFolder } from './executable.ts'
+import './built.ts'
+import { millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { ModelServer } from './models/model-server.ts'
-
-beforeAll(() => {
-  executable()
-}, 120_000)
 
 test('the executable asks a language model: the providers lie inside, and the price file is read', async () => {
   using folder = temporaryFolder()

@@ -1,3 +1,4 @@
+import './built.ts'
 import { cleanEnvironment, executable, millrace } from './executable.ts'
 
 export type Installation = { userId: string; workspaceId: string; apiKey: string }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type AsyncExecutionResult, SimStudioClient, SimStudioError } from 'simstudio-ts-sdk'
-import { executable, millrace, temporaryFolder } from './executable.ts'
+import './built.ts'
+import { millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from './running-service.ts'
 
@@ -12,7 +13,6 @@ let client: SimStudioClient
 let workflowId: string
 
 beforeAll(async () => {
-  executable()
   folder = temporaryFolder()
   installation = await init(folder.path)
   service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })

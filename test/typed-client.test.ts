@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import openapiTypes from 'openapi-typescript'
-import { executable, temporaryFolder } from './executable.ts'
+import './built.ts'
+import { temporaryFolder } from './executable.ts'
 import { type Installation, init, type Serving, serve } from './running-service.ts'
 
 const root = resolve(import.meta.dir, '..')
@@ -11,7 +12,6 @@ let folder: ReturnType<typeof temporaryFolder>
 let installation: Installation
 let service: Serving
 beforeAll(async () => {
-  executable()
   folder = temporaryFolder()
   installation = await init(join(folder.path, 'data'))
   service = await serve(join(folder.path, 'data'))

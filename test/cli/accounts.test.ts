@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyPassword } from '../../src/accounts/passwords.ts'
 import { hashToken, linkAgeMaxMs } from '../../src/accounts/sessions.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
+import '../built.ts'
 import { executable, temporaryFolder } from '../executable.ts'
 import { call, findKey, json, type Made, withStore } from './folder.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import '../built.ts'
 import { millrace, temporaryFolder } from '../executable.ts'
 import { S3Server } from '../files/s3-server.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import '../built.ts'
 import { cleanEnvironment, executable, millrace, temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { deploy, init, type Serving, serve } from '../running-service.ts'

@@ -45,20 +45,30 @@ const noise = () =>
 
 let left = Number(wanted)
 async function record(): Promise<void> {
+  const executionId = newExecutionId()
+  try {
+    await writer.append(runRecord({ executionId, workflowId, workspaceId, ...noise() }))
+    left -= 1
+    say(`+${executionId}`)
+    // So that the writer's thread keeps up, and is sent no group, whose flush would cover what the journal had.
+    if (manner === 'read') await Bun.sleep(5)
+  } catch (error) {
+    say(`-${executionId} ${(error as { code?: string }).code ?? error}`)
+    await Bun.sleep(5)
+  }
+}
+
+async function recordAll(): Promise<void> {
+  while (left > 0) await record()
+}
+
+const together = () => Array.from({ length: Number(atOnce) }, record)
+
+/** One after the other for a while, then all at once for a while. The journal takes some of the former, none of the latter. */
+async function recordUnevenly(): Promise<void> {
   while (left > 0) {
-    const executionId = newExecutionId()
-    try {
-      await writer.append(runRecord({ executionId, workflowId, workspaceId, ...noise() }))
-      left -= 1
-      say(`+${executionId}`)
-      // So that few end together at one time and many at another.
-      // So that the writer's thread keeps up, and is sent no group, whose flush would cover what the journal had.
-      if (manner === 'read') await Bun.sleep(5)
-      if (manner === 'uneven' && Math.random() < 0.5) await Bun.sleep(Math.random() * 30)
-    } catch (error) {
-      say(`-${executionId} ${(error as { code?: string }).code ?? error}`)
-      await Bun.sleep(5)
-    }
+    for (let alone = Math.random() * 150; alone > 0; alone -= 1) await record()
+    for (let crowds = Math.random() * 4; crowds > 0; crowds -= 1) await Promise.all(together())
   }
 }
 
@@ -67,7 +77,7 @@ const reader = manner === 'read' ? new Database(databasePath(directory), { reado
 reader?.run('BEGIN')
 reader?.query('SELECT count(*) FROM logs').get()
 say('ready')
-await Promise.all(Array.from({ length: Number(atOnce) }, record))
+await (manner === 'uneven' ? recordUnevenly() : Promise.all(Array.from({ length: Number(atOnce) }, recordAll)))
 await writer.stop()
 reader?.close()
 await store.close()

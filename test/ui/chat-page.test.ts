@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { executable, temporaryFolder } from '../executable.ts'
+import '../built.ts'
+import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
 import { deploy, type Serving, serve } from '../running-service.ts'
@@ -17,7 +18,6 @@ let browser: Browser
 let answer: (question: string) => ScriptedAnswer = (question) => ({ text: [`You said: ${question}`] })
 
 beforeAll(async () => {
-  executable()
   folder = temporaryFolder()
   service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
   const printed = (pattern: RegExp) => pattern.exec(service.output())?.[1] ?? ''

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { executable } from '../executable.ts'
+import '../built.ts'
 import { block, document as draft } from '../make.ts'
 import { type Visit, visit } from './browser.ts'
 
@@ -9,7 +9,6 @@ setDefaultTimeout(60_000)
 let visiting: Visit
 let evil: Bun.Server<undefined>
 beforeAll(async () => {
-  executable()
   visiting = await visit()
   evil = Bun.serve({
     hostname: '127.0.0.1',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import '../built.ts'
 import { millrace } from '../executable.ts'
 import { block, document } from '../make.ts'
 import { call, deploy } from '../running-service.ts'
