@@ -1,6 +1,7 @@
 /**
  * A receiver of webhooks in a process of its own: takes what comes to `/ok…`, never answers what comes to `/hang…`, and says
- * at `/counts` how many came since it was last asked, and how long after their runs had ended. Prints its port.
+ * at `/counts` how many came since it was last asked, and how long after their runs had ended (`/taken`: only how many, and
+ * goes on counting). Prints its port.
  */
 export type SinkCounts = {
   taken: number
@@ -10,6 +11,21 @@ export type SinkCounts = {
   max: number
   firstAt: number
   lastAt: number
+}
+
+/** Starts one. */
+export async function startSink() {
+  const server = Bun.spawn([process.execPath, import.meta.path], { stdout: 'pipe' })
+  const { value } = await server.stdout.getReader().read()
+  const port = Number(new TextDecoder().decode(value))
+  const ask = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`)
+  return {
+    /** Every name is a host of its own. */
+    url: (path: 'ok' | 'hang', name: string) => `http://${name}.localhost:${port}/${path}`,
+    taken: async () => Number(await (await ask('/taken')).text()),
+    counts: async () => (await (await ask('/counts')).json()) as SinkCounts,
+    stop: () => server.kill(),
+  }
 }
 
 if (import.meta.main) {
@@ -36,6 +52,7 @@ if (import.meta.main) {
         lastAt = now
         return new Response('ok')
       }
+      if (path === '/taken') return new Response(String(latencies.length))
       latencies.sort((one, other) => one - other)
       const counts = {
         taken: latencies.length,
