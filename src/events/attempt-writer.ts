@@ -71,4 +71,4 @@ export class AttemptWriter {
 type Entry = { attempt: EndedAttempt; resolve(): void; reject(error: unknown): void }
 
 const groupMax = 512
-const gatherMs = 10
+const gatherMs = 5
