@@ -13,8 +13,8 @@ export type Write = LogWrite | JobWrite | ChatWrite
 export type LogWrite = { kind: 'log'; row: LogRow; output: Uint8Array | null; claim?: RequestClaim }
 
 export type JobWrite =
-  /** Refused, and there is no job, when its claim is. */
-  | { kind: 'job'; row: NewJob; claim?: Claim }
+  /** Refused, and there is no job, when its claim is. `chars`: roughly what its input has, where that is sealed when it is read. */
+  | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts, or goes on. */
   | { kind: 'job-start'; executionId: string; at: number }
   /** What it takes to go on behind a step of a job. `number` counts from 1 in each job; `content` is sealed. */
@@ -42,7 +42,7 @@ export function lengthOfWrite(write: Write): number {
     case 'log':
       return write.row.finalOutput.length + write.row.traceSpans.length + (write.output?.length ?? 0)
     case 'job':
-      return write.row.input.length
+      return write.chars ?? write.row.input.length
     case 'job-start':
     case 'schedule':
       return 0

@@ -1,7 +1,31 @@
-import type { Job, JobFacts } from '../domain/job.ts'
+import type { Claim } from '../domain/claim.ts'
+import type { TriggerInput } from '../domain/input.ts'
+import type { Job, JobFacts, NewJob } from '../domain/job.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
+import type { JobWrite } from '../domain/write.ts'
 import type { Journal } from './journal.ts'
+
+export type AcceptanceFacts = {
+  input: TriggerInput
+  claim: Claim | undefined
+  seal(text: string, executionId: string): Uint8Array
+}
+
+/** The write that accepts a job. Its input is sealed when it is read: of a run that is over by then nobody needs it. */
+export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts): JobWrite {
+  const text = JSON.stringify(input)
+  let sealed: Uint8Array | undefined
+  const row = {
+    ...facts,
+    get input() {
+      sealed ??= seal(text, facts.executionId)
+      return sealed
+    },
+  }
+  const write = { kind: 'job' as const, row, chars: text.length }
+  return claim ? { ...write, claim } : write
+}
 
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
 type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>

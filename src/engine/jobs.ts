@@ -8,6 +8,7 @@ import type { RunRecord } from '../domain/log.ts'
 import type { JobWrite } from '../domain/write.ts'
 import type { Deployment } from './deployments.ts'
 import { JobQueue } from './job-queue.ts'
+import { acceptance } from './job-record.ts'
 import type { JobRequest } from './job-request.ts'
 import type { JobStore } from './job-store.ts'
 import { type ActiveJob, endJob, failJob, resumeJob, stepsOf, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
@@ -140,8 +141,7 @@ export class Jobs {
       else this.#queue.withdraw(executionId)
     }
     try {
-      const row = { ...job, version, trigger, input: seal(JSON.stringify(input), executionId) }
-      const writing = write(claim ? { kind: 'job', row, claim } : { kind: 'job', row })
+      const writing = write(acceptance({ ...job, version, trigger }, { input, claim, seal }))
       if (startsNow && !claim) {
         // A run that acts on nothing is over by the time that it would be on disk: then both are one commit.
         isLed = true

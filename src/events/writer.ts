@@ -47,6 +47,8 @@ export class LogWriter {
   readonly #onOwing: LogWriterOptions['onOwing']
   readonly #fold = createFold()
   #waiting: Entry[] = []
+  /** Of those, runs that were accepted and have not ended. */
+  readonly #jobsWaiting = new Map<string, Entry>()
   #charsWaiting = 0
   /** Rows of the group under way. */
   #rowsUnderWay = 0
@@ -93,7 +95,20 @@ export class LogWriter {
       }
       const { rawOutput, executionId } = row
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
-      this.#enqueue(logWrite(row, output, claim), acknowledge, reject)
+      const job = row.createdAt === null ? undefined : this.#withdrawJob(executionId)
+      const write = logWrite(row, output, claim)
+      if (!job) return this.#enqueue(write, acknowledge, reject)
+      this.#enqueue(
+        write,
+        () => {
+          job.resolve(undefined)
+          acknowledge()
+        },
+        (error) => {
+          job.reject(error)
+          reject(error)
+        },
+      )
     })
   }
 
@@ -134,8 +149,20 @@ export class LogWriter {
   #enqueue(write: Write, resolve: Entry['resolve'], reject: (error: unknown) => void): void {
     const chars = lengthOfWrite(write) + rowChars
     this.#charsWaiting += chars
-    this.#waiting.push({ write, chars, resolve, reject })
+    const entry = { write, chars, resolve, reject }
+    this.#waiting.push(entry)
+    if (write.kind === 'job' && !write.claim) this.#jobsWaiting.set(write.row.executionId, entry)
     this.#pumpSoon()
+  }
+
+  /** A run that ends before it was written down that it was accepted need not be a job: the entry says it all. */
+  #withdrawJob(executionId: string): Entry | undefined {
+    const entry = this.#jobsWaiting.get(executionId)
+    if (!entry) return undefined
+    this.#jobsWaiting.delete(executionId)
+    this.#waiting.splice(this.#waiting.lastIndexOf(entry), 1)
+    this.#charsWaiting -= entry.chars
+    return entry
   }
 
   /** After the runs that end in the same turn of the loop, so that the first of many does not leave alone. */
@@ -164,10 +191,12 @@ export class LogWriter {
       chars += entry.chars
       count += 1
     }
-    if (count < this.#waiting.length) return this.#waiting.splice(0, count)
-    const all = this.#waiting
-    this.#waiting = []
-    return all
+    const group = count < this.#waiting.length ? this.#waiting.splice(0, count) : this.#waiting
+    if (group === this.#waiting) this.#waiting = []
+    if (this.#jobsWaiting.size > 0) {
+      for (const { write } of group) if (write.kind === 'job') this.#jobsWaiting.delete(write.row.executionId)
+    }
+    return group
   }
 
   /** Never rejects: every entry of the group learns its outcome. */
@@ -212,6 +241,7 @@ export class LogWriter {
   #fail(error: AppError, group: Entry[]): void {
     const lost = [...group, ...this.#waiting]
     this.#waiting = []
+    this.#jobsWaiting.clear()
     for (const entry of lost) this.#reject(entry, unavailable(error.message, error.retryAfterS))
     if (this.#unhealthy) return
     this.#unhealthy = error

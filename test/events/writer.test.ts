@@ -35,6 +35,7 @@ async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: numbe
   })
   const { workflowId, workspaceId } = home
   return {
+    home,
     store,
     gate,
     clock,
@@ -117,6 +118,37 @@ describe('group commit', () => {
     await it.append()
     expect(it.gate.groups).toEqual([1])
     expect(it.clock.pending).toBe(0)
+  })
+
+  test('a run that ends before it is on disk that it was accepted is one write, and both are told of it', async () => {
+    await using it = await world()
+    const { executionId } = runRecord()
+    let sealed = 0
+    const row = {
+      ...{ executionId, version: 1, trigger: 'webhook' as const, createdAt: 5, startedAt: 5 },
+      ...{ workflowId: it.home.workflowId, workspaceId: it.home.workspaceId },
+      get input() {
+        sealed += 1
+        return new Uint8Array([1])
+      },
+    }
+    it.gate.close()
+    const other = it.append()
+    const accepted = it.writer.write({ kind: 'job', row, chars: 1 })
+    const ended = it.append({ executionId, createdAt: 5 })
+    await it.gate.arrival()
+    expect([it.gate.groups, it.writer.rowsWaiting, sealed]).toEqual([[2], 2, 0])
+    it.gate.open()
+    expect(await accepted).toBeUndefined()
+    await Promise.all([other, ended])
+    expect(await it.recorded()).toContain(executionId)
+    expect(await it.store.getJob(executionId)).toBeUndefined()
+
+    it.gate.broken = true
+    const refused = it.writer.write({ kind: 'job', row: { ...row, executionId: 'two' }, chars: 1 })
+    const lost = it.append({ executionId: 'two', createdAt: 5 })
+    for (const each of [refused, lost]) expect(await rejectionOf(each)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    expect(await it.store.getJob('two')).toBeUndefined()
   })
 
   test('entries are numbered in the order of recording, also when the clock goes back', async () => {
