@@ -63,7 +63,8 @@ export async function serve(
         },
       }
     }
-    await Promise.race([next, ended.promise])
+    // Its output may end before it does.
+    await Promise.race([next, ended.promise.then(() => server.exited)])
     if (server.exitCode !== null) throw new Error(`serve ended with ${server.exitCode}: ${printed.err}`)
   }
 }

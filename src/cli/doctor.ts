@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { AppError, messageOf } from '../domain/errors.ts'
+import { messageOf } from '../domain/errors.ts'
 import { parseAllowList } from '../outbound/addresses.ts'
-import { isServed, takeLock } from '../store/lock.ts'
+import { serverOf } from '../store/lock.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
@@ -57,15 +57,16 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
   const folder = resolve(config.data)
   const found = [...examineSettings(config, settings), examineFolder(folder)]
   if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
+  const { served, service } = examineLock(folder)
   return [
     ...found,
     examineDisk(folder, config),
-    examineLock(folder),
+    service,
     examineDatabase(folder),
-    ...examineJournal(folder, isServed(folder)),
+    ...examineJournal(folder, served),
     examineKey(folder, config),
     ...examineWebhooks(folder, now),
-    ...examineSchedules(folder, now, isServed(folder)),
+    ...examineSchedules(folder, now, served),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
@@ -113,19 +114,15 @@ function examineFolder(folder: string): Diagnosis {
   return { check, state: 'ok', message: `${folder} can be written to.` }
 }
 
-/** Takes the lock for a moment: the operating system knows whether somebody holds it, and nothing else does. */
-function examineLock(folder: string): Diagnosis {
+function examineLock(folder: string): { served: boolean; service: Diagnosis } {
   const check = 'service'
   try {
-    takeLock(folder).release()
-    return { check, state: 'ok', message: 'No service runs on the folder.' }
+    const who = serverOf(folder)
+    const message = who === undefined ? 'No service runs on the folder.' : `A service runs on the folder: ${who}.`
+    return { served: who !== undefined, service: { check, state: 'ok', message } }
   } catch (error) {
-    if (error instanceof AppError && error.code === 'CONFLICT') {
-      const who = /process \d+/.exec(error.message)?.[0] ?? 'another process'
-      return { check, state: 'ok', message: `A service runs on the folder: ${who}.` }
-    }
     const advice = 'Let the user that runs the service own the folder and everything in it.'
-    return { check, state: 'broken', message: messageOf(error), advice }
+    return { served: false, service: { check, state: 'broken', message: messageOf(error), advice } }
   }
 }
 

@@ -16,17 +16,8 @@ export type DirectoryLock = { release(): void }
  */
 export function takeLock(directory: string): DirectoryLock {
   const pidFile = join(directory, 'millrace.pid')
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
-  try {
-    database.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever written to it: a full disk must not keep the service from starting.
-    database.run('PRAGMA journal_mode = MEMORY')
-    database.run('BEGIN IMMEDIATE')
-  } catch (error) {
-    database.close()
-    throw lockError(error, directory, pidFile)
-  }
+  // Long enough for whoever only looks (`serverOf`), at the same moment, to be done.
+  const database = holdLock(directory, 50)
   writePid(pidFile)
   let held = true
   return {
@@ -41,24 +32,38 @@ export function takeLock(directory: string): DirectoryLock {
   }
 }
 
-/** Whether a service runs on the directory: takes the lock for a moment. */
-export function isServed(directory: string): boolean {
+/** Which process serves from the directory, in words, as far as it is known; undefined when none does. Throws as `takeLock`. */
+export function serverOf(directory: string): string | undefined {
   try {
-    takeLock(directory).release()
-    return false
+    holdLock(directory, 0).close()
+    return undefined
   } catch (error) {
-    return error instanceof AppError && error.code === 'CONFLICT'
+    if (error instanceof AppError && error.code === 'CONFLICT') return whoHolds(directory)
+    throw error
   }
 }
 
-function lockError(error: unknown, directory: string, pidFile: string): AppError {
+function holdLock(directory: string, waitMs: number): Database {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
+  try {
+    database.run(`PRAGMA busy_timeout = ${waitMs}`)
+    // Nothing is ever written to it: a full disk must not keep the service from starting.
+    database.run('PRAGMA journal_mode = MEMORY')
+    database.run('BEGIN IMMEDIATE')
+    return database
+  } catch (error) {
+    database.close()
+    throw lockError(error, directory)
+  }
+}
+
+function lockError(error: unknown, directory: string): AppError {
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
-    const pid = pidIn(pidFile)
-    const who = pid === undefined ? 'another process' : `process ${pid}`
     return new AppError(
       'CONFLICT',
-      `${directory} is served by ${who} already. Stop it first, or choose another directory with --data.`,
+      `${directory} is served by ${whoHolds(directory)} already. Stop it first, or choose another directory with --data.`,
     )
   }
   return new AppError(
@@ -66,6 +71,11 @@ function lockError(error: unknown, directory: string, pidFile: string): AppError
     `${directory} cannot be locked (${messageOf(error)}). Check its owner, its mode and the disk.`,
     { cause: error },
   )
+}
+
+function whoHolds(directory: string): string {
+  const pid = pidIn(join(directory, 'millrace.pid'))
+  return pid === undefined ? 'another process' : `process ${pid}`
 }
 
 /** For the message to a second process only: a full disk must not keep the service from starting. */

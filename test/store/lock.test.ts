@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
-import { takeLock } from '../../src/store/lock.ts'
+import { serverOf, takeLock } from '../../src/store/lock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { smallDisk } from './small-disk.ts'
 
@@ -64,6 +64,20 @@ test('one process cannot take it twice either, and can after releasing it', () =
   expect(refusal(join(folder.path, 'new')).code).toBe('CONFLICT')
   again.release()
   expect(existsSync(join(folder.path, 'new', 'millrace.pid'))).toBe(false)
+})
+
+test('whoever only looks is told, and keeps nobody from starting', async () => {
+  using folder = temporaryFolder()
+  expect(serverOf(folder.path)).toBeUndefined()
+  const script = `const { serverOf } = require(${JSON.stringify(lockModule)}); console.log('looks'); for (;;) serverOf(${JSON.stringify(folder.path)})`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+  await child.stdout.getReader().read()
+  for (let start = 0; start < 100; start += 1) takeLock(folder.path).release()
+  child.kill('SIGKILL')
+  await child.exited
+  const lock = takeLock(folder.path)
+  expect(serverOf(folder.path)).toBe(`process ${process.pid}`)
+  lock.release()
 })
 
 test('a missing process id only makes the message shorter', () => {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isServed } from '../lock.ts'
+import { serverOf } from '../lock.ts'
 import { Executor } from './executor.ts'
 import { storageError, unavailable } from './failures.ts'
 import { inspectJournal } from './inspect-journal.ts'
@@ -48,7 +48,7 @@ function followsJournal(path: string): boolean {
 
 function takeInJournal(path: string): void {
   // What lies behind the damage only the service may take in, which knows that nobody else writes there.
-  const problem = inspectJournal(path, isServed(dirname(path)))?.problem
+  const problem = inspectJournal(path, serverOf(dirname(path)) !== undefined)?.problem
   if (problem !== undefined) {
     throw unavailable(`Its journal is damaged: ${problem}. Start the service first: it takes in all that can be read`)
   }

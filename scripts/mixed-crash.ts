@@ -1,0 +1,11 @@
+import { crashMixed } from '../test/mixed-crash.ts'
+
+/** `bun scripts/mixed-crash.ts [rounds]`: the long version of the test of kill -9 under everything at once. */
+const [rounds = 50] = process.argv.slice(2).map(Number)
+const { startedInMs, ...report } = await crashMixed({
+  rounds,
+  random: Math.random,
+  progress: (round, acknowledged) => console.error(`round ${round}: ${acknowledged} runs acknowledged so far`),
+})
+const slowestStartMs = Math.round(Math.max(...startedInMs))
+console.log(JSON.stringify({ ...report, slowestStartMs }, null, 1))
