@@ -81,6 +81,17 @@ export async function findWorkflow(
   return row as WorkflowRow
 }
 
+/** The same of one that may have been deleted: what its runs left is there until retention, and so is who may see it. */
+export async function assertMayOfRuns(
+  { store }: Pick<Services, 'store'>,
+  caller: Caller,
+  id: string,
+  need: Need,
+): Promise<void> {
+  const row = (await store.getWorkflow(id)) ?? (await store.findDeletedWorkflow(id))
+  assertMay(caller, row?.workspaceId, need, 'workflow')
+}
+
 /**
  * The workspace that a request means: the one it names; else the only one that its caller can see; else the only one that
  * belongs to the caller, so that being let into another one's workspace never changes what calls mean.

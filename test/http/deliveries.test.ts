@@ -86,6 +86,21 @@ describe('the deliveries of a workflow', () => {
     expect(wrong.json.details.map(({ path }: Parsed) => path)).toEqual(['state', 'limit'])
   })
 
+  test('that was deleted are listed, sent again and cancelled as before, by those who may', async () => {
+    const { workflowId, path, idOf, keyOf, end } = await workflowWith(['a'], 4)
+    await end(keyOf(0), failed)
+    await end(keyOf(1), failed)
+    expect((await world.call('DELETE', `/api/workflows/${workflowId}`)).status).toBe(204)
+    expect(idsOf((await world.get(path)).json)).toEqual([idOf(3), idOf(2), idOf(1), idOf(0)])
+    expect((await world.get(`${path}/${idOf(0)}`)).json.state).toBe('failed')
+    expect((await world.post(`${path}/${idOf(0)}/resend`)).json.state).toBe('pending')
+    expect((await world.post(`${path}/${idOf(2)}/cancel`)).json.state).toBe('cancelled')
+    const since = new Date(endedAt - 1_000).toISOString()
+    expect((await world.post(`${path}/resend-failed`, { since })).json).toEqual({ resent: 1 })
+    expect((await world.get(path, { key: world.stranger })).status).toBe(404)
+    expect((await world.post(`${path}/${idOf(0)}/cancel`, undefined, { key: world.stranger })).status).toBe(404)
+  })
+
   test('are filtered by their webhook, deleted or not', async () => {
     const { workflowId, path, idOf, keyOf, end } = await workflowWith(['a', 'b'], 3)
     await end(keyOf(1, 1), failed)

@@ -8,7 +8,7 @@ import { readTime } from '../../domain/iso-time.ts'
 import { oneOf } from '../../domain/one-of.ts'
 import type { DeliveryRow } from '../../store/store.ts'
 import { answers } from '../answers.ts'
-import { findWorkflow } from '../auth.ts'
+import { assertMayOfRuns } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../cursor.ts'
 import { attemptAnswer, deliveryAnswer } from '../delivery-answer.ts'
@@ -21,7 +21,7 @@ import { DeliveryDetail, DeliveryList, Resent } from '../webhook-answers.ts'
 const pageMax = 1_000
 const pageDefault = 100
 
-/** What was sent to receivers of a workflow's webhooks: `/api/workflows/<id>/deliveries`. */
+/** What was sent to receivers of a workflow's webhooks, deleted or not: `/api/workflows/<id>/deliveries`. */
 export function deliveryRoutes(services: Services, door: Door) {
   const { store, deliveries, settings } = services
   return new Elysia({ prefix: '/api/workflows/:id/deliveries' })
@@ -29,7 +29,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       '',
       async ({ request, set, params: { id } }) => {
         const caller = await door.enter(request, set)
-        await findWorkflow(services, caller, id, 'read')
+        await assertMayOfRuns(services, caller, id, 'read')
         const { state, webhookId, limit, cursor } = readQuery(request.url)
         const scope: CursorScope = { of: id, order: 'desc', filters: JSON.stringify([state, webhookId]) }
         const after = positionOf(cursor, scope)
@@ -46,7 +46,8 @@ export function deliveryRoutes(services: Services, door: Door) {
           summary: 'List deliveries',
           description:
             'What runs of the workflow owe to its webhooks, those of the newest runs first. A page may be short, or empty, ' +
-            'and have a cursor.',
+            'and have a cursor. Deliveries stay as long as the log entries of their runs, also when the workflow is ' +
+            'deleted: they can be listed, sent again and cancelled by its id.',
           tag: 'Webhooks',
           errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
         }),
@@ -56,7 +57,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       '/:deliveryId',
       async ({ request, set, params: { id, deliveryId } }) => {
         const caller = await door.enter(request, set)
-        await findWorkflow(services, caller, id, 'read')
+        await assertMayOfRuns(services, caller, id, 'read')
         return detailOf(await findDelivery(id, deliveryId))
       },
       {
@@ -74,7 +75,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, deliveryId } }) => {
         const caller = await door.enter(request, set)
         door.note(request, { workflowId: id })
-        await findWorkflow(services, caller, id, 'write')
+        await assertMayOfRuns(services, caller, id, 'write')
         await deliveries.resend(await findDelivery(id, deliveryId))
         return detailOf(await findDelivery(id, deliveryId))
       },
@@ -97,7 +98,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, deliveryId } }) => {
         const caller = await door.enter(request, set)
         door.note(request, { workflowId: id })
-        await findWorkflow(services, caller, id, 'write')
+        await assertMayOfRuns(services, caller, id, 'write')
         const found = await findDelivery(id, deliveryId)
         if (!(await deliveries.cancel(found))) throw notPending(await findDelivery(id, deliveryId))
         return detailOf(await findDelivery(id, deliveryId))
@@ -119,7 +120,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.enter(request, set)
         door.note(request, { workflowId: id })
-        await findWorkflow(services, caller, id, 'write')
+        await assertMayOfRuns(services, caller, id, 'write')
         const since = readSince(await readJsonBody(request, settings.bodyBytesMax))
         return { resent: await deliveries.resendFailed(id, Math.max(0, sequenceAt(since))) }
       },
