@@ -200,17 +200,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     onSwept: (round) => logger.debug('old log entries deleted', round),
     onFailure: (error) => logger.error('old log entries could not be deleted', { reason: messageOf(error) }),
   })
+  // Read beside the plan, so that the first run need not wait for them when it has ended; then a failure shows there.
+  const expectRunsOf = (workflowId: string) => {
+    Promise.resolve(subscriptions.of(workflowId)).catch(() => undefined)
+  }
   const deployments = new Deployments({
     registry,
     limits,
     priceOf,
     plansMax: plansMax,
     getActive: async (workflowId) => {
+      expectRunsOf(workflowId)
       const active = await store.getActive(workflowId)
       if (active) usage.learnOwner(active.workspaceId, active.ownerId)
       return active
     },
     getVersion: async (workflowId, version) => {
+      expectRunsOf(workflowId)
       const found = await store.getVersion(workflowId, version)
       if (found) usage.learnOwner(found.workspaceId, found.ownerId)
       return found
