@@ -32,13 +32,25 @@ const timeoutMsMax = 2_147_483_647
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
-  setTimer(delayMs, run) {
-    let handle: ReturnType<typeof setTimeout>
-    const arm = (leftMs: number) => {
-      handle =
-        leftMs > timeoutMsMax ? setTimeout(() => arm(leftMs - timeoutMsMax), timeoutMsMax) : setTimeout(run, leftMs)
-    }
-    arm(Math.max(0, delayMs))
-    return { cancel: () => clearTimeout(handle) }
-  },
+  setTimer: (delayMs, run) => new SystemTimer(delayMs, run),
+}
+
+/** Thousands may be pending: it holds no more than what it calls. */
+class SystemTimer implements Timer {
+  #handle: ReturnType<typeof setTimeout>
+
+  constructor(delayMs: number, run: () => void) {
+    this.#handle = delayMs > timeoutMsMax ? this.#inSteps(delayMs, run) : setTimeout(run, Math.max(0, delayMs))
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle)
+  }
+
+  #inSteps(leftMs: number, run: () => void): ReturnType<typeof setTimeout> {
+    if (leftMs <= timeoutMsMax) return setTimeout(run, leftMs)
+    return setTimeout(() => {
+      this.#handle = this.#inSteps(leftMs - timeoutMsMax, run)
+    }, timeoutMsMax)
+  }
 }

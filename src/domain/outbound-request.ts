@@ -58,16 +58,19 @@ export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcom
 /** A request whose answer is read while it arrives: its own body is a text. */
 export type OutboundStreamRequest = Omit<OutboundRequest, 'body'> & { body?: string }
 
+/** An answer whose body is still arriving. */
+export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody }
+
 /**
- * An answer whose body is still arriving. The request keeps its place among those in flight until the body is read to its
- * end, breaks off or is closed. Not a `ReadableStream`: thousands of these may be under way, and each of those takes 2 KB.
+ * The request keeps its place among those in flight until the body has come to its end, breaks off or is closed. Not a
+ * `ReadableStream`: thousands of these may be under way, and each of those takes 2 KB.
  */
-export type OutboundStream = Omit<OutboundAnswer, 'body'> & {
+export type OutboundBody = {
   /**
-   * The next part of the body; undefined at its end. Rejects with an `OutboundError` when the body breaks off, grows too
-   * large or passes the deadline. One part is asked for at a time.
+   * Gives each part of the body as it arrives, and resolves at its end. Rejects with an `OutboundError` when the body
+   * breaks off, grows too large, passes the deadline or is closed. To be asked for once; until then the peer has to wait.
    */
-  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  each(onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void>
   /** Ends the request; whatever of its answer is still to come is not taken. */
   close(): void
 }

@@ -23,6 +23,10 @@ export type Plan = {
   environmentNames: ReadonlySet<string>
   /** Ids of the blocks whose outputs another block works with; a `response` block does not count. */
   readBlocks: ReadonlySet<string>
+  /** By block, the output that it generates piece by piece. */
+  streams: ReadonlyMap<string, string>
+  /** Ids of the blocks that generate one which no other block works with. */
+  unreadStreams: ReadonlySet<string>
   /** By block: the ids of those whose outputs it reads. */
   reads: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -42,7 +46,7 @@ export type PlanTrigger = {
 export type PlanScope = {
   nodes: readonly PlanNode[]
   /** Incoming edges of each block, by slot. */
-  incoming: Uint32Array
+  incoming: readonly number[]
   /** Slots without incoming edges, and whether the container's start edge leads there. In the root: never. */
   entries: readonly { slot: number; isStart: boolean }[]
   /** Slots that have incoming edges and the container's start edge as well. */
@@ -98,7 +102,18 @@ export function compilePlan(
   if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
   const { environmentNames, readBlocks, reads } = binder
   const triggers = compiler.triggers(root)
-  return { plan: { document, root, triggers, variables, environmentNames, readBlocks, reads }, findings: all }
+  const streams = streamsOf(root)
+  const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
+  const plan = { document, root, triggers, variables, environmentNames, readBlocks, streams, unreadStreams, reads }
+  return { plan, findings: all }
+}
+
+function streamsOf(scope: PlanScope, streams = new Map<string, string>()): Map<string, string> {
+  for (const { id, definition, body } of scope.nodes) {
+    if (definition.streams !== undefined) streams.set(id, definition.streams)
+    if (body) streamsOf(body.scope, streams)
+  }
+  return streams
 }
 
 class Compiler {
@@ -113,7 +128,7 @@ class Compiler {
   scope({ nodes }: GraphScope): PlanScope {
     return {
       nodes: nodes.map((node) => this.#node(node)),
-      incoming: Uint32Array.from(nodes, (node) => node.incoming),
+      incoming: nodes.map((node) => node.incoming),
       entries: nodes.flatMap(({ slot, incoming, isStart }) => (incoming === 0 ? [{ slot, isStart }] : [])),
       joinedStarts: nodes.flatMap(({ slot, incoming, isStart }) => (incoming > 0 && isStart ? [slot] : [])),
     }

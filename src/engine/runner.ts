@@ -45,6 +45,8 @@ export type RunRequest = {
   partial?: PartialRun
   /** Aborts when the caller leaves; asked for only when the run has to wait. Undefined: nobody can leave. */
   callerSignal?: () => AbortSignal | undefined
+  /** Asked when the caller has left: whether the run goes on all the same. */
+  goesOnAlone?: () => boolean
 }
 
 /**
@@ -230,7 +232,7 @@ export class Runner {
   async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
     const timer = this.#powers.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
     const signal = request.callerSignal?.()
-    const leave = () => run.fail(stopped('CLIENT_CLOSED'))
+    const leave = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
     if (signal?.aborted) leave()
     else signal?.addEventListener('abort', leave, { once: true })
     this.#running.set(run.facts.executionId, run)

@@ -43,9 +43,9 @@ export function walk(start: ScopeWalk): ScopeEnd | Promise<ScopeEnd> {
 class Walk {
   readonly #start: ScopeWalk
   /** Edges not decided yet, by slot. */
-  readonly #undecided: Uint32Array
+  readonly #undecided: number[]
   /** Whether any incoming edge was taken, by slot. */
-  readonly #taken: Uint8Array
+  readonly #taken: boolean[]
   /** Slots whose edges are all decided, in the order in which that came about. */
   readonly #decided: number[] = []
   /** Blocks that ran and led nowhere further. */
@@ -58,14 +58,14 @@ class Walk {
   constructor(start: ScopeWalk) {
     this.#start = start
     this.#undecided = start.scope.incoming.slice()
-    this.#taken = new Uint8Array(start.scope.nodes.length)
+    this.#taken = new Array<boolean>(start.scope.nodes.length).fill(false)
   }
 
   begin(): ScopeEnd | Promise<ScopeEnd> {
     const { scope, trigger } = this.#start
-    for (const slot of scope.joinedStarts) this.#taken[slot] = 1
+    for (const slot of scope.joinedStarts) this.#taken[slot] = true
     for (const { slot, isStart } of scope.entries) {
-      if (isStart || slot === trigger?.slot) this.#taken[slot] = 1
+      if (isStart || slot === trigger?.slot) this.#taken[slot] = true
       this.#decided.push(slot)
     }
     this.#advance()
@@ -87,7 +87,7 @@ class Walk {
       }
       const node = scope.nodes[slot] as PlanNode
       if (within && !within.has(node.id)) continue
-      if (this.#taken[slot] === 1) this.#run(node)
+      if (this.#taken[slot]) this.#run(node)
       else this.#skip(node)
     }
   }
@@ -139,7 +139,7 @@ class Walk {
     for (const edge of outgoing) {
       if (edge.port === port) {
         followed = true
-        this.#taken[edge.target] = 1
+        this.#taken[edge.target] = true
       }
       const left = (this.#undecided[edge.target] as number) - 1
       this.#undecided[edge.target] = left

@@ -2,7 +2,7 @@ import { put } from '../domain/input.ts'
 import type { Span } from '../domain/log.ts'
 import { readPath } from '../domain/reference.ts'
 import type { BlockPlace, RunObserver } from '../domain/run-observer.ts'
-import type { Plan, PlanScope } from '../engine/plan.ts'
+import type { Plan } from '../engine/plan.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
 /**
@@ -15,19 +15,19 @@ export class RunEvents implements RunObserver {
   readonly #send: (message: string) => void
   /** Blocks whose text is sent as it comes. */
   readonly #streaming: ReadonlySet<string>
-  /** By block and output: what streams that output. */
+  /** By block, the output that it streams. */
   readonly #streams: ReadonlyMap<string, string>
-  readonly #values = new Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]>()
+  /** Made when there is one. */
+  #values: Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]> | undefined
 
   constructor(plan: Plan, selected: readonly SelectedOutput[], send: (message: string) => void) {
     this.#selected = selected
     this.#send = send
-    this.#streams = streamsOf(plan.root)
-    this.#streaming = new Set(
+    this.#streams = plan.streams
+    this.#streaming =
       selected.length > 0
-        ? selected.filter((each) => this.#isStreamed(each)).map(({ blockId }) => blockId)
-        : [...this.#streams.keys()].filter((blockId) => !plan.readBlocks.has(blockId)),
-    )
+        ? new Set(selected.filter((each) => this.#isStreamed(each)).map(({ blockId }) => blockId))
+        : plan.unreadStreams
   }
 
   chunk({ blockId }: Span, text: string, { depth }: BlockPlace): void {
@@ -56,13 +56,14 @@ export class RunEvents implements RunObserver {
   }
 
   #outputOf(selected: SelectedOutput): unknown {
-    const values = this.#values.get(selected)
+    const values = this.#values?.get(selected)
     if (!values) return null
     if (!selected.isRepeated) return values.at(-1)?.value ?? null
     return values.toSorted((a, b) => compare(a.iterations, b.iterations)).map(({ value }) => value)
   }
 
   #remember(selected: SelectedOutput, iterations: readonly number[], value: unknown): void {
+    this.#values ??= new Map()
     const values = this.#values.get(selected)
     if (values) values.push({ iterations, value })
     else this.#values.set(selected, [{ iterations, value }])
@@ -71,14 +72,6 @@ export class RunEvents implements RunObserver {
   #isStreamed({ blockId, path }: SelectedOutput): boolean {
     return path.length === 1 && this.#streams.get(blockId) === path[0]
   }
-}
-
-function streamsOf(scope: PlanScope, streams = new Map<string, string>()): Map<string, string> {
-  for (const { id, definition, body } of scope.nodes) {
-    if (definition.streams !== undefined) streams.set(id, definition.streams)
-    if (body) streamsOf(body.scope, streams)
-  }
-  return streams
 }
 
 /** The outermost iteration counts first. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { AppError } from '../domain/errors.ts'
-import { observers, type RunObserver } from '../domain/run-observer.ts'
+import type { Span } from '../domain/log.ts'
+import { type BlockPlace, observers, type RunObserver } from '../domain/run-observer.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import { toAppError } from './errors.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
@@ -30,48 +31,89 @@ export type RunStreamOptions = {
  * the terminator. Rejects, before anything was sent, when the run fails before its first block behind the trigger.
  */
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
-  const { request, selected, execute, clock, callerSignal, bytesWaitingMax, disconnect, headers, lost, more } = options
-  const caller = new AbortController()
-  const stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
-  // A caller too slow to read is not one that left: its connection is closed, and the run goes on.
-  callerSignal?.addEventListener('abort', () => stream.isOverflown || caller.abort(), { once: true })
-  const events = new RunEvents(request.plan, selected, (message) => stream.message(message))
-  const begun = Promise.withResolvers<void>()
-  let answered = false
-  const begin = () => {
-    // Here, and not when the answer leaves: a run may fail in between, and then its stream has to say so.
-    answered = true
-    begun.resolve()
-  }
-  const observer: RunObserver = {
-    started: (span) => (span.blockId === null || isTrigger(request, span.blockId) ? undefined : begin()),
-    ended: (span, place) => events.ended(span, place),
-    chunk: (span, text, place) => events.chunk(span, text, place),
-  }
-  const all = request.observer ? observers(request.observer, observer) : observer
-  const running = execute({ ...request, observer: all, callerSignal: () => caller.signal })
-  const finished = running.then(
-    async (end) => {
-      stream.message(doneOf(end, events, await more?.(end)))
-    },
-    (thrown: unknown) => {
-      if (!answered) {
-        stream.end()
-        throw thrown
-      }
-      const error = toAppError(thrown)
-      stream.message(lostOf(error))
-      lost(error, request.executionId ?? '')
-    },
-  )
-  const closed = finished.then(() => {
-    stream.message('[DONE]')
-    stream.end()
-  })
-  await Promise.race([begun.promise, closed])
+  const stream = new RunStream(options)
+  await stream.begin(options)
   return new Response(stream.body() as unknown as ReadableStream, {
-    headers: { ...headers, ...eventStreamHeaders },
+    headers: { ...options.headers, ...eventStreamHeaders },
   })
+}
+
+/** One run and its reader. Of the options it keeps what the end needs: thousands of these may be under way. */
+class RunStream implements RunObserver {
+  readonly #stream: EventStream
+  readonly #events: RunEvents
+  readonly #executionId: string
+  readonly #triggerId: string | undefined
+  readonly #more: RunStreamOptions['more']
+  readonly #lost: RunStreamOptions['lost']
+  /** Undefined when the answer has begun. Here, and not when it leaves: a run may fail in between, and its stream has to say so. */
+  #begun: PromiseWithResolvers<void> | undefined
+
+  constructor({ request, selected, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
+    const { plan, trigger, executionId } = request
+    this.#stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
+    this.#events = new RunEvents(plan, selected, (message) => this.#stream.message(message))
+    this.#executionId = executionId ?? ''
+    this.#triggerId = plan.triggers.get(trigger)?.node.id
+    this.#more = more
+    this.#lost = lost
+  }
+
+  /** Resolves when the answer begins. Rejects when there is none to begin: the run has failed before. */
+  begin({ request, execute, callerSignal }: RunStreamOptions): Promise<void> {
+    const begun = Promise.withResolvers<void>()
+    this.#begun = begun
+    const observer = request.observer ? observers(request.observer, this) : this
+    // A caller too slow to read is not one that left: its connection is closed, and the run goes on.
+    const goesOnAlone = () => this.#stream.isOverflown
+    const running = execute({ ...request, observer, callerSignal: () => callerSignal, goesOnAlone })
+    running.then((end) => this.#finish(end)).catch((thrown: unknown) => this.#break(thrown))
+    return begun.promise
+  }
+
+  body(): AsyncGenerator<string> {
+    return this.#stream.body()
+  }
+
+  started({ blockId }: Span): void {
+    if (blockId !== null && blockId !== this.#triggerId) this.#answer()
+  }
+
+  ended(span: Span, place: BlockPlace): void {
+    this.#events.ended(span, place)
+  }
+
+  chunk(span: Span, text: string, place: BlockPlace): void {
+    this.#events.chunk(span, text, place)
+  }
+
+  #answer(): void {
+    this.#begun?.resolve()
+    this.#begun = undefined
+  }
+
+  async #finish(end: RunEnd): Promise<void> {
+    this.#stream.message(doneOf(end, this.#events, await this.#more?.(end)))
+    this.#close()
+  }
+
+  #break(thrown: unknown): void {
+    if (this.#begun) {
+      this.#stream.end()
+      this.#begun.reject(thrown)
+      return
+    }
+    const error = toAppError(thrown)
+    this.#stream.message(lostOf(error))
+    this.#lost(error, this.#executionId)
+    this.#close()
+  }
+
+  #close(): void {
+    this.#stream.message('[DONE]')
+    this.#stream.end()
+    this.#answer()
+  }
 }
 
 function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
@@ -96,8 +138,4 @@ function lostOf({ message, code }: AppError): string {
     error: message,
     code,
   })
-}
-
-function isTrigger({ plan, trigger }: RunRequest, blockId: string): boolean {
-  return plan.triggers.get(trigger)?.node.id === blockId
 }

@@ -33,7 +33,9 @@ class ModelCall {
   readonly #startedAt: number
   readonly #providers: Providers
   readonly #wire: Wire
-  readonly #answer = { text: '', toolCalls: [] as ModelAnswer['toolCalls'][number][], finish: 'other' }
+  readonly #text = new GrowingText()
+  readonly #toolCalls: ModelAnswer['toolCalls'][number][] = []
+  #finish = 'other'
   #tokens: TokenCount | undefined
   #firstTokenMs: number | null = null
   #error: { thrown: unknown } | undefined
@@ -50,20 +52,26 @@ class ModelCall {
 
   async run(): Promise<ModelOutcome> {
     try {
-      await this.#read()
+      await this.#send()
+      // Not in a call of its own: this is where it waits most of its time, a thousand others beside it.
+      const response = await this.#wire.response()
+      await this.#read(response)
     } catch (error) {
       this.#error ??= { thrown: error }
     }
     const seen = { tokens: this.#tokens, firstTokenMs: this.#firstTokenMs }
     const failure = this.#failure()
-    return failure ? { ok: false, failure, ...seen } : { ok: true, answer: this.#answer, ...seen }
+    if (failure) return { ok: false, failure, ...seen }
+    return { ok: true, answer: { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }, ...seen }
   }
 
-  async #read(): Promise<void> {
+  async #send(): Promise<void> {
+    await this.#wire.send(await this.#providers.requestOf(this.#request, callOptions(this.#request)))
+  }
+
+  /** The options are made again: they would live as long as the answer, with the whole prompt. */
+  async #read(response: Response): Promise<void> {
     const request = this.#request
-    // The options are made again for the answer: they would live as long as that, with the whole prompt.
-    await this.#wire.send(await this.#providers.requestOf(request, callOptions(request)))
-    const response = await this.#wire.response()
     const reader = (await this.#providers.read(request, callOptions(request), response)).getReader()
     try {
       for (let part = await reader.read(); !part.done; part = await reader.read()) this.#take(part.value)
@@ -85,14 +93,14 @@ class ModelCall {
         this.#firstTokenMs ??= this.#elapsedMs()
         const { toolCallId, toolName, input, providerMetadata } = part
         const echo = providerMetadata === undefined ? {} : { echo: providerMetadata }
-        this.#answer.toolCalls.push({ id: toolCallId, name: toolName, arguments: input, ...echo })
+        this.#toolCalls.push({ id: toolCallId, name: toolName, arguments: input, ...echo })
         return
       }
       case 'raw':
         this.#tokens ??= promptTokensOf(part.rawValue)
         return
       case 'finish':
-        this.#answer.finish = part.finishReason.unified
+        this.#finish = part.finishReason.unified
         this.#tokens = tokensOf(part.usage) ?? this.#tokens
         return
       case 'error':
@@ -106,7 +114,7 @@ class ModelCall {
   #takeText = (text: string): void => {
     if (text === '') return
     this.#firstTokenMs ??= this.#elapsedMs()
-    this.#answer.text += text
+    this.#text.add(text)
     this.#request.onText(text)
   }
 
@@ -132,7 +140,7 @@ class ModelCall {
       return { code: 'HTTP_ERROR', message, status, mayPass, ...(retryAfter === undefined ? {} : { retryAfter }) }
     }
     if (this.#error) return this.#brokenAnswer(thrown)
-    if (this.#answer.finish === 'interrupted' || this.#answer.finish === 'error') {
+    if (this.#finish === 'interrupted' || this.#finish === 'error') {
       return this.#brokenAnswer(new Error('it ended before it was complete'))
     }
     return undefined
@@ -147,6 +155,28 @@ class ModelCall {
     return { code: 'INVALID_RESPONSE', message: `The answer of ${host} cannot be used: ${wordsOf(thrown)}`, mayPass }
   }
 }
+
+/**
+ * A text that comes in small pieces. Put together each time, each piece would live as a string of its own for as long as
+ * the whole: 60 bytes for one of 5, until somebody reads it.
+ */
+class GrowingText {
+  readonly #parts: string[] = []
+  #pieces: string[] = []
+
+  add(piece: string): void {
+    this.#pieces.push(piece)
+    if (this.#pieces.length < piecesMax) return
+    this.#parts.push(this.#pieces.join(''))
+    this.#pieces = []
+  }
+
+  whole(): string {
+    return this.#parts.join('') + this.#pieces.join('')
+  }
+}
+
+const piecesMax = 64
 
 /** Undefined when the answer said nothing of tokens: providers' code then makes zeros of it. */
 function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenCount | undefined {

@@ -1,45 +1,33 @@
-import { createParser } from 'eventsource-parser'
+import { EventData } from './event-data.ts'
 
 /**
  * Takes the pieces of text out of an event stream of OpenAI's protocol, and leaves the rest for the provider's code. That
  * code costs a piece some 40 µs, in four streams and a check that is neither compiled nor synchronous; two hundred models that say something
  * each 10 ms then fill a core. Nearly all events of an answer are such pieces; what is anything else, or looks odd, is not
- * touched. Events that say nothing yet wait until there is something to leave.
+ * touched. Events that say nothing, as the first one does, are left out.
  */
 export class TextTap {
   readonly #onText: (text: string) => void
-  readonly #decoder = new TextDecoder()
-  readonly #parser = createParser({ onEvent: ({ data }) => this.#take(data) })
+  readonly #events = new EventData((data) => this.#take(data))
   #rest = ''
-  #isDue = false
 
   constructor(onText: (text: string) => void) {
     this.#onText = onText
   }
 
   /** The next bytes of the stream, in portions of any size; answers those events that are left. */
-  push(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
-    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }))
-    return this.#isDue ? this.end() : undefined
-  }
-
-  /** What waits. */
-  end(): Uint8Array<ArrayBuffer> | undefined {
+  push(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+    this.#events.push(bytes)
     if (this.#rest === '') return undefined
     const rest = Buffer.from(this.#rest)
     this.#rest = ''
-    this.#isDue = false
     return rest
   }
 
   #take(data: string): void {
     const text = textOf(data)
-    if (text !== undefined && text !== '') {
-      this.#onText(text)
-      return
-    }
-    this.#rest += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
-    if (text === undefined) this.#isDue = true
+    if (text === undefined) this.#rest += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+    else if (text !== '') this.#onText(text)
   }
 }
 

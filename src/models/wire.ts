@@ -1,9 +1,9 @@
 import {
+  type OutboundBody,
   OutboundError,
   type OutboundFailureCode,
   type OutboundOpen,
   type OutboundRequest,
-  type OutboundStream,
 } from '../domain/outbound-request.ts'
 import type { ProviderRequest } from './providers.ts'
 import { TextTap } from './text-tap.ts'
@@ -16,7 +16,12 @@ export class Wire {
   readonly #open: OutboundOpen
   readonly #bounds: WireBounds
   readonly #onText: ((text: string) => void) | undefined
-  #answer: OutboundStream | undefined
+  #body: OutboundBody | undefined
+  /** Until the provider's code has something to read. */
+  #respond: ((body: ReadableStream<Bytes>) => void) | undefined
+  /** From then on. */
+  #reader: ReadableStreamDefaultController<Bytes> | undefined
+  #type = 'text/plain'
   #tap: TextTap | undefined
   /** Why no whole answer arrived. */
   failure: { code: OutboundFailureCode; message: string } | undefined
@@ -52,60 +57,56 @@ export class Wire {
       this.failure = outcome
       throw new OutboundError(outcome.code, outcome.message)
     }
-    const { answer } = outcome
-    const { status, headers: answered } = answer
+    const { status, headers: answered, body: arriving } = outcome.answer
     this.status = status
     const { 'retry-after': retryAfter, 'content-type': type } = answered
+    if (typeof type === 'string') this.#type = type
     if (typeof retryAfter === 'string') this.retryAfter = retryAfter
-    const isStream = status === 200 && String(type).startsWith('text/event-stream')
+    const isStream = status === 200 && this.#type.startsWith('text/event-stream')
     this.#tap = this.#onText && isStream ? new TextTap(this.#onText) : undefined
-    this.#answer = answer
+    this.#body = arriving
   }
 
   /** What the provider's code is to read, as soon as there is something in it for its four streams, which take 11 KB. */
-  async response(): Promise<Response> {
-    const first = await this.#next()
-    const { status, headers } = this.#answer!
-    return new Response(this.#bodyFrom(first), {
-      status,
-      headers: { 'content-type': String(headers['content-type'] ?? 'text/plain') },
+  response(): Promise<Response> {
+    return new Promise((resolve) => {
+      this.#respond = (body) => {
+        this.#respond = undefined
+        resolve(new Response(body, { status: this.status ?? 200, headers: { 'content-type': this.#type } }))
+      }
+      this.#body?.each(this.#take).then(
+        () => this.#end(),
+        (error: OutboundError) => this.#end(error),
+      )
     })
   }
 
-  /** What the provider's code is to read next; undefined at the end. Never rejects: a failure is remembered. */
-  async #next(): Promise<Bytes | undefined> {
-    const tap = this.#tap
-    try {
-      for (;;) {
-        const part = await this.#answer!.read()
-        if (!part) break
-        const rest = tap ? tap.push(part) : part
-        if (rest) return rest
-      }
-      this.finished = true
-    } catch (error) {
-      const { code, message } = error as OutboundError
-      this.failure = { code, message }
-    }
-    return tap?.end()
+  #take = (part: Bytes): void => {
+    const rest = this.#tap ? this.#tap.push(part) : part
+    if (!rest) return
+    this.#respond?.(this.#stream())
+    this.#reader?.enqueue(rest)
   }
 
-  #bodyFrom(first: Bytes | undefined): ReadableStream<Bytes> {
-    let next = first
-    return new ReadableStream(
-      {
-        pull: async (controller) => {
-          const isOver = this.finished || this.failure
-          const part = next ?? (isOver ? undefined : await this.#next())
-          next = undefined
-          if (part) controller.enqueue(part)
-          else if (this.failure) controller.error(new OutboundError(this.failure.code, this.failure.message))
-          else controller.close()
-        },
-        cancel: () => this.#answer?.close(),
+  #end(failure?: OutboundError): void {
+    if (failure) this.failure = { code: failure.code, message: failure.message }
+    else this.finished = true
+    this.#respond?.(this.#stream())
+    if (failure) this.#reader?.error(failure)
+    else this.#reader?.close()
+    this.#reader = undefined
+  }
+
+  #stream(): ReadableStream<Bytes> {
+    return new ReadableStream({
+      start: (controller) => {
+        this.#reader = controller
       },
-      { highWaterMark: 0 },
-    )
+      cancel: () => {
+        this.#reader = undefined
+        this.#body?.close()
+      },
+    })
   }
 }
 

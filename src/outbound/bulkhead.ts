@@ -78,17 +78,15 @@ export class Bulkhead {
     this.#hosts.set(host.name, host)
     host.running++
     this.#running++
-    let held = true
-    const release = () => {
-      if (!held) return
-      held = false
-      host.running--
-      this.#running--
-      this.#seat(host)
-      this.#serve()
-      this.#forget(host)
-    }
-    return { release }
+    return new HeldPlace(host, this.#release)
+  }
+
+  #release = (host: Host): void => {
+    host.running--
+    this.#running--
+    this.#seat(host)
+    this.#serve()
+    this.#forget(host)
   }
 
   #serve(): void {
@@ -121,6 +119,22 @@ export class Bulkhead {
     const { total, waiting } = this.#bounds
     const message = `${name} was not called: ${total} requests are in flight and ${waiting} more wait for a place`
     return new OutboundError('CONNECTION_FAILED', message)
+  }
+}
+
+class HeldPlace implements Place {
+  readonly #release: (host: Host) => void
+  #host: Host | undefined
+
+  constructor(host: Host, release: (host: Host) => void) {
+    this.#host = host
+    this.#release = release
+  }
+
+  release(): void {
+    const host = this.#host
+    this.#host = undefined
+    if (host) this.#release(host)
   }
 }
 

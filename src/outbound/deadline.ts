@@ -2,19 +2,31 @@ import type { Clock, Timer } from '../domain/clock.ts'
 import type { OutboundError } from '../domain/outbound-request.ts'
 import { cancelled, TimeLimit } from './time-limit.ts'
 
-/** Ends one request when its time is up or when one of its callers gives up, whichever comes first. */
+/** Ends one request when its time is up or when its caller gives up, whichever comes first. */
 export class Deadline extends TimeLimit {
   readonly #timer: Timer
-  readonly #callers: readonly AbortSignal[]
-  readonly #cancel = () => this.end(cancelled())
+  readonly #caller: AbortSignal
+  readonly #all: Set<Deadline>
 
-  constructor(timeoutMs: number, callers: readonly AbortSignal[], clock: Clock) {
+  /** `all`: it is one of these as long as the request is under way. */
+  constructor(timeoutMs: number, caller: AbortSignal, all: Set<Deadline>, clock: Clock) {
     super(timeoutMs, clock.monotonic() + timeoutMs)
     this.phase = 'a free place'
     this.#timer = clock.setTimer(timeoutMs, () => this.expire())
-    this.#callers = callers
-    for (const caller of callers) caller.addEventListener('abort', this.#cancel, { once: true })
-    if (callers.some((caller) => caller.aborted)) this.#cancel()
+    this.#caller = caller
+    this.#all = all
+    all.add(this)
+    caller.addEventListener('abort', this, { once: true })
+    if (caller.aborted) this.cancel()
+  }
+
+  cancel(): void {
+    this.end(cancelled())
+  }
+
+  /** As a listener by itself, it needs no function of its own. */
+  handleEvent(): void {
+    this.cancel()
   }
 
   override end(reason: OutboundError): void {
@@ -25,6 +37,7 @@ export class Deadline extends TimeLimit {
   /** The request is over: nothing may end it any more. */
   lift(): void {
     this.#timer.cancel()
-    for (const caller of this.#callers) caller.removeEventListener('abort', this.#cancel)
+    this.#all.delete(this)
+    this.#caller.removeEventListener('abort', this)
   }
 }

@@ -1,80 +1,96 @@
-import { OutboundError } from '../domain/outbound-request.ts'
+import { type OutboundBody, OutboundError } from '../domain/outbound-request.ts'
+import { type BodyReader, type BodySink, flow } from './body-reader.ts'
 import type { Place } from './bulkhead.ts'
 import type { Deadline } from './deadline.ts'
-import { failureOf } from './failures.ts'
-import type { Opened } from './open.ts'
-import { nameOf, type Target } from './target.ts'
+import { failureOf, type Named } from './failures.ts'
 
 export type ExchangeParts = {
-  target: Target
-  opened: Opened
+  named: Named
+  body: BodyReader
+  /** Says that the body was read to its end. */
+  finished(): void
   place: Place
   deadline: Deadline
   answerBytesMax: number
 }
 
 /**
- * A request whose answer has begun. It holds a place and a deadline until its body was read to the end, broke off or was
+ * A request whose answer has begun. It holds a place and a deadline until its body has come to its end, broke off or was
  * closed, also when nobody reads: then the deadline ends it.
  */
-export class Exchange {
-  readonly status: number
-  readonly headers: Record<string, string | string[]>
-  readonly url: string
-  #parts: ExchangeParts
+export class Exchange implements OutboundBody, BodySink {
+  readonly #parts: ExchangeParts
   #bytes = 0
-  #over = false
+  #isOver = false
+  #onPart: ((part: Uint8Array<ArrayBuffer>) => void) | undefined
+  #reading: PromiseWithResolvers<void> | undefined
 
   constructor(parts: ExchangeParts) {
-    const { deadline, opened, target } = parts
+    const { deadline } = parts
     this.#parts = parts
-    this.status = opened.status
-    this.headers = opened.headers
-    this.url = target.url.href
     deadline.phase = 'the rest of the answer'
     const stop = deadline.onEnd
     deadline.onEnd = (reason) => {
       stop?.(reason)
       this.#give()
+      this.#settle(reason)
     }
   }
 
-  /** The next part of the body, decompressed; undefined at its end. Throws `OutboundError`. */
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const { deadline, opened, target, answerBytesMax } = this.#parts
-    if (deadline.reason) throw deadline.reason
-    try {
-      const part = await opened.body.read()
-      if (!part) {
-        opened.finished()
-        this.#give()
-        return undefined
-      }
-      this.#bytes += part.byteLength
-      if (this.#bytes <= answerBytesMax) return part
-      const message = `The answer of ${nameOf(target)} has more than the ${answerBytesMax} bytes that are read of one`
-      throw new OutboundError('RESPONSE_TOO_LARGE', message)
-    } catch (error) {
-      const failure = deadline.reason ?? failureOf(error, target)
-      this.close(failure)
-      throw failure
-    }
+  each(onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+    const { deadline, body } = this.#parts
+    if (deadline.reason) return Promise.reject(deadline.reason)
+    this.#onPart = onPart
+    this.#reading = Promise.withResolvers()
+    const { promise } = this.#reading
+    flow(body, this)
+    return promise
+  }
+
+  part(part: Uint8Array<ArrayBuffer>): void {
+    const { named, answerBytesMax } = this.#parts
+    if (this.#isOver) return
+    this.#bytes += part.byteLength
+    if (this.#bytes > answerBytesMax) {
+      const message = `The answer of ${named.name} has more than the ${answerBytesMax} bytes that are read of one`
+      this.close(new OutboundError('RESPONSE_TOO_LARGE', message))
+    } else this.#onPart?.(part)
+  }
+
+  ended(): void {
+    if (this.#isOver) return
+    this.#parts.finished()
+    this.#give()
+    this.#settle()
+  }
+
+  failed(error: unknown): void {
+    this.close(failureOf(error, this.#parts.named))
   }
 
   /** Ends the request; whatever of its answer is still to come is not taken. */
   close(reason = new OutboundError('CANCELLED', 'The answer was not read to its end')): void {
-    if (this.#over) return
+    if (this.#isOver) return
+    const { body, deadline } = this.#parts
     this.#give()
-    this.#parts.opened.body.cancel()
-    this.#parts.deadline.end(reason)
+    this.#settle(reason)
+    body.cancel()
+    deadline.end(reason)
   }
 
-  #give = (): void => {
-    if (this.#over) return
-    this.#over = true
+  #give(): void {
+    if (this.#isOver) return
+    this.#isOver = true
     const { deadline, place } = this.#parts
     deadline.onEnd = undefined
     deadline.lift()
     place.release()
+  }
+
+  #settle(reason?: OutboundError): void {
+    if (reason) this.#reading?.reject(reason)
+    else this.#reading?.resolve()
+    this.#reading = undefined
+    this.#onPart = undefined
   }
 }

@@ -1,18 +1,21 @@
 import { OutboundError } from '../domain/outbound-request.ts'
 import { BrokenAnswer } from './answer-parser.ts'
 import { brokenEncoding } from './body-reader.ts'
-import { nameOf, type Target } from './target.ts'
+import type { Target } from './target.ts'
+
+/** What messages about a request name. */
+export type Named = Pick<Target, 'host' | 'port' | 'name'>
 
 /**
  * What became of a request, told from what `fetch` or a connection threw. Their own messages show the pinned address and the query, and
  * advise to pass options; these are for people who wrote a URL.
  */
-export function failureOf(error: unknown, target: Target): OutboundError {
+export function failureOf(error: unknown, target: Named): OutboundError {
   if (error instanceof OutboundError) return error
   if (error instanceof BrokenAnswer)
-    return new OutboundError('INVALID_RESPONSE', `${nameOf(target)} sent ${error.message}`, error)
+    return new OutboundError('INVALID_RESPONSE', `${target.name} sent ${error.message}`, error)
   const code = codeOf(error)
-  const name = nameOf(target)
+  const { name } = target
   const connecting = connectingFailures.get(code)
   if (connecting) return new OutboundError('CONNECTION_FAILED', `${target.host}:${target.port} ${connecting}`, error)
   const malformed = malformedAnswers.get(code)

@@ -6,6 +6,7 @@ import {
   type OutboundFetch,
   type OutboundOpen,
   type OutboundRequest,
+  type OutboundStream,
   type OutboundStreamRequest,
 } from '../domain/outbound-request.ts'
 import type { AllowList } from './addresses.ts'
@@ -18,7 +19,7 @@ import { requestHeaders } from './headers.ts'
 import { Connector, type Open, type Opened } from './open.ts'
 import { type Hop, hopTo, redirectOf } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
-import { nameOf, parseTarget, type Target } from './target.ts'
+import { parseTarget, type Target } from './target.ts'
 import { WireOpener } from './wire-opener.ts'
 
 export type OutboundOptions = {
@@ -66,7 +67,8 @@ class Requests {
   #connector: Connector
   #wires: WireOpener
   #bulkhead: Bulkhead
-  #life = new AbortController()
+  readonly #underWay = new Set<Deadline>()
+  #isStopped = false
 
   constructor(options: OutboundOptions) {
     const { allow, version, samples, concurrency, lookup = systemLookup, clock = systemClock } = options
@@ -81,20 +83,19 @@ class Requests {
 
   async fetch(request: OutboundRequest): ReturnType<OutboundFetch> {
     const begun = await this.#begin(request, this.#connector.open)
-    if (!(begun instanceof Exchange)) return begun
-    const { status, headers, url } = begun
+    if (!begun.ok) return begun
+    const { status, headers, url, body } = begun.answer
     const parts: Uint8Array<ArrayBuffer>[] = []
     try {
-      for (let part = await begun.read(); part; part = await begun.read()) parts.push(part)
+      await body.each((part) => parts.push(part))
     } catch (error) {
       return { ...failed(error), status, headers }
     }
     return { ok: true, answer: { status, headers, url, body: joined(parts) } }
   }
 
-  async open(request: OutboundStreamRequest): ReturnType<OutboundOpen> {
-    const begun = await this.#begin(request, this.#wires.open)
-    return begun instanceof Exchange ? { ok: true, answer: begun } : begun
+  open(request: OutboundStreamRequest): ReturnType<OutboundOpen> {
+    return this.#begin(request, this.#wires.open)
   }
 
   load(): ReturnType<Outbound['load']> {
@@ -103,23 +104,24 @@ class Requests {
   }
 
   stop(): void {
-    this.#life.abort()
+    this.#isStopped = true
+    for (const deadline of [...this.#underWay]) deadline.cancel()
     this.#connector.close()
     this.#wires.close()
   }
 
-  async #begin(request: OutboundRequest, open: Open): Promise<Exchange | OutboundFailure> {
-    const signals = [request.signal, this.#life.signal]
-    const deadline = new Deadline(request.timeoutMs, signals, this.#resolving.clock)
+  async #begin(request: OutboundRequest, open: Open): ReturnType<OutboundOpen> {
+    const deadline = new Deadline(request.timeoutMs, request.signal, this.#underWay, this.#resolving.clock)
+    if (this.#isStopped) deadline.cancel()
     try {
-      return await this.#follow(request, open, deadline)
+      return { ok: true, answer: await this.#follow(request, open, deadline) }
     } catch (error) {
       deadline.lift()
       return failed(error)
     }
   }
 
-  async #follow(request: OutboundRequest, open: Open, deadline: Deadline): Promise<Exchange> {
+  async #follow(request: OutboundRequest, open: Open, deadline: Deadline): Promise<OutboundStream> {
     let hop = firstHop(request, this.#userAgent)
     for (let followed = 0; ; followed++) {
       const place = await this.#placeFor(hop.target, deadline)
@@ -127,7 +129,14 @@ class Requests {
         const { target } = hop
         const opened = await this.#open(hop, open, deadline)
         const next = request.followRedirects > 0 ? redirectOf(hop, opened) : undefined
-        if (!next) return new Exchange({ target, opened, place, deadline, answerBytesMax: request.answerBytesMax })
+        if (!next) {
+          const { status, headers, body, finished } = opened
+          const { answerBytesMax } = request
+          const { host, port, name, url } = target
+          const named = { host, port, name }
+          const exchange = new Exchange({ named, body, finished, place, deadline, answerBytesMax })
+          return { status, headers, url: url.href, body: exchange }
+        }
         opened.body.cancel()
         place.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
@@ -158,7 +167,7 @@ class Requests {
     if (!deadline.reason && status >= 200 && status <= 599) return opened
     opened.body.cancel()
     if (deadline.reason) throw deadline.reason
-    throw new OutboundError('INVALID_RESPONSE', `${nameOf(target)} answered with ${status}, which is no status`)
+    throw new OutboundError('INVALID_RESPONSE', `${target.name} answered with ${status}, which is no status`)
   }
 
   #isSample({ target, method }: Hop): boolean {
@@ -183,7 +192,7 @@ function failed(error: unknown): OutboundFailure {
 }
 
 function tooManyRedirects(allowed: number, target: Target): OutboundError {
-  const message = `${nameOf(target)} redirects again after the ${allowed} redirects that are followed`
+  const message = `${target.name} redirects again after the ${allowed} redirects that are followed`
   return new OutboundError('TOO_MANY_REDIRECTS', message)
 }
 

@@ -13,8 +13,8 @@ import { failureOf } from './failures.ts'
 import { knownAddresses, type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
 import { parseTarget, type Target } from './target.ts'
 import { type TimeLimit, TimeLimits } from './time-limit.ts'
-import type { WireRequest } from './wire.ts'
-import { type Way, Wires, wayTo } from './wires.ts'
+import type { Way, WireRequest } from './wire.ts'
+import { Wires, wayTo } from './wires.ts'
 
 export type PosterOptions = {
   allow: AllowList

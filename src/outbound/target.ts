@@ -8,6 +8,8 @@ export type Target = {
   /** The host of the URL: a name in lower case without trailing dots, an IPv4 address, or IPv6 in brackets. */
   host: string
   port: number
+  /** For people: no credentials, and no query, which may hold a key. */
+  name: string
   secure: boolean
   /** The `Authorization` value that the URL's credentials stand for. */
   authorization: string | undefined
@@ -28,12 +30,8 @@ export function parseTarget(text: string, base?: Target): Target {
   url.hash = ''
   url.hostname = host
   const secure = url.protocol === 'https:'
-  return { url, host, port: Number(url.port) || (secure ? 443 : 80), secure, authorization }
-}
-
-/** The target for people: no credentials, and no query, which may hold a key. */
-export function nameOf(target: Target): string {
-  return target.url.origin + target.url.pathname
+  const port = Number(url.port) || (secure ? 443 : 80)
+  return { url, host, port, name: url.origin + url.pathname, secure, authorization }
 }
 
 function authorizationOf(url: URL): string | undefined {

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { AnswerHead } from './answer-parser.ts'
-import { type BodyReader, decodedReader } from './body-reader.ts'
+import { type BodyReader, type BodySink, decodedReader } from './body-reader.ts'
 import type { Open, Opened } from './open.ts'
 import type { Hop } from './redirects.ts'
 import type { Wire, WireReceiver, WireRequest } from './wire.ts'
@@ -44,6 +44,8 @@ class WireBody implements WireReceiver, BodyReader {
   #bytes = 0
   #isHeld = false
   #reading: PromiseWithResolvers<Uint8Array<ArrayBuffer> | undefined> | undefined
+  /** Who is given the parts as they come. */
+  #sink: BodySink | undefined
   /** How it ended. */
   #end: { error?: unknown } | undefined
 
@@ -64,6 +66,10 @@ class WireBody implements WireReceiver, BodyReader {
   }
 
   body(part: Buffer<ArrayBuffer>): void {
+    if (this.#sink) {
+      this.#sink.part(part)
+      return
+    }
     const reading = this.#reading
     if (reading) {
       this.#reading = undefined
@@ -77,6 +83,7 @@ class WireBody implements WireReceiver, BodyReader {
 
   ended(): void {
     this.#end ??= {}
+    this.#sink?.ended()
     this.#reading?.resolve(undefined)
     this.#reading = undefined
   }
@@ -84,8 +91,19 @@ class WireBody implements WireReceiver, BodyReader {
   failed(error: unknown): void {
     this.#end ??= { error }
     this.#refuse?.(error)
+    this.#sink?.failed(error)
     this.#reading?.reject(error)
     this.#reading = undefined
+  }
+
+  flow(sink: BodySink): void {
+    const parts = this.#parts
+    this.#parts = []
+    this.#sink = sink
+    for (const part of parts) sink.part(part)
+    if (this.#end && 'error' in this.#end) sink.failed(this.#end.error)
+    else if (this.#end) sink.ended()
+    else this.#hold(false)
   }
 
   read(): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -2,7 +2,15 @@ import type { Socket, SocketHandler, TCPSocketConnectOptions } from 'bun'
 import { AnswerParser, type AnswerReceiver, type HeadReader } from './answer-parser.ts'
 
 /** Where a connection goes: an address that was checked, and the name that a certificate has to be for. */
-export type Destination = { address: string; port: number; secure: boolean; name: string; isLiteral: boolean }
+export type Way = {
+  address: string
+  port: number
+  secure: boolean
+  name: string
+  isLiteral: boolean
+  /** What kept connections are found by. */
+  key: string
+}
 
 export type WireRequest = {
   method: string
@@ -33,7 +41,7 @@ export type WireReceiver = AnswerReceiver & {
 export class Wire {
   /** When it was last used: a reading of the clock that the owner has. */
   usedAt = 0
-  readonly #destination: Destination
+  readonly way: Way
   /** Told when another request may go over it. */
   readonly #onFree: (wire: Wire) => void
   #socket: Socket<Wire> | undefined
@@ -47,14 +55,14 @@ export class Wire {
   #error: unknown
 
   /** Resolves when it is connected and, where it is secure, the peer has shown who it is. Rejects with an error with a `code`. */
-  static async connect(destination: Destination, onFree: (wire: Wire) => void): Promise<Wire> {
-    const wire = new Wire(destination, onFree)
+  static async connect(way: Way, onFree: (wire: Wire) => void): Promise<Wire> {
+    const wire = new Wire(way, onFree)
     await wire.#connect()
     return wire
   }
 
-  private constructor(destination: Destination, onFree: (wire: Wire) => void) {
-    this.#destination = destination
+  private constructor(way: Way, onFree: (wire: Wire) => void) {
+    this.way = way
     this.#onFree = onFree
   }
 
@@ -96,7 +104,7 @@ export class Wire {
   }
 
   secured(isGood: boolean, problem: Error | null): void {
-    const error = isGood ? identityProblem(this.#socket!, this.#destination.name) : (problem ?? untrusted)
+    const error = isGood ? identityProblem(this.#socket!, this.way.name) : (problem ?? untrusted)
     if (error) this.#securing?.reject(error)
     else this.#securing?.resolve()
   }
@@ -148,7 +156,7 @@ export class Wire {
   }
 
   async #connect(): Promise<void> {
-    const { address, port, secure, name, isLiteral } = this.#destination
+    const { address, port, secure, name, isLiteral } = this.way
     if (secure) {
       this.#securing = Promise.withResolvers()
       // Whoever awaits it may come later than its rejection.

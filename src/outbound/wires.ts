@@ -3,10 +3,7 @@ import { literalAddress } from './addresses.ts'
 import { neverConnected, wasReset } from './failures.ts'
 import type { Target } from './target.ts'
 import type { TimeLimit } from './time-limit.ts'
-import { type Destination, Wire, type WireReceiver, type WireRequest } from './wire.ts'
-
-/** `key`: what kept connections are found by. */
-export type Way = Destination & { key: string }
+import { type Way, Wire, type WireReceiver, type WireRequest } from './wire.ts'
 
 /** The way to an address that was judged. */
 export function wayTo({ host, port, secure }: Target, address: string): Way {
@@ -76,7 +73,7 @@ export class Wires {
 
   /** A connection whose caller has given up is closed when it comes. */
   async #connected(way: Way, limit: TimeLimit): Promise<Wire> {
-    const connecting = Wire.connect(way, (wire) => this.#keep(wire, way))
+    const connecting = Wire.connect(way, this.#keep)
     const ended = Promise.withResolvers<never>()
     limit.onEnd = (reason) => {
       connecting.then(
@@ -98,7 +95,8 @@ export class Wires {
     return undefined
   }
 
-  #keep(wire: Wire, { key }: Way): void {
+  #keep = (wire: Wire): void => {
+    const { key } = wire.way
     const wires = this.#idle.get(key) ?? []
     if (this.#isStopped || wires.length >= idlePerPlaceMax || this.#idleCount >= idleMax) {
       wire.close()

@@ -30,9 +30,9 @@ if (import.meta.main) {
   const streamed = async (request: OutboundStreamRequest): Promise<OutboundOutcome> => {
     const outcome = await outbound.open(request)
     if (!outcome.ok) return outcome
-    const { status, headers, url } = outcome.answer
+    const { status, headers, url, body } = outcome.answer
     const parts: Uint8Array[] = []
-    for (let part = await outcome.answer.read(); part; part = await outcome.answer.read()) parts.push(part)
+    await body.each((part) => parts.push(part))
     return { ok: true, answer: { status, headers, url, body: Buffer.concat(parts) } }
   }
   const told: Told[] = []

@@ -12,10 +12,12 @@ const unbegun = brokenAnswers.filter(([what]) => !/body that|chunks|gzip|brotli/
 
 describe('a body that is read as it arrives', () => {
   /** All of a body, or the code of what became of it. */
-  async function read(answer: OutboundStream): Promise<string> {
+  async function read({ body }: OutboundStream): Promise<string> {
     let text = ''
     try {
-      for (let part = await answer.read(); part; part = await answer.read()) text += textOf(part)
+      await body.each((part) => {
+        text += textOf(part)
+      })
     } catch (error) {
       return (error as { code: string }).code
     }
@@ -69,8 +71,11 @@ describe('a body that is read as it arrives', () => {
     }).listen()
     using outbound = outboundOf(['loopback'])
     const answer = await open(outbound, peer.url)
-    expect(textOf((await answer.read())!)).toBe('first')
-    answer.close()
+    const first = Promise.withResolvers<string>()
+    const reading = answer.body.each((part) => first.resolve(textOf(part)))
+    expect(await first.promise).toBe('first')
+    answer.body.close()
+    await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' })
     await until(() => peer.open === 0)
     expect(await read(answer)).toBe('CANCELLED')
   })
@@ -146,7 +151,7 @@ describe('a body that is read as it arrives', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
     }).listen()
     using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1, waiting: 10 } })
-    ;(await open(outbound, peer.url)).close()
+    ;(await open(outbound, peer.url)).body.close()
     expect(await read(await open(outbound, peer.url))).toBe('0123456789')
     const left = await open(outbound, peer.url, { timeoutMs: 100 })
     const next = await open(outbound, peer.url)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { OutboundError } from '../../src/domain/outbound-request.ts'
-import { nameOf, parseTarget } from '../../src/outbound/target.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 
 const failureOf = (url: string): OutboundError => {
   try {
@@ -48,7 +48,7 @@ describe('a URL that a user wrote', () => {
     const target = parseTarget('https://us%C3%A9r:p%40ss:w%zz@example.com/x')
     expect(target.authorization).toBe(`Basic ${Buffer.from('usér:p@ss:w%zz').toString('base64')}`)
     expect(target.url.href).toBe('https://example.com/x')
-    expect(nameOf(target)).toBe('https://example.com/x')
+    expect(target.name).toBe('https://example.com/x')
   })
 
   test('is refused for any scheme but http and https', () => {
