@@ -3,7 +3,7 @@ import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ErrorDetail } from './errors.ts'
 
 /** Findings beyond this number tell nobody more. */
-const misfitsMax = 100
+export const misfitsMax = 100
 
 /**
  * Everything in which a value differs from a schema, in words for people: `path` as in `edges[2].source`, one row a

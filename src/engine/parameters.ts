@@ -2,7 +2,6 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { coerce, isObject } from '../domain/input.ts'
 import { asText } from '../domain/reference.ts'
-import { findMisfits } from '../domain/shape.ts'
 import { type CodeSlot, compileCode } from '../language/code.ts'
 import { compileExpression } from '../language/expression.ts'
 import { NotNative } from '../language/native.ts'
@@ -17,6 +16,7 @@ import {
 } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 import type { GraphNode } from './graph.ts'
+import { misfitsOf, reportMisfits } from './misfits.ts'
 import type { Report } from './report.ts'
 import { type Bind, type Compiled, compileJson, compileValue, getterOf } from './template.ts'
 
@@ -226,48 +226,6 @@ export function fit(value: unknown, schema: TSchema): unknown {
   return value === null ? value : (coerce(value, type) ?? value)
 }
 
-function reportMisfits(at: Place, members: readonly Member[], { report, facts }: CompileContext): void {
-  const { definition, block } = at.node
-  const byName = new Map(members.map((member) => [member.name, member]))
-  const required = new Set(definition.parameters.required ?? [])
-  let sound = true
-  for (const [name, schema] of Object.entries(definition.parameters.properties)) {
-    const member = byName.get(name)
-    const path = `${at.path}.${name}`
-    if (!member) {
-      if (!required.has(name) || schema.default !== undefined) continue
-      sound = false
-      report.add('error', 'MISSING_PARAMETER', path, block, `The parameter "${name}" of "${block.name}" is missing.`)
-      continue
-    }
-    if (member.known === undefined) continue
-    for (const message of misfits(schema, member.known)) {
-      sound = false
-      report.add(
-        'error',
-        'INVALID_PARAMETER',
-        path,
-        block,
-        `The parameter "${name}" of "${block.name}" does not fit: ${message}.`,
-      )
-    }
-  }
-  if (!sound) return
-  const fixed = members.flatMap(({ name, known }) => (known === undefined ? [] : [[name, known] as const]))
-  for (const { level, code, path, message } of definition.check?.(
-    Object.fromEntries(fixed),
-    facts,
-    block.params ?? {},
-  ) ?? []) {
-    report.add(level, code, `${at.path}.${path}`, block, message)
-  }
-}
-
-/** Each a clause for people: `[0].key must be text, not 5`. */
-function misfits(schema: TSchema, value: unknown): string[] {
-  return findMisfits(schema, value).map(({ message }) => message.replace(/^The value/, 'it').replace(/\.$/, ''))
-}
-
 function reader(schema: TObject, members: readonly Member[]): Parameters {
   const constants = Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]])))
   const reads = members.flatMap(({ name, schema: member, get, isCode }) => {
@@ -285,7 +243,7 @@ function reader(schema: TObject, members: readonly Member[]): Parameters {
         continue
       }
       if (value !== null || (required && member.default === undefined)) {
-        const [problem] = misfits(member, value)
+        const problem = misfitsOf(member, value)[0]?.clause
         throw new BlockError('INVALID_PARAMETER', `The parameter "${name}" does not fit: ${problem}.`)
       }
       // A reference to nothing is like a parameter that was left out.

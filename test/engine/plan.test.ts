@@ -16,6 +16,26 @@ describe('the check at deployment', () => {
     expect(compilePlan(document(draft), registry, defaultLimits).findings).toEqual([])
   })
 
+  test('tells of every entry of a list where it stands: those that do not fit, and what is wrong with those that do', () => {
+    const string = { type: 'string' }
+    const inputFormat = [{ name: 5, ...string }, { name: 'stream', ...string }, string, 7, { name: 'a', type: 'date' }]
+    const { findings } = compilePlan(
+      document({
+        blocks: [block('start', 'api_trigger', { inputFormat: [...inputFormat, { name: 'b', ...string }] })],
+      }),
+      registry,
+      defaultLimits,
+    )
+    const places = findings.map(({ code, path }) => `${code} ${path.replace('blocks.start.params.inputFormat', '')}`)
+    expect(places.toSorted()).toEqual([
+      ...['INVALID_PARAMETER .0.name', 'INVALID_PARAMETER .2.name', 'INVALID_PARAMETER .3'],
+      ...['INVALID_PARAMETER .4.type', 'RESERVED_FIELD .1.name'],
+    ])
+    expect(findings[0]?.message).toBe(
+      'The parameter "inputFormat" of "start" does not fit: [0].name must be text, not 5.',
+    )
+  })
+
   const wrong: [code: string, draft: Draft][] = [
     ['NO_TRIGGER', { blocks: [block('f', 'function', { code: '1' })] }],
     ['DUPLICATE_TRIGGER', { blocks: [start, block('again', 'api_trigger')] }],
