@@ -10,7 +10,7 @@ import { allowedAddresses } from './allowed-addresses.ts'
 import { HeadReader } from './answer-parser.ts'
 import { AnswerStart, type StartedAnswer } from './answer-start.ts'
 import { failureOf } from './failures.ts'
-import { knownAddresses, type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
+import { knownAddresses, type Lookup, type ResolveOptions, resolve, sharedLookup, systemLookup } from './resolve.ts'
 import { parseTarget, type Target } from './target.ts'
 import { type TimeLimit, TimeLimits } from './time-limit.ts'
 import type { Way, WireRequest } from './wire.ts'
@@ -25,9 +25,9 @@ export type PosterOptions = {
 }
 
 /**
- * Sends short messages to addresses that users choose, under the same rules as every other request: addresses are found
- * and judged for each, the connection goes to the one that was judged, certificates are checked for the name. It bounds
- * nothing: how many are under way is the caller's to decide. Connections are kept for the next message for half a minute.
+ * Sends short messages to addresses that users choose, under the same rules as every other request: addresses are judged for
+ * each (they were found a second ago at most), the connection goes to the one that was judged, certificates are checked for the
+ * name. It bounds nothing: how many are under way is the caller's to decide. Connections are kept for the next message for half a minute.
  */
 export class Poster {
   readonly #allow: AllowList
@@ -41,7 +41,7 @@ export class Poster {
   constructor({ allow, version, lookup = systemLookup, clock = systemClock }: PosterOptions) {
     this.#allow = allow
     this.#userAgent = `Millrace/${version}`
-    this.#resolving = { lookup, clock }
+    this.#resolving = { lookup: sharedLookup(lookup, clock), clock }
     this.#wires = new Wires(clock)
     this.#limits = new TimeLimits(clock)
   }

@@ -14,6 +14,29 @@ export const systemLookup: Lookup = async (name) => {
   return found.map((entry) => entry.address)
 }
 
+/**
+ * For many requests to few names, as webhooks are: those that ask for a name within a second share what was found. Resolvers
+ * take a thousand questions a second, or less, and an attempt would wait for each. A failure is told to those who wait for it.
+ */
+export function sharedLookup(lookup: Lookup, clock: Pick<Clock, 'monotonic'>): Lookup {
+  const known = new Map<string, { found: ReturnType<Lookup>; until: number }>()
+  return (name) => {
+    const now = clock.monotonic()
+    const before = known.get(name)
+    if (before && now < before.until) return before.found
+    const asked = { found: lookup(name), until: now + sharedMs }
+    if (known.size >= namesMax) known.clear()
+    known.set(name, asked)
+    asked.found.catch(() => {
+      if (known.get(name) === asked) known.delete(name)
+    })
+    return asked.found
+  }
+}
+
+const sharedMs = 1_000
+const namesMax = 1_000
+
 export type ResolveOptions = { lookup: Lookup; clock: Clock }
 
 const lookupMsMax = 10_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/domain/clock.ts'
-import { type Lookup, resolve, systemLookup } from '../../src/outbound/resolve.ts'
+import { type Lookup, resolve, sharedLookup, systemLookup } from '../../src/outbound/resolve.ts'
 import { ManualClock } from '../clock.ts'
 import { type NameAnswer, nameServer } from './name-server.ts'
 import { httpPeer, outboundOf, RawPeer, requestTo } from './peers.ts'
@@ -57,6 +57,29 @@ describe('the addresses of a host', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('slow.example') })
     expect(clock.pending).toBe(0)
   })
+})
+
+test('a name is asked for once a second, however many want to know, and again after a failure', async () => {
+  const clock = new ManualClock()
+  const asked: string[] = []
+  const answers: PromiseWithResolvers<string[]>[] = []
+  const lookup = sharedLookup((name) => {
+    asked.push(name)
+    answers.push(Promise.withResolvers())
+    return answers.at(-1)!.promise
+  }, clock)
+  const [first, second, other] = [lookup('one.example'), lookup('one.example'), lookup('two.example')]
+  expect(asked).toEqual(['one.example', 'two.example'])
+  answers[0]!.resolve(['192.0.2.1'])
+  answers[1]!.reject(new Error('SERVFAIL'))
+  expect(await Promise.all([first, second])).toEqual([['192.0.2.1'], ['192.0.2.1']])
+  expect(await other.catch(() => 'failed')).toBe('failed')
+  clock.advance(999)
+  expect(await lookup('one.example')).toEqual(['192.0.2.1'])
+  void lookup('two.example')
+  clock.advance(1)
+  void lookup('one.example')
+  expect(asked).toEqual(['one.example', 'two.example', 'two.example', 'one.example'])
 })
 
 describe('names, asked for at a real name server', () => {
