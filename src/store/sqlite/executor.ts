@@ -48,8 +48,8 @@ export class Executor {
     if (journal) {
       const write = (connection: Connection, run: () => void) => this.#writeUnflushed(connection, run)
       this.#intake = new Intake({ databasePath: options.path, write, ...journal })
-      this.#guarded((connection) => this.#intake!.open(connection))
       this.#takeInIfPossible()
+      if (this.#intake.refusal) throw this.#intake.refusal
     }
   }
 

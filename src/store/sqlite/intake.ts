@@ -42,22 +42,16 @@ export class Intake {
   #held: JournalRecord[] = []
   /** Whether what an earlier process left has been looked for. */
   #isRecovered = false
+  #refusal: AppError | undefined
   #taken: Taken = { walBytes: 0, lost: [] }
 
   constructor(options: IntakeOptions) {
     this.#options = options
   }
 
-  /** Throws when a newer program wrote what is left: whatever this one did would be done without it. */
-  open(connection: Connection): void {
-    let content: JournalContent
-    try {
-      content = this.#content(readMark(connection))
-    } catch {
-      // What is in the way shows when it is taken in.
-      return
-    }
-    if (content.form > journalForm) throw unavailable(newerJournal(content.form))
+  /** Why the database must not be opened: a newer program wrote what is left. Known after the first `take`. */
+  get refusal(): AppError | undefined {
+    return this.#refusal
   }
 
   /** Whether there may be something to take in; cheap. */
@@ -125,6 +119,8 @@ export class Intake {
     const mark = readMark(connection)
     if (mark.generation === 0) return
     const content = this.#content(mark)
+    this.#refusal = content.form > journalForm ? unavailable(newerJournal(content.form)) : undefined
+    if (this.#refusal) throw this.#refusal
     const { own } = this.#options
     const [gap] = content.missing
     // Where somebody else may be writing, what lies behind a gap is not the next yet.
