@@ -16,7 +16,7 @@ export class Sandbox {
   #pool: Pool
   #memoryBytesMax: number
   #shortRuns: ShortRuns | undefined
-  /** How long each program takes on average, recent runs counting most. */
+  /** How long each program takes, recent runs counting most. */
   #expectedMs = new Map<string, number>()
   #stopped = false
 
@@ -83,14 +83,19 @@ export class Sandbox {
       // No engine can be made in this thread, for lack of memory say. The workers say so if they have none either.
       this.#shortRuns = undefined
     }
-    this.#learn(request.program.id, outcome ? performance.now() - startMs : givenUpMs)
+    if (outcome) this.#learn(request.program.id, performance.now() - startMs)
+    else this.#expectedMs.set(request.program.id, givenUpMs)
     return outcome
   }
 
+  /**
+   * A thread that loses its processor for a moment makes a short run look long. One such run must not send those that
+   * follow to the workers, where they wait ten times as long as they take: what is expected rises in steps.
+   */
   #learn(id: string, tookMs: number): void {
     const expectedMs = this.#expectedMs.get(id) ?? tookMs
     if (this.#expectedMs.size >= expectationsMax) this.#expectedMs.clear()
-    this.#expectedMs.set(id, (expectedMs + tookMs) / 2)
+    this.#expectedMs.set(id, Math.min((expectedMs + tookMs) / 2, expectedMs * riseMax))
   }
 }
 
@@ -131,5 +136,6 @@ const defaults: Required<SandboxOptions> = {
 const expectationsMax = 1_000
 /** What a program that was never seen is expected to take. */
 const unknownMs = 1
+const riseMax = 1.5
 /** What a program that was given up counts as: it has to show in a worker that it can be shorter. */
 const givenUpMs = 100

@@ -61,7 +61,7 @@ export class ShortRuns {
 }
 
 /** What the runs of one turn may take together before others go to the workers. */
-const turnMsMax = 1
+const turnMsMax = 3
 /** What a run may take here. */
 const runMsMax = 2
 /** Far less is expected of what is tried here. */
