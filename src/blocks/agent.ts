@@ -3,6 +3,7 @@ import type { ChatMessage } from '../domain/chat.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
 import { isDeeperThan } from '../domain/json.ts'
+import { schemaFaults } from '../domain/json-schema-faults.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
 import type { ModelAnswer, ModelMessage } from '../domain/model-call.ts'
 import { asText } from '../domain/reference.ts'
@@ -193,13 +194,21 @@ function check(
   written: Readonly<Record<string, unknown>>,
 ): ParameterFinding[] {
   const findings = checkModelParameters(params, written, priceOf)
+  const addFaults = (path: string, schema: unknown) => {
+    for (const fault of schema === undefined ? [] : schemaFaults(schema)) {
+      const at = fault.path === '' ? path : `${path}.${fault.path}`
+      findings.push({ level: 'error', code: 'INVALID_SCHEMA', path: at, message: `${at}: ${fault.message}` })
+    }
+  }
+  addFaults('responseFormat', params['responseFormat'])
   const tools = (params['tools'] ?? []) as Static<typeof Tool>[]
-  for (const [index, { type, name, workflowId, params: inner }] of tools.entries()) {
+  for (const [index, { type, name, workflowId, parameters, params: inner }] of tools.entries()) {
     const path = `tools.${index}`
     const error = (code: string, at: string, message: string) =>
       findings.push({ level: 'error', code, path: `${path}.${at}`, message })
     if (type === 'workflow' && !workflowId)
       error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" names no workflow.`)
+    if (type === 'api') addFaults(`${path}.parameters`, parameters)
     if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request in "params".`)
     if (tools.findIndex((other) => other.name === name) !== index) {
       error('DUPLICATE_ID', 'name', `Two tools have the name "${name}".`)

@@ -1,5 +1,5 @@
 import { Copy, Ellipsis, Play, Power, StepForward, Trash2, X } from 'lucide-react'
-import type { Ref } from 'react'
+import { lazy, type Ref, Suspense } from 'react'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { Menu } from '../../parts/menu.tsx'
@@ -12,6 +12,7 @@ import { useFindings } from '../findings.tsx'
 import { NameField } from '../name-field.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { OutputList } from './output-list.tsx'
+import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
 import { Suggestions, useBlockSuggestions } from './use-suggestions.ts'
 
@@ -112,8 +113,12 @@ function Form({ blockId }: { blockId: string }) {
   const findings = useFindings(blockId)
   const type = block && types.get(block.type)
   if (!block || !type) return <p className="text-sm text-muted">This version knows no such block.</p>
-  const errorOf = (name: string) =>
-    findings.find(({ path }) => path.split(/[.[]/).includes(name) && path.includes(blockId))?.message
+  const at = type?.container ? `.${blockId}` : `.${blockId}.params`
+  const errorOf = (path: string, isWhole = false) =>
+    findings.find((finding) => {
+      const found = `.${finding.path.replaceAll(/\[(\w+)\]/g, '.$1')}.`
+      return isWhole ? found.endsWith(`${at}.${path}.`) : found.includes(`${at}.${path}.`)
+    })?.message
   if (type.container) {
     return (
       <ParameterForm
@@ -138,7 +143,19 @@ function Form({ blockId }: { blockId: string }) {
       }
       errorOf={errorOf}
       readOnly={readOnly}
+      Tools={Tools}
     />
+  )
+}
+
+// Few blocks have tools.
+const ToolsField = lazy(async () => ({ default: (await import('./tools-field.tsx')).ToolsField }))
+
+function Tools(props: ToolsProps) {
+  return (
+    <Suspense fallback={<div className="skeleton h-8" />}>
+      <ToolsField {...props} />
+    </Suspense>
   )
 }
 

@@ -1,8 +1,6 @@
-import { Plus, Trash2 } from 'lucide-react'
-import { Button, IconButton } from '../../parts/button.tsx'
 import { Input } from '../../parts/field.tsx'
 import { textOf } from '../block-summary.ts'
-import { focusLastRow } from './focus-last.ts'
+import { Rows } from './rows.tsx'
 import { TemplateField } from './template-field.tsx'
 
 type Pair = { key: string; value: unknown }
@@ -19,21 +17,24 @@ export function PairTable({
   onChange: (value: unknown) => void
   readOnly: boolean
 }) {
-  const pairs = pairsOf(value)
-  const change = (at: number, pair: Partial<Pair>) =>
-    onChange(pairs.map((one, index) => (index === at ? { ...one, ...pair } : one)))
   return (
-    <fieldset aria-label={label} className="flex flex-col gap-1.5">
-      {pairs.map((pair, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a pair is its place in the list
-        <div data-row key={at} className="flex items-start gap-1.5">
+    <Rows
+      label={label}
+      items={pairsOf(value)}
+      onChange={onChange}
+      readOnly={readOnly}
+      fresh={() => ({ key: '', value: '' })}
+      boxed={false}
+    >
+      {(pair, at, change) => (
+        <div className="flex items-start gap-1.5">
           <div className="w-2/5 shrink-0">
             <Input
               aria-label={`Name ${at + 1}`}
               placeholder="Name"
               value={pair.key}
               readOnly={readOnly}
-              onChange={(event) => change(at, { key: event.target.value })}
+              onChange={(event) => change({ key: event.target.value })}
             />
           </div>
           <div className="min-w-0 flex-1">
@@ -41,36 +42,13 @@ export function PairTable({
               value={textOf(pair.value)}
               placeholder="Value"
               readOnly={readOnly}
-              onChange={(text) => change(at, { value: text })}
+              onChange={(text) => change({ value: text })}
               tied={{ 'aria-label': `Value ${at + 1}` }}
             />
           </div>
-          {!readOnly && (
-            <IconButton
-              label="Remove"
-              icon={<Trash2 size={14} />}
-              size="small"
-              className="mt-1"
-              onClick={() => onChange(pairs.filter((_, index) => index !== at))}
-            />
-          )}
         </div>
-      ))}
-      {!readOnly && (
-        <Button
-          size="small"
-          look="quiet"
-          icon={<Plus size={14} />}
-          className="self-start"
-          onClick={(event) => {
-            onChange([...pairs, { key: '', value: '' }])
-            focusLastRow(event.currentTarget)
-          }}
-        >
-          Add
-        </Button>
       )}
-    </fieldset>
+    </Rows>
   )
 }
 

@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useId } from 'react'
+import { type ComponentType, type ReactNode, useId } from 'react'
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { call } from '../../api/call.ts'
 import { Field, Input, Select } from '../../parts/field.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../block-summary.ts'
 import type { Params } from '../document.ts'
-import { useEditing, useWorkflowNames } from '../editing.tsx'
 import { CodeField } from './code-field.tsx'
 import { InputFormat } from './input-format.tsx'
 import { ListField } from './list-field.tsx'
 import { PairTable } from './pair-table.tsx'
+import { SchemaField } from './schema-field.tsx'
 import { TemplateField } from './template-field.tsx'
+import { WorkflowSelect } from './workflow-select.tsx'
 
 export type ParameterProps = {
   name: string
@@ -23,8 +24,14 @@ export type ParameterProps = {
   params: Params
   onChange: (value: unknown) => void
   error: string | undefined
+  /** What the check says of a part of the value: `0.name`. */
+  errorOf: (path: string) => string | undefined
   readOnly: boolean
+  /** Draws tools, which hold forms themselves. */
+  Tools?: ComponentType<ToolsProps> | undefined
 }
+
+export type ToolsProps = Pick<ParameterProps, 'value' | 'onChange' | 'readOnly' | 'errorOf'>
 
 /** One parameter, with the control that fits it. */
 export function ParameterField(props: ParameterProps) {
@@ -57,7 +64,13 @@ function controlOf({
   tied,
   label,
   params,
+  errorOf,
+  Tools,
 }: ParameterProps & { tied: Tied; label: string }): ReactNode {
+  if (mode === 'tools' && Tools)
+    return <Tools value={value} onChange={onChange} readOnly={readOnly} errorOf={errorOf} />
+  if (name === 'responseFormat')
+    return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add a field" />
   if (name === 'inputFormat') return <InputFormat value={value} onChange={onChange} readOnly={readOnly} />
   if (name === 'workflowId')
     return <WorkflowSelect value={textOf(value)} onChange={onChange} readOnly={readOnly} tied={tied} />
@@ -191,22 +204,6 @@ function labelOf(name: string): string {
 }
 
 type ControlProps = { value: string; onChange: (value: unknown) => void; readOnly: boolean; tied: Tied }
-
-function WorkflowSelect({ value, onChange, readOnly, tied }: ControlProps) {
-  const names = useWorkflowNames()
-  const { workflowId } = useEditing()
-  const options = [...names].filter(([id]) => id !== workflowId).map(([id, name]) => ({ value: id, label: name }))
-  const isKnown = value === '' || names.has(value)
-  return (
-    <Select
-      {...tied}
-      value={value}
-      disabled={readOnly}
-      onChange={(event) => onChange(event.target.value)}
-      options={[{ value: '', label: 'Choose a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
-    />
-  )
-}
 
 function ModelField({ value, provider, onChange, readOnly, tied }: ControlProps & { provider: unknown }) {
   const list = useId()

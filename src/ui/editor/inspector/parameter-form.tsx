@@ -1,6 +1,6 @@
 import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
 import type { Params } from '../document.ts'
-import { ParameterField } from './parameter-field.tsx'
+import { ParameterField, type ParameterProps } from './parameter-field.tsx'
 
 export type Modes = Readonly<Record<string, string>>
 
@@ -37,19 +37,21 @@ export function ParameterForm({
   onSet,
   errorOf,
   readOnly,
+  Tools,
 }: {
   schema: ParametersSchema
   modes: Modes
   params: Params
   onSet: (name: string, value: unknown) => void
-  /** What the check says of a parameter. */
-  errorOf: (name: string) => string | undefined
+  /** What the check says of a parameter, or of a part of one: `tools.0.name`. `isWhole`: not what it says of its parts. */
+  errorOf: (path: string, isWhole?: boolean) => string | undefined
   readOnly: boolean
+  Tools?: ParameterProps['Tools']
 }) {
   const shown = Object.entries(schema.properties).filter(([name]) => isWanted(name, params))
   const plain = shown.filter(([name]) => !rare.has(name))
   const folded = shown.filter(([name]) => rare.has(name))
-  const isChanged = folded.some(([name]) => params[name] !== undefined)
+  const isChanged = folded.some(([name]) => params[name] !== undefined || errorOf(name) !== undefined)
   const draw = ([name, property]: [string, ParameterSchema]) => (
     <ParameterField
       key={name}
@@ -60,7 +62,10 @@ export function ParameterForm({
       value={params[name]}
       params={params}
       onChange={(value) => onSet(name, value)}
-      error={errorOf(name)}
+      // What is said of one tool stands at that tool.
+      error={errorOf(name, modes[name] === 'tools')}
+      errorOf={(path) => errorOf(`${name}.${path}`)}
+      Tools={Tools}
       readOnly={readOnly}
     />
   )

@@ -1,0 +1,120 @@
+import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button, IconButton } from '../../parts/button.tsx'
+import { classes } from '../../parts/class-names.ts'
+import { focusLastRow } from './focus-last.ts'
+
+/** A member that is set to undefined goes. */
+export type Change<Item> = { [Name in keyof Item]?: Item[Name] | undefined }
+
+/** A list that is written row by row: rows are added at its end, changed, moved and removed. */
+export function Rows<Item extends object>({
+  label,
+  items,
+  onChange,
+  readOnly,
+  fresh,
+  add = 'Add',
+  remove = 'Remove',
+  boxed = true,
+  ordered = false,
+  least = 0,
+  children,
+}: {
+  label: string
+  items: readonly Item[]
+  onChange: (items: Item[]) => void
+  readOnly: boolean
+  /** What a new row holds. */
+  fresh: () => Item
+  /** What the buttons say. */
+  add?: string
+  remove?: string
+  /** A frame around each row, for rows of several lines. */
+  boxed?: boolean
+  /** Whether the order means something: rows can be moved then. */
+  ordered?: boolean
+  /** Rows that have to stay. */
+  least?: number
+  children: (item: Item, at: number, change: (part: Change<Item>) => void) => ReactNode
+}) {
+  const change = (at: number, part: Change<Item>) =>
+    onChange(
+      items.map((item, index) => {
+        if (index !== at) return item
+        return Object.fromEntries(Object.entries({ ...item, ...part }).filter(([, each]) => each !== undefined)) as Item
+      }),
+    )
+  const swap = (at: number, by: number) => {
+    const next = [...items]
+    next.splice(at + by, 0, ...next.splice(at, 1))
+    onChange(next)
+  }
+  return (
+    <fieldset aria-label={label} className={classes('flex flex-col', boxed ? 'gap-2' : 'gap-1.5')}>
+      {items.map((item, at) => (
+        <div
+          data-row
+          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place in the list
+          key={at}
+          className={classes('flex items-start gap-1.5', boxed && 'rounded-lg border border-line p-2')}
+        >
+          <div className={classes('min-w-0 flex-1', boxed && 'flex flex-col gap-1.5')}>
+            {children(item, at, (part) => change(at, part))}
+          </div>
+          {!readOnly && (
+            <div className={classes('flex flex-col', !boxed && 'mt-1')}>
+              {ordered && items.length > 1 && (
+                <>
+                  <IconButton
+                    label="Up"
+                    icon={<ArrowUp size={13} />}
+                    size="small"
+                    disabled={at === 0}
+                    onClick={() => swap(at, -1)}
+                  />
+                  <IconButton
+                    label="Down"
+                    icon={<ArrowDown size={13} />}
+                    size="small"
+                    disabled={at === items.length - 1}
+                    onClick={() => swap(at, 1)}
+                  />
+                </>
+              )}
+              <IconButton
+                label={remove}
+                icon={<Trash2 size={13} />}
+                size="small"
+                disabled={items.length <= least}
+                onClick={() => onChange(items.filter((_, index) => index !== at))}
+              />
+            </div>
+          )}
+        </div>
+      ))}
+      {!readOnly && (
+        <Button
+          size="small"
+          look="quiet"
+          icon={<Plus size={14} />}
+          className="self-start"
+          onClick={(event) => {
+            onChange([...items, fresh()])
+            focusLastRow(event.currentTarget)
+          }}
+        >
+          {add}
+        </Button>
+      )}
+    </fieldset>
+  )
+}
+
+/** A name that none of the items has: `field3`. */
+export function freeName<Item>(stem: string, items: readonly Item[], nameOf: (item: Item) => unknown): string {
+  const taken = new Set(items.map(nameOf))
+  let number = items.length + 1
+  while (taken.has(`${stem}${number}`)) number += 1
+  return `${stem}${number}`
+}

@@ -1,0 +1,139 @@
+import { useState } from 'react'
+import { Input, Select } from '../../parts/field.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { CodeField } from './code-field.tsx'
+import { Required } from './input-format.tsx'
+import { freeName, Rows } from './rows.tsx'
+import { type RowType, rowsOf, type SchemaRow, schemaOf } from './schema-rows.ts'
+
+/** A JSON schema of an object: its members as rows, or all of it as JSON for what rows cannot say. */
+export function SchemaField({
+  label,
+  add,
+  value,
+  onChange,
+  readOnly,
+  tied,
+}: {
+  label: string
+  /** What the button says that adds a member. */
+  add: string
+  value: unknown
+  onChange: (value: unknown) => void
+  readOnly: boolean
+  tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+}) {
+  // What was written stays as it was written, as long as it means the value: two rows may have one name for a while.
+  const [written, setWritten] = useState<SchemaRow[]>()
+  const meant = rowsOf(value)
+  const isWritten = written !== undefined && JSON.stringify(schemaOf(written)) === JSON.stringify(value)
+  const rows = isWritten ? written : meant
+  const [view, setView] = useState<'rows' | 'json'>(rows ? 'rows' : 'json')
+  const shown = rows ? view : 'json'
+  return (
+    <div className="flex flex-col gap-2">
+      {shown === 'json' || !rows ? (
+        <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
+      ) : (
+        <Rows
+          label={label}
+          items={rows}
+          onChange={(next) => {
+            setWritten(next)
+            onChange(schemaOf(next))
+          }}
+          readOnly={readOnly}
+          fresh={(): SchemaRow => ({
+            ...{ name: freeName('field', rows, ({ name }) => name), type: 'string' as const, required: true },
+          })}
+          add={add}
+          remove="Remove the field"
+        >
+          {(row, at, change) => <SchemaRowFields row={row} at={at} change={change} readOnly={readOnly} />}
+        </Rows>
+      )}
+      {rows ? (
+        <Segments
+          label={`${label}: how it is written`}
+          value={shown}
+          onChange={setView}
+          options={[
+            { value: 'rows', label: 'Fields' },
+            { value: 'json', label: 'JSON schema' },
+          ]}
+        />
+      ) : (
+        <p className="text-xs text-muted">This schema says more than a list of fields can.</p>
+      )}
+    </div>
+  )
+}
+
+function SchemaRowFields({
+  row,
+  at,
+  change,
+  readOnly,
+}: {
+  row: SchemaRow
+  at: number
+  change: (part: Partial<SchemaRow>) => void
+  readOnly: boolean
+}) {
+  return (
+    <>
+      <div className="flex gap-1.5">
+        <Input
+          aria-label={`Name of field ${at + 1}`}
+          placeholder="Name"
+          value={row.name}
+          readOnly={readOnly}
+          onChange={(event) => change({ name: event.target.value })}
+        />
+        <Select
+          aria-label={`Type of field ${at + 1}`}
+          value={row.type}
+          disabled={readOnly}
+          options={types}
+          onChange={(event) => change({ type: event.target.value as RowType })}
+          className="max-w-30"
+        />
+      </div>
+      {row.type === 'enum' && (
+        <Input
+          aria-label={`Choices of field ${at + 1}`}
+          placeholder="Choices, with commas between them"
+          defaultValue={row.choices?.join(', ')}
+          readOnly={readOnly}
+          onChange={(event) => change({ choices: listOf(event.target.value) })}
+        />
+      )}
+      <div className="flex items-center gap-2">
+        <Input
+          aria-label={`Description of field ${at + 1}`}
+          placeholder="What the model is to know about it"
+          value={row.description ?? ''}
+          readOnly={readOnly}
+          onChange={(event) => change({ description: event.target.value })}
+        />
+        <Required checked={row.required} readOnly={readOnly} onChange={(required) => change({ required })} />
+      </div>
+    </>
+  )
+}
+
+const types: readonly { value: RowType; label: string }[] = [
+  { value: 'string', label: 'text' },
+  { value: 'number', label: 'number' },
+  { value: 'integer', label: 'integer' },
+  { value: 'boolean', label: 'yes or no' },
+  { value: 'enum', label: 'one of' },
+  { value: 'object', label: 'object' },
+  { value: 'string[]', label: 'texts' },
+  { value: 'number[]', label: 'numbers' },
+  { value: 'object[]', label: 'objects' },
+]
+
+function listOf(text: string): string[] {
+  return [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+}

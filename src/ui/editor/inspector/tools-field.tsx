@@ -1,0 +1,176 @@
+import { Globe, Workflow } from 'lucide-react'
+import { useMemo } from 'react'
+import { Field, Input } from '../../parts/field.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { textOf } from '../block-summary.ts'
+import type { Params } from '../document.ts'
+import { useEditing } from '../editing.tsx'
+import type { ToolsProps } from './parameter-field.tsx'
+import { ParameterForm } from './parameter-form.tsx'
+import { type Change, freeName, Rows } from './rows.tsx'
+import { SchemaField } from './schema-field.tsx'
+import { TemplateField } from './template-field.tsx'
+import { Suggestions, useSuggestions } from './use-suggestions.ts'
+import { WorkflowSelect } from './workflow-select.tsx'
+
+type Tool = {
+  type: 'workflow' | 'api'
+  name: string
+  description?: string
+  workflowId?: string
+  parameters?: unknown
+  params?: Params
+}
+
+/** What a model may ask for: workflows, and requests whose parameters may hold `<args.name>`. */
+export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
+  const tools = (Array.isArray(value) ? value : []) as Tool[]
+  return (
+    <Rows
+      label="Tools"
+      items={tools}
+      onChange={(next) => onChange(next.length === 0 ? undefined : next)}
+      readOnly={readOnly}
+      fresh={(): Tool => ({ type: 'workflow', name: freeName('tool_', tools, ({ name }) => name) })}
+      add="Add a tool"
+      remove="Remove the tool"
+    >
+      {(tool, at, change) => (
+        <ToolForm
+          tool={tool}
+          number={at + 1}
+          change={change}
+          readOnly={readOnly}
+          errorOf={(path) => errorOf(`${at}.${path}`)}
+        />
+      )}
+    </Rows>
+  )
+}
+
+type ToolProps = {
+  tool: Tool
+  number: number
+  change: (part: Change<Tool>) => void
+  readOnly: boolean
+  errorOf: (path: string) => string | undefined
+}
+
+function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
+  return (
+    <div className="flex flex-col gap-3">
+      {readOnly ? (
+        <p className="flex items-center gap-1.5 text-xs text-muted">
+          {tool.type === 'api' ? <Globe size={13} /> : <Workflow size={13} />}
+          {tool.type === 'api' ? 'A request' : 'A workflow'}
+        </p>
+      ) : (
+        <Segments
+          label={`Kind of tool ${number}`}
+          value={tool.type}
+          onChange={(type) => change({ type })}
+          options={[
+            { value: 'workflow', label: 'A workflow' },
+            { value: 'api', label: 'A request' },
+          ]}
+        />
+      )}
+      <Field label="Name" error={errorOf('name')} note="What the model calls it: letters, digits, _ and -.">
+        {(tied) => (
+          <Input
+            {...tied}
+            maxLength={64}
+            value={tool.name}
+            readOnly={readOnly}
+            onChange={(event) => change({ name: event.target.value.replaceAll(' ', '_') })}
+            className="font-mono text-xs"
+          />
+        )}
+      </Field>
+      <Field label="Description" optional error={errorOf('description')}>
+        {(tied) => (
+          <TemplateField
+            value={textOf(tool.description)}
+            placeholder="What it does, and when to use it"
+            lines={2}
+            readOnly={readOnly}
+            onChange={(text) => change({ description: text === '' ? undefined : text })}
+            tied={tied}
+          />
+        )}
+      </Field>
+      {tool.type === 'workflow' ? (
+        <Field
+          label="Workflow"
+          error={errorOf('workflowId')}
+          note="Its deployed version runs; the model fills in its input format."
+        >
+          {(tied) => (
+            <WorkflowSelect
+              value={textOf(tool.workflowId)}
+              onChange={(id) => change({ workflowId: id === '' ? undefined : id })}
+              readOnly={readOnly}
+              tied={tied}
+            />
+          )}
+        </Field>
+      ) : (
+        <RequestOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
+      )}
+    </div>
+  )
+}
+
+/** What the model has to say, and the request that is made of it. */
+function RequestOf({ tool, change, readOnly, errorOf }: ToolProps) {
+  const { types } = useEditing()
+  const outer = useSuggestions()
+  const type = types.get('api')
+  const { parameters, params = {} } = tool
+  const suggestions = useMemo(() => [...argumentsOf(parameters), ...outer], [parameters, outer])
+  if (!type) return null
+  return (
+    <>
+      <Field
+        label="Arguments"
+        error={errorOf('parameters')}
+        note={
+          <>
+            What the model fills in; the request reads them as <code>{'<args.name>'}</code>.
+          </>
+        }
+      >
+        {(tied) => (
+          <SchemaField
+            label="Arguments"
+            add="Add an argument"
+            value={parameters}
+            onChange={(next) => change({ parameters: next })}
+            readOnly={readOnly}
+            tied={tied}
+          />
+        )}
+      </Field>
+      <Suggestions value={suggestions}>
+        <ParameterForm
+          schema={type.parameters}
+          modes={type.modes as Record<string, string>}
+          params={params}
+          onSet={(name, next) => {
+            const kept = Object.entries({ ...params, [name]: next }).filter(([, each]) => each !== undefined)
+            change({ params: Object.fromEntries(kept) })
+          }}
+          errorOf={(path) => errorOf(`params.${path}`)}
+          readOnly={readOnly}
+        />
+        {!tool.params && errorOf('params') && <p className="text-xs text-error-text">{errorOf('params')}</p>}
+      </Suggestions>
+    </>
+  )
+}
+
+function argumentsOf(parameters: unknown) {
+  const properties = (parameters as { properties?: unknown } | undefined)?.properties
+  const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
+  return names.map((name) => ({ text: `<args.${name}>`, from: 'Argument' }))
+}

@@ -1,0 +1,29 @@
+import { Select } from '../../parts/field.tsx'
+import { useEditing, useWorkflowNames } from '../editing.tsx'
+
+/** Another workflow of the workspace. */
+export function WorkflowSelect({
+  value,
+  onChange,
+  readOnly,
+  tied,
+}: {
+  value: string
+  onChange: (id: string) => void
+  readOnly: boolean
+  tied: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+}) {
+  const names = useWorkflowNames()
+  const { workflowId } = useEditing()
+  const options = [...names].filter(([id]) => id !== workflowId).map(([id, name]) => ({ value: id, label: name }))
+  const isKnown = value === '' || names.has(value)
+  return (
+    <Select
+      {...tied}
+      value={value}
+      disabled={readOnly}
+      onChange={(event) => onChange(event.target.value)}
+      options={[{ value: '', label: 'Choose a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
+    />
+  )
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, document } from '../make.ts'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+import { node, saved } from './editor-page.ts'
+
+let visited: Visit
+let id: string
+let helperId: string
+beforeAll(async () => {
+  visited = await visit()
+  const { serving, apiKey, page } = visited
+  const make = async (made: unknown) => {
+    const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', made)
+    return (body as { id: string }).id
+  }
+  helperId = await make(document({ name: 'Order status', blocks: [block('start', 'api_trigger')] }))
+  const params = { provider: 'openai', model: 'gpt-4o', apiKey: 'secret', userPrompt: 'Hello' }
+  const ask = block('ask', 'agent', params, { name: 'Ask', position: { x: 320, y: 0 } })
+  id = await make(document({ name: 'Agent', blocks: [block('start', 'api_trigger'), ask], edges: ['start > ask'] }))
+  await page.goto(`${serving.url}/workflows/${id}`)
+  await node(page, 'Ask').click()
+  await inspector().getByText('More settings').click()
+}, 60_000)
+afterAll(() => visited.close())
+
+const inspector = () => visited.page.getByRole('complementary', { name: 'Block Ask' })
+const tools = () => inspector().getByRole('group', { name: 'Tools' })
+const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
+
+describe('the form of an agent', () => {
+  test('gives it a workflow as a tool, and says at the field what is missing', async () => {
+    await tools().getByRole('button', { name: 'Add a tool' }).click()
+    await tools().getByText('The tool "tool_1" names no workflow.').waitFor()
+    await tools().getByLabel('Name', { exact: true }).fill('order status')
+    await tools().getByLabel('Description').fill('Says where an order is')
+    await tools().getByLabel('Workflow', { exact: true }).selectOption({ label: 'Order status' })
+    await tools().getByText('names no workflow').waitFor({ state: 'detached' })
+    const tool = { type: 'workflow', name: 'order_status', description: 'Says where an order is', workflowId: helperId }
+    expect((await paramsOf())['tools']).toEqual([tool])
+  }, 30_000)
+
+  test('gives it a request as a tool, whose parameters complete its arguments', async () => {
+    const { page } = visited
+    await tools().getByRole('button', { name: 'Add a tool' }).click()
+    const second = tools().locator('> [data-row]').nth(1)
+    await second.getByText('A request').click()
+    await second.getByLabel('Name', { exact: true }).first().fill('weather')
+    const args = second.getByRole('group', { name: 'Arguments' })
+    await args.getByRole('button', { name: 'Add an argument' }).click()
+    await args.getByLabel('Name of field 1').fill('city')
+    await args.getByLabel('Description of field 1').fill('Where')
+    await second.getByLabel('URL').fill('https://weather.example/')
+    await second.getByLabel('URL').press('End')
+    await second.getByLabel('URL').pressSequentially('<args.ci')
+    await page.getByRole('option', { name: '<args.city>' }).click()
+    expect(await accessibilityFaults(page)).toEqual([])
+    expect((await paramsOf())['tools']).toMatchObject([
+      { name: 'order_status' },
+      {
+        type: 'api',
+        name: 'weather',
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string', description: 'Where' } },
+          required: ['city'],
+          additionalProperties: false,
+        },
+        params: { url: 'https://weather.example/<args.city>' },
+      },
+    ])
+  }, 30_000)
+
+  test('takes the shape of the answer as fields or as a schema, and shows what is wrong with it in its place', async () => {
+    const { page } = visited
+    const shape = inspector().getByRole('group', { name: 'Response format', exact: true })
+    await shape.getByRole('button', { name: 'Add a field' }).click()
+    await shape.getByLabel('Name of field 1').fill('mood')
+    await shape.getByLabel('Type of field 1').selectOption('enum')
+    await shape.getByLabel('Choices of field 1').fill('glad, sad')
+    const mood = { mood: { type: 'string', enum: ['glad', 'sad'] } }
+    expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood, required: ['mood'] })
+    await inspector()
+      .getByRole('group', { name: 'Response format: how it is written' })
+      .getByText('JSON schema')
+      .click()
+    await inspector().locator('.cm-content').and(inspector().getByLabel('Response format')).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('{ "type": "object", "properties": { "age": { "type": "numbr" } } }')
+    await inspector().getByText('There is no type "numbr"').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.keyboard.press('Control+z')
+    await inspector().getByText('There is no type "numbr"').waitFor({ state: 'detached' })
+    expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood })
+    expect(visited.complaints).toEqual([])
+  }, 30_000)
+})
