@@ -108,4 +108,18 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Workspace Side street' }).waitFor()
     expect(visited.complaints).toEqual([])
   })
+
+  test('name the plan everywhere alike, and sign out', async () => {
+    const { page } = visited
+    for (const section of ['account', 'usage']) {
+      await open(section)
+      await page.getByRole('definition').filter({ hasText: 'Enterprise' }).waitFor()
+    }
+    await page.getByText('Nothing ran in the last 30 days').waitFor()
+    await open('account')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
+  }, 30_000)
 })

@@ -35,7 +35,8 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {
     await call('DELETE /api/session')
-    queries.clear()
+    // Not all at once: who looks at a query that is cleared is not told of the next one with its key.
     queries.setQueryData(sessionKey, null)
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
   }, [queries])
 }

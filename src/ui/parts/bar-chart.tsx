@@ -12,15 +12,25 @@ export function BarChart({
   labels,
   series,
   say,
+  none,
 }: {
   label: string
   labels: readonly string[]
   series: readonly BarSeries[]
   say: (value: number) => string
+  /** What stands there when every value is 0. */
+  none: string
 }) {
   const [at, setAt] = useState<number>()
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const most = Math.max(...sums, 0)
+  if (most === 0) {
+    return (
+      <p className="flex h-24 items-center justify-center rounded-lg border border-dashed border-line-strong text-sm text-muted">
+        {none}
+      </p>
+    )
+  }
   const pointed = at ?? labels.length - 1
   return (
     <figure className="rounded-lg border border-line bg-surface p-4">
@@ -33,7 +43,7 @@ export function BarChart({
           </span>
         ))}
         <span className="flex-1" />
-        {most > 0 && <span>most {say(most)}</span>}
+        <span>most {say(most)}</span>
       </figcaption>
       <div
         className="mt-2 flex h-28 items-end border-b border-line"

@@ -1,28 +1,31 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { LogOut } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
-import { sessionKey, useMe } from '../../api/session.ts'
+import { sessionKey, useMe, useSignOut } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field, Input } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
+import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
 
 /** The account that is signed in, its password, and what the dashboard looks like in this browser. */
 export function AccountSection() {
-  const { user } = useMe()
+  const me = useMe()
+  const { user, service } = me
   const [theme, setTheme] = useState(chosenTheme)
   return (
     <>
-      <Section title="Account">
+      <Section title="Account" action={!service.noAuth && <SignOut />}>
         <Facts
           facts={[
             { name: 'E-mail', value: user.email },
             { name: 'Since', value: dateText(Date.parse(user.createdAt)) },
-            { name: 'Plan', value: user.plan ?? "the installation's" },
+            planFact(me),
           ]}
         />
       </Section>
@@ -54,6 +57,17 @@ export function AccountSection() {
         </div>
       </Section>
     </>
+  )
+}
+
+function SignOut() {
+  const signOut = useSignOut()
+  const toast = useToast()
+  const leave = useMutation({ mutationFn: signOut, onError: toast.fail })
+  return (
+    <Button icon={<LogOut size={14} aria-hidden="true" />} busy={leave.isPending} onClick={() => leave.mutate()}>
+      Sign out
+    </Button>
   )
 }
 

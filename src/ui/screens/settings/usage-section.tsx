@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AnswerOf, call } from '../../api/call.ts'
+import { useMe } from '../../api/session.ts'
 import { costText, countOf, countText, shortCount } from '../../parts/amount-text.ts'
 import { BarChart } from '../../parts/bar-chart.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
@@ -8,6 +9,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { dayText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { histogramQuery } from '../logs/log-queries.ts'
+import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
 
 const dayMs = 86_400_000
@@ -16,6 +18,7 @@ type Usage = AnswerOf<'GET /api/editor/usage'>
 
 /** What the account may use and has used, and what ran in the workspace. */
 export function UsageSection() {
+  const { user } = useMe()
   const { data, error, refetch } = useQuery({
     queryKey: ['usage', daysShown],
     queryFn: ({ signal }) => call('GET /api/editor/usage', { query: { days: daysShown }, signal }),
@@ -39,7 +42,7 @@ export function UsageSection() {
       >
         <Facts
           facts={[
-            { name: 'Plan', value: limits.usage.plan },
+            planFact({ user, limits }),
             { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
             { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
           ]}
@@ -112,12 +115,13 @@ function Costs({ usage: { days, models } }: { usage: Usage }) {
   const cost = days.reduce((sum, day) => sum + day.cost, 0)
   const number = 'text-right tabular-nums'
   return (
-    <Section title="Models" note={`${costText(cost)} in ${daysShown} days.`}>
+    <Section title="Models" note={models.length > 0 && `${costText(cost)} in ${daysShown} days.`}>
       <BarChart
         label="Cost of models a day"
         labels={days.map(({ day }) => utcDay.format(Date.parse(day)))}
         series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
         say={costText}
+        none={`No model was asked in the last ${daysShown} days`}
       />
       {models.length > 0 && (
         <Table label="Cost by model" numbersFrom={1} head={['Model', 'Runs', 'Tokens in', 'Tokens out', 'Cost']}>
@@ -153,7 +157,13 @@ function Runs() {
   return (
     <Section
       title={`Runs in ${name}`}
-      note={data.isComplete ? said : `${said} There are more than could be counted: the first days are too low.`}
+      note={
+        runs === 0
+          ? undefined
+          : data.isComplete
+            ? said
+            : `${said} There are more than could be counted: the first days are too low.`
+      }
     >
       <BarChart
         label="Runs a day"
@@ -163,6 +173,7 @@ function Runs() {
           { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
         ]}
         say={shortCount}
+        none={`Nothing ran in the last ${daysShown} days`}
       />
     </Section>
   )

@@ -1,0 +1,11 @@
+import type { Me } from '../../api/session.ts'
+
+/** The plan that holds for the account, and whose choice it was. */
+export function planFact({ user, limits }: Pick<Me, 'user' | 'limits'>): { name: string; value: string; note: string } {
+  const { plan } = limits.usage
+  return {
+    name: 'Plan',
+    value: plan.charAt(0).toUpperCase() + plan.slice(1),
+    note: user.plan === null ? 'as for every account here' : 'of this account',
+  }
+}
