@@ -117,3 +117,43 @@ describe('webhooks', () => {
     expect(visited.complaints).toEqual([])
   })
 })
+
+describe('deliveries', () => {
+  test('that failed are all sent again at once; one that waits is cancelled', async () => {
+    const { page, serving, apiKey } = visited
+    const blocks = [block('start', 'api_trigger')]
+    const webhooks = [{ url: `http://127.0.0.1:${receiver.port}/again` }]
+    const told = { ...document({ name: 'Told', blocks }), webhooks }
+    const address = await deploy(serving.url, apiKey, told)
+    received.length = 0
+    status = 422
+    await call(address, apiKey, 'POST', {})
+    await call(address, apiKey, 'POST', {})
+    await page.goto(`${serving.url}/workflows/${address.split('/').at(-2)}/webhooks`)
+    await page.getByRole('tab', { name: 'Deliveries' }).click()
+    await page.getByRole('cell', { name: 'Failed' }).nth(1).waitFor()
+    const ids = () => received.map(({ headers }) => headers.get('svc-delivery-id'))
+    const failed = ids()
+    status = 200
+    await page.getByRole('button', { name: 'Resend failed' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Resend failed deliveries' })
+    await dialog.getByLabel('Of runs that ended').selectOption({ label: 'In the last hour' })
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('2 deliveries on the way again.').waitFor()
+    await page.getByRole('cell', { name: 'Delivered' }).nth(1).waitFor()
+    expect(ids().slice(2).toSorted()).toEqual(failed.toSorted())
+
+    status = 503
+    await call(address, apiKey, 'POST', {})
+    await page.reload()
+    await page.getByRole('row').filter({ hasText: 'Pending' }).getByRole('button').click()
+    const panel = page.getByRole('complementary', { name: 'Delivery' })
+    await panel.getByText('503').first().waitFor()
+    await panel.getByRole('button', { name: 'Cancel' }).click()
+    await panel.getByText('Cancelled').waitFor()
+    await page.getByRole('cell', { name: 'Cancelled' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    expect(visited.complaints).toEqual([])
+  }, 30_000)
+})

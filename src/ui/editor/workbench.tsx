@@ -35,7 +35,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
   const { save, findings } = useSyncExternalStore(autosave.watch, autosave.info)
   const actions = useActions()
-  const runs = useRuns(autosave)
+  const runs = useRuns(autosave, actions.goTo)
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)

@@ -32,6 +32,8 @@ export type RunEntry = {
 export type RunState = {
   readonly phase: RunPhase
   readonly executionId: string | undefined
+  /** The latest run that was not of one block alone: what parts of the workflow go on from. */
+  readonly wholeId: string | undefined
   readonly startedAt: number | undefined
   readonly duration: number | undefined
   readonly blocks: ReadonlyMap<string, BlockRun>
@@ -56,6 +58,7 @@ export type RunRequest = {
 const idle: RunState = {
   phase: 'idle',
   executionId: undefined,
+  wholeId: undefined,
   startedAt: undefined,
   duration: undefined,
   blocks: new Map(),
@@ -100,19 +103,23 @@ export class RunWatch {
     this.#reading?.abort()
     const reading = new AbortController()
     this.#reading = reading
-    this.#become({ ...idle, phase: 'starting', startedAt: Date.now() })
+    const { wholeId } = this.#state
+    this.#become({ ...idle, wholeId, phase: 'starting', startedAt: Date.now() })
     try {
       const { executionId } = await call('POST /api/editor/workflows/:id/runs', {
         params: { id: this.#workflowId },
         body: request,
         signal: reading.signal,
       })
-      this.#become({ ...this.#state, executionId, phase: 'running' })
+      this.#become({
+        ...this.#state,
+        ...{ executionId, phase: 'running', wholeId: request.only ? wholeId : executionId },
+      })
       onStarted?.()
       await this.#follow(executionId, reading.signal)
     } catch (error) {
       if (reading.signal.aborted) return
-      if (this.#state.phase === 'starting') this.#become(idle)
+      if (this.#state.phase === 'starting') this.#become({ ...idle, wholeId })
       throw error
     }
   }

@@ -1,15 +1,17 @@
 import { useMemo } from 'react'
+import { ApiError } from '../../api/api-error.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useToast } from '../../parts/toast.tsx'
 import type { Autosave } from '../autosave.ts'
+import type { Document } from '../document.ts'
 import { useEditing } from '../editing.tsx'
 import type { RunRequest } from './run-watch.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft; it is saved first. */
-export function useRuns(autosave: Autosave) {
-  const { run, readOnly } = useEditing()
+/** Ways to run the draft; it is saved first. `onGo` leads to the block for which a run was refused. */
+export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
+  const { run, draft, readOnly } = useEditing()
   const toast = useToast()
   return useMemo(() => {
     const start = async (request: RunRequest) => {
@@ -22,7 +24,9 @@ export function useRuns(autosave: Autosave) {
         }
         await run.start(request)
       } catch (error) {
-        toast.fail(error)
+        const blockId = blockIn(error, draft.state().document)
+        const action = blockId === undefined ? {} : { action: { label: 'Go to block', run: () => onGo(blockId) } }
+        toast.show({ text: messageOf(error), tone: 'error', ...action })
       }
     }
     /** Gives back why the run could not start; what goes wrong later is told like with every run. */
@@ -46,7 +50,7 @@ export function useRuns(autosave: Autosave) {
         return messageOf(error)
       }
     }
-    const earlier = () => run.state().executionId
+    const earlier = () => run.state().wholeId
     return {
       runAll: (input?: unknown) => start(input === undefined ? {} : { input }),
       runWith: tryWith,
@@ -63,5 +67,13 @@ export function useRuns(autosave: Autosave) {
       cancel: () => run.cancel().catch(toast.fail),
       clear: () => run.clear(),
     }
-  }, [run, autosave, toast, readOnly])
+  }, [run, draft, autosave, toast, readOnly, onGo])
+}
+
+/** The first block that the details of a refusal name: `blocks.<id>.params.url`. */
+function blockIn(error: unknown, { blocks }: Pick<Document, 'blocks'>): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const paths = error.details.map(({ path }) => `${path}.`)
+  const ids = paths.flatMap((path) => Object.keys(blocks).filter((id) => path.startsWith(`blocks.${id}.`)))
+  return ids[0]
 }
