@@ -92,6 +92,8 @@ class User {
   }
 
   async begin(url: string): Promise<void> {
+    // It may run beside work that takes the processors.
+    this.#page.setDefaultTimeout(300_000)
     await this.#page.goto(url)
     await this.#page.getByRole('link', { name: 'Workflows' }).first().click()
   }

@@ -47,8 +47,9 @@ const Parameters = t.Object({
   userPrompt: t.Optional(t.Unknown({ title: 'User prompt' })),
   history: t.Optional(
     t.Boolean({
+      default: true,
       title: 'History',
-      description: 'Whether the conversation so far is sent, under a chat trigger. It is, unless this is false.',
+      description: 'Whether the conversation so far is sent, under a chat trigger.',
     }),
   ),
   responseFormat: t.Optional(

@@ -21,7 +21,6 @@ beforeAll(async () => {
   id = await make(document({ name: 'Agent', blocks: [block('start', 'api_trigger'), ask], edges: ['start > ask'] }))
   await page.goto(`${serving.url}/workflows/${id}`)
   await node(page, 'Ask').click()
-  await inspector().getByText('More settings').click()
 }, 60_000)
 afterAll(() => visited.close())
 
@@ -81,10 +80,7 @@ describe('the form of an agent', () => {
     await shape.getByLabel('Choices of field 1').fill('glad, sad')
     const mood = { mood: { type: 'string', enum: ['glad', 'sad'] } }
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood, required: ['mood'] })
-    await inspector()
-      .getByRole('group', { name: 'Response format: how it is written' })
-      .getByText('JSON schema')
-      .click()
+    await shape.getByRole('button', { name: 'As JSON' }).click()
     await inspector().locator('.cm-content').and(inspector().getByLabel('Response format')).click()
     await page.keyboard.press('Control+a')
     await page.keyboard.insertText('{ "type": "object", "properties": { "age": { "type": "numbr" } } }')

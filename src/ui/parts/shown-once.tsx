@@ -1,7 +1,37 @@
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
+import { Dialog, DialogActions, DialogBody } from './dialog.tsx'
+
+/** What was made just now and is shown this once: a key, a secret. */
+export function ShownOnceDialog({
+  title,
+  description,
+  label,
+  text,
+  onClose,
+}: {
+  title: string
+  description: string
+  label: string
+  text: string
+  onClose: () => void
+}) {
+  return (
+    <Dialog open onClose={onClose} title={title} description={description}>
+      <DialogBody>
+        <ShownOnce label={label} text={text} />
+      </DialogBody>
+      <DialogActions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
 
 /** A text that nobody can see again: to be copied now. */
-export function ShownOnce({ label, text }: { label: string; text: string }) {
+function ShownOnce({ label, text }: { label: string; text: string }) {
   return (
     <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
       <p className="min-w-0 flex-1 font-mono text-xs break-all select-all">

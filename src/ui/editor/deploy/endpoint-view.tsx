@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useMe } from '../../api/session.ts'
+import { Check } from '../../parts/check.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { normaliseName } from '../document.ts'
@@ -56,17 +57,13 @@ export function EndpointView() {
             Outputs to send. None chosen: the text that models write.
           </legend>
           {outputs.map((output) => (
-            <label key={output} className="flex items-center gap-1.5 font-mono text-xs">
-              <input
-                type="checkbox"
-                className="accent-accent"
-                checked={chosen.includes(output)}
-                onChange={(event) =>
-                  setChosen(event.target.checked ? [...chosen, output] : chosen.filter((one) => one !== output))
-                }
-              />
-              {output}
-            </label>
+            <Check
+              key={output}
+              label={output}
+              checked={chosen.includes(output)}
+              onChange={(checked) => setChosen(checked ? [...chosen, output] : chosen.filter((one) => one !== output))}
+              className="font-mono text-xs!"
+            />
           ))}
         </fieldset>
       )}

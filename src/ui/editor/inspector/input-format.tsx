@@ -1,3 +1,4 @@
+import { Check } from '../../parts/check.tsx'
 import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../block-summary.ts'
 import { freeName, Rows } from './rows.tsx'
@@ -67,39 +68,17 @@ export function InputFormat({
               readOnly={readOnly}
               onChange={(event) => change({ description: event.target.value || undefined })}
             />
-            <Required
+            <Check
+              label="required"
               checked={field.required === true}
-              readOnly={readOnly}
+              disabled={readOnly}
               onChange={(required) => change({ required: required || undefined })}
+              className="shrink-0 text-xs!"
             />
           </div>
         </>
       )}
     </Rows>
-  )
-}
-
-/** Whether a field has to be there. */
-export function Required({
-  checked,
-  readOnly,
-  onChange,
-}: {
-  checked: boolean
-  readOnly: boolean
-  onChange: (required: boolean) => void
-}) {
-  return (
-    <label className="flex shrink-0 items-center gap-1.5 text-xs">
-      <input
-        type="checkbox"
-        className="accent-accent"
-        checked={checked}
-        disabled={readOnly}
-        onChange={(event) => onChange(event.target.checked)}
-      />
-      required
-    </label>
   )
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useId } from 'react'
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { call } from '../../api/call.ts'
+import { Check } from '../../parts/check.tsx'
 import { Field, Input, Select } from '../../parts/field.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../block-summary.ts'
@@ -253,21 +254,18 @@ function Choices({
   return (
     <fieldset aria-label={label} className="flex flex-wrap gap-x-4 gap-y-1">
       {schema.items?.enum?.map((one) => (
-        <label key={one} className="flex items-center gap-1.5 text-sm">
-          <input
-            type="checkbox"
-            checked={chosen.has(one)}
-            disabled={readOnly}
-            onChange={(event) => {
-              const next = new Set(chosen)
-              if (event.target.checked) next.add(one)
-              else next.delete(one)
-              onChange(schema.items?.enum?.filter((each) => next.has(each)))
-            }}
-            className="accent-accent"
-          />
-          {one}
-        </label>
+        <Check
+          key={one}
+          label={one}
+          checked={chosen.has(one)}
+          disabled={readOnly}
+          onChange={(checked) => {
+            const next = new Set(chosen)
+            if (checked) next.add(one)
+            else next.delete(one)
+            onChange(schema.items?.enum?.filter((each) => next.has(each)))
+          }}
+        />
       ))}
     </fieldset>
   )

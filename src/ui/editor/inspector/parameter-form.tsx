@@ -22,9 +22,7 @@ const rare = new Set([
   'concurrency',
   'idempotency',
   'history',
-  'tools',
   'messages',
-  'responseFormat',
   'pathParams',
   'historyMax',
 ])

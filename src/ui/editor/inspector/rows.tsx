@@ -19,6 +19,7 @@ export function Rows<Item extends object>({
   boxed = true,
   ordered = false,
   least = 0,
+  aside,
   children,
 }: {
   label: string
@@ -36,6 +37,8 @@ export function Rows<Item extends object>({
   ordered?: boolean
   /** Rows that have to stay. */
   least?: number
+  /** Beside the button that adds a row. */
+  aside?: ReactNode
   children: (item: Item, at: number, change: (part: Change<Item>) => void) => ReactNode
 }) {
   const change = (at: number, part: Change<Item>) =>
@@ -93,19 +96,23 @@ export function Rows<Item extends object>({
           )}
         </div>
       ))}
-      {!readOnly && (
-        <Button
-          size="small"
-          look="quiet"
-          icon={<Plus size={14} />}
-          className="self-start"
-          onClick={(event) => {
-            onChange([...items, fresh()])
-            focusLastRow(event.currentTarget)
-          }}
-        >
-          {add}
-        </Button>
+      {(!readOnly || aside) && (
+        <div className="flex items-center justify-between gap-2">
+          {!readOnly && (
+            <Button
+              size="small"
+              look="quiet"
+              icon={<Plus size={14} />}
+              onClick={(event) => {
+                onChange([...items, fresh()])
+                focusLastRow(event.currentTarget)
+              }}
+            >
+              {add}
+            </Button>
+          )}
+          {aside}
+        </div>
       )}
     </fieldset>
   )

@@ -1,8 +1,9 @@
+import { Braces, List } from 'lucide-react'
 import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Check } from '../../parts/check.tsx'
 import { Input, Select } from '../../parts/field.tsx'
-import { Segments } from '../../parts/segments.tsx'
 import { CodeField } from './code-field.tsx'
-import { Required } from './input-format.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { type RowType, rowsOf, type SchemaRow, schemaOf } from './schema-rows.ts'
 
@@ -29,43 +30,44 @@ export function SchemaField({
   const isWritten = written !== undefined && JSON.stringify(schemaOf(written)) === JSON.stringify(value)
   const rows = isWritten ? written : meant
   const [view, setView] = useState<'rows' | 'json'>(rows ? 'rows' : 'json')
-  const shown = rows ? view : 'json'
+  if (!rows || view === 'json') {
+    return (
+      <div className="flex flex-col items-start gap-1.5">
+        <div className="w-full">
+          <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
+        </div>
+        {rows ? (
+          <Button size="small" look="quiet" icon={<List size={13} />} onClick={() => setView('rows')}>
+            As fields
+          </Button>
+        ) : (
+          <p className="text-xs text-muted">This schema says more than a list of fields can.</p>
+        )}
+      </div>
+    )
+  }
   return (
-    <div className="flex flex-col gap-2">
-      {shown === 'json' || !rows ? (
-        <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
-      ) : (
-        <Rows
-          label={label}
-          items={rows}
-          onChange={(next) => {
-            setWritten(next)
-            onChange(schemaOf(next))
-          }}
-          readOnly={readOnly}
-          fresh={(): SchemaRow => ({
-            ...{ name: freeName('field', rows, ({ name }) => name), type: 'string' as const, required: true },
-          })}
-          add={add}
-          remove="Remove the field"
-        >
-          {(row, at, change) => <SchemaRowFields row={row} at={at} change={change} readOnly={readOnly} />}
-        </Rows>
-      )}
-      {rows ? (
-        <Segments
-          label={`${label}: how it is written`}
-          value={shown}
-          onChange={setView}
-          options={[
-            { value: 'rows', label: 'Fields' },
-            { value: 'json', label: 'JSON schema' },
-          ]}
-        />
-      ) : (
-        <p className="text-xs text-muted">This schema says more than a list of fields can.</p>
-      )}
-    </div>
+    <Rows
+      label={label}
+      items={rows}
+      onChange={(next) => {
+        setWritten(next)
+        onChange(schemaOf(next))
+      }}
+      readOnly={readOnly}
+      fresh={(): SchemaRow => ({
+        ...{ name: freeName('field', rows, ({ name }) => name), type: 'string' as const, required: true },
+      })}
+      add={add}
+      remove="Remove the field"
+      aside={
+        <Button size="small" look="quiet" icon={<Braces size={13} />} onClick={() => setView('json')}>
+          As JSON
+        </Button>
+      }
+    >
+      {(row, at, change) => <SchemaRowFields row={row} at={at} change={change} readOnly={readOnly} />}
+    </Rows>
   )
 }
 
@@ -111,12 +113,18 @@ function SchemaRowFields({
       <div className="flex items-center gap-2">
         <Input
           aria-label={`Description of field ${at + 1}`}
-          placeholder="What the model is to know about it"
+          placeholder="Description"
           value={row.description ?? ''}
           readOnly={readOnly}
           onChange={(event) => change({ description: event.target.value })}
         />
-        <Required checked={row.required} readOnly={readOnly} onChange={(required) => change({ required })} />
+        <Check
+          label="required"
+          checked={row.required}
+          disabled={readOnly}
+          onChange={(required) => change({ required })}
+          className="shrink-0 text-xs!"
+        />
       </div>
     </>
   )

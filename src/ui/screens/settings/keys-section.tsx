@@ -7,9 +7,9 @@ import { useMe } from '../../api/session.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Dialog, DialogActions, DialogBody, FormDialog } from '../../parts/dialog.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { Field, Input, Select } from '../../parts/field.tsx'
-import { ShownOnce } from '../../parts/shown-once.tsx'
+import { ShownOnceDialog } from '../../parts/shown-once.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
@@ -134,21 +134,13 @@ function NewKey({ onClose }: { onClose: () => void }) {
   })
   if (make.data) {
     return (
-      <Dialog
-        open
-        onClose={onClose}
+      <ShownOnceDialog
         title="Copy the key now"
         description="It is shown this once: only its hash is kept."
-      >
-        <DialogBody>
-          <ShownOnce label="The new API key" text={make.data.apiKey} />
-        </DialogBody>
-        <DialogActions>
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </Dialog>
+        label="The new API key"
+        text={make.data.apiKey}
+        onClose={onClose}
+      />
     )
   }
   return (

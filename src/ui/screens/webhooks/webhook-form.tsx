@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
-import { Button } from '../../parts/button.tsx'
-import { Dialog, DialogActions, DialogBody, FormDialog } from '../../parts/dialog.tsx'
+import { Check } from '../../parts/check.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { Field, Input } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
-import { ShownOnce } from '../../parts/shown-once.tsx'
+import { ShownOnceDialog } from '../../parts/shown-once.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { triggers } from '../logs/log-filter.ts'
 import { triggerLabels } from '../logs/log-texts.tsx'
@@ -136,21 +136,13 @@ export function WebhookForm({
 /** A secret that nobody sees again. */
 export function SecretShown({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <ShownOnceDialog
       title="Copy the secret now"
       description="The receiver checks svc-signature with it. It is shown this once."
-    >
-      <DialogBody>
-        <ShownOnce label="The secret" text={secret} />
-      </DialogBody>
-      <DialogActions>
-        <Button look="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </Dialog>
+      label="The secret"
+      text={secret}
+      onClose={onClose}
+    />
   )
 }
 
@@ -160,33 +152,6 @@ function Group({ label, children }: { label: string; children: ReactNode }) {
       <legend className="pb-1.5 text-xs font-medium">{label}</legend>
       {children}
     </fieldset>
-  )
-}
-
-function Check({
-  label,
-  note,
-  checked,
-  onChange,
-}: {
-  label: string
-  note?: string
-  checked: boolean
-  onChange: (checked: boolean) => void
-}) {
-  return (
-    <label className="flex items-start gap-2 text-sm select-none">
-      <input
-        type="checkbox"
-        checked={checked}
-        onChange={(event) => onChange(event.target.checked)}
-        className="mt-0.75 size-3.5 shrink-0 accent-accent"
-      />
-      <span>
-        {label}
-        {note && <span className="block text-xs text-muted">{note}</span>}
-      </span>
-    </label>
   )
 }
 

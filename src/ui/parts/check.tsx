@@ -1,0 +1,34 @@
+import { classes } from './class-names.ts'
+
+/** A choice that holds or does not, in a list of them. */
+export function Check({
+  label,
+  note,
+  checked,
+  onChange,
+  disabled,
+  className,
+}: {
+  label: string
+  note?: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+  disabled?: boolean
+  className?: string
+}) {
+  return (
+    <label className={classes('flex items-start gap-2 text-sm select-none', className)}>
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.checked)}
+        className="mt-0.75 size-3.5 shrink-0 accent-accent"
+      />
+      <span className="min-w-0">
+        {label}
+        {note && <span className="block text-xs text-muted">{note}</span>}
+      </span>
+    </label>
+  )
+}
