@@ -296,13 +296,4 @@ describe('the check at deployment', () => {
       ]),
     )
   })
-
-  test('finds what no answer and no arguments could fit', () => {
-    const parameters = { type: 'object', properties: { city: { type: 'text' } } }
-    const api = { type: 'api', name: 'a', params: { url: 'http://x/' }, parameters }
-    expect(findings({ model: 'gpt-4o', responseFormat: parameters, tools: [api] })).toEqual([
-      'error INVALID_SCHEMA responseFormat.properties.city.type',
-      'error INVALID_SCHEMA tools.0.parameters.properties.city.type',
-    ])
-  })
 })
