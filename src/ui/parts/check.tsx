@@ -17,13 +17,13 @@ export function Check({
   className?: string
 }) {
   return (
-    <label className={classes('flex items-start gap-2 text-sm select-none', className)}>
+    <label className={classes('flex gap-2 text-sm select-none', note ? 'items-start' : 'items-center', className)}>
       <input
         type="checkbox"
         checked={checked}
         disabled={disabled}
         onChange={(event) => onChange(event.target.checked)}
-        className="mt-0.75 size-3.5 shrink-0 accent-accent"
+        className={classes('size-3.5 shrink-0 accent-accent', note && 'mt-0.75')}
       />
       <span className="min-w-0">
         {label}

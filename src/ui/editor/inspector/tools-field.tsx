@@ -65,15 +65,17 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
           {tool.type === 'api' ? 'A request' : 'A workflow'}
         </p>
       ) : (
-        <Segments
-          label={`Kind of tool ${number}`}
-          value={tool.type}
-          onChange={(type) => change({ type })}
-          options={[
-            { value: 'workflow', label: 'A workflow' },
-            { value: 'api', label: 'A request' },
-          ]}
-        />
+        <div>
+          <Segments
+            label={`Kind of tool ${number}`}
+            value={tool.type}
+            onChange={(type) => change({ type })}
+            options={[
+              { value: 'workflow', label: 'A workflow' },
+              { value: 'api', label: 'A request' },
+            ]}
+          />
+        </div>
       )}
       <Field label="Name" error={errorOf('name')} note="What the model calls it: letters, digits, _ and -.">
         {(tied) => (
