@@ -21,6 +21,9 @@ export class Wire {
   #respond: ((body: ReadableStream<Bytes>) => void) | undefined
   /** From then on. */
   #reader: ReadableStreamDefaultController<Bytes> | undefined
+  /** Whether it has read all that came, and waits. */
+  #isAsked = false
+  #broken: OutboundError | undefined
   #type = 'text/plain'
   #tap: TextTap | undefined
   /** Why no whole answer arrived. */
@@ -85,6 +88,7 @@ export class Wire {
     const rest = this.#tap ? this.#tap.push(part) : part
     if (!rest) return
     this.#respond?.(this.#stream())
+    this.#isAsked = false
     this.#reader?.enqueue(rest)
   }
 
@@ -92,21 +96,29 @@ export class Wire {
     if (failure) this.failure = { code: failure.code, message: failure.message }
     else this.finished = true
     this.#respond?.(this.#stream())
-    if (failure) this.#reader?.error(failure)
-    else this.#reader?.close()
-    this.#reader = undefined
+    if (!failure) this.#reader?.close()
+    else if (this.#isAsked) this.#reader?.error(failure)
+    else this.#broken = failure
   }
 
+  /** A stream that breaks forgets what was not read of it: that waits until the reader has all that came before. */
   #stream(): ReadableStream<Bytes> {
-    return new ReadableStream({
-      start: (controller) => {
-        this.#reader = controller
+    return new ReadableStream(
+      {
+        start: (controller) => {
+          this.#reader = controller
+        },
+        pull: (controller) => {
+          this.#isAsked = true
+          if (this.#broken) controller.error(this.#broken)
+        },
+        cancel: () => {
+          this.#reader = undefined
+          this.#body?.close()
+        },
       },
-      cancel: () => {
-        this.#reader = undefined
-        this.#body?.close()
-      },
-    })
+      { highWaterMark: 0 },
+    )
   }
 }
 
