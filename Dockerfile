@@ -14,7 +14,7 @@ RUN MILLRACE_BUILD_COMMIT="$COMMIT" bun scripts/build.ts --outfile /build/dist/m
 
 # Stage two holds the executable and nothing else of the project. It needs glibc and no other package.
 FROM debian:bookworm-slim
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin millrace \
+RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin millrace \
  && install -d -o millrace -g millrace -m 700 /data
 COPY --from=build /build/dist/millrace /usr/local/bin/millrace
 USER millrace
