@@ -63,6 +63,8 @@ export type AppOptions = {
   config: Config
   /** Addresses that workflows may call although they are not public. */
   outboundAllow: AllowList
+  /** Whether an address is one of the operator's proxies; absent when there are none. */
+  isProxy?: ((address: string) => boolean) | undefined
   /** Prices of language models. */
   priceOf: PriceTable
   logger: Logger
@@ -439,7 +441,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           door.answered(request, response, facts, metrics.requests.route(request.method, webhookPath)),
       }),
   })
-  listener.open(server.app as unknown as Answerer, server.lost)
+  listener.open(server.app as unknown as Answerer, server.lost, options.isProxy)
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   void jobs.open()

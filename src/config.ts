@@ -1,4 +1,3 @@
-// Long because it is one list: every setting, and how one is read.
 // Long because it is one list: every setting, and how each is read.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
@@ -24,6 +23,11 @@ const properties = {
       description: 'Public address of the service, for links in answers; by default the address it listens on.',
     }),
   ),
+  trustedProxies: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
+    default: [],
+    range: 'loopback, private, addresses and CIDR blocks, with commas between them',
+    description: 'Proxies in front of the service: their X-Forwarded-For says where a request comes from.',
+  }),
   noAuth: plainBoolean({
     default: false,
     description: 'Whether the dashboard needs no sign-in; only on a loopback address, for a machine of your own.',

@@ -1,5 +1,5 @@
 import { type App, startApp } from '../src/app.ts'
-import { allowListOf } from '../src/cli/allow-list.ts'
+import { allowListOf, proxiesOf } from '../src/cli/allow-list.ts'
 import { priceTableOf } from '../src/cli/price-table.ts'
 import { type Config, resolveConfig } from '../src/config.ts'
 import { type Clock, systemClock } from '../src/domain/clock.ts'
@@ -21,6 +21,7 @@ export async function startTestApp(
   const app = await startApp({
     config,
     outboundAllow: allowListOf(config),
+    isProxy: proxiesOf(config),
     priceOf: priceTableOf(config),
     logger,
     clock,

@@ -87,15 +87,16 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     await Bun.sleep(1)
     const opening = openStore(config, logger)
     opening.catch(() => undefined)
-    const [{ startApp }, { allowListOf }, { priceTableOf }] = await Promise.all([
+    const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
       import('../app.ts'),
       import('./allow-list.ts'),
       import('./price-table.ts'),
     ])
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
+    const isProxy = proxiesOf(config)
     const app = await startApp({
-      ...{ config, outboundAllow, priceOf, logger, clock: systemClock, build, listener, opening },
+      ...{ config, outboundAllow, isProxy, priceOf, logger, clock: systemClock, build, listener, opening },
       interfaceFiles: loadInterfaceFiles,
     })
     return { app, lock }

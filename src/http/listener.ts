@@ -1,4 +1,5 @@
 import type { Server } from 'bun'
+import { clientAddress } from './client-address.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** What answers requests once the service is up: an Elysia app, seen from here. */
@@ -35,9 +36,12 @@ export class Listener {
     return this.#server.port ?? 0
   }
 
-  /** Hands all requests to the app; `error` answers what even the app could not. */
-  open(app: Answerer, error: (thrown: Error) => Response): void {
-    app.server = this.#server
+  /**
+   * Hands all requests to the app; `error` answers what even the app could not. `isProxy`: whether an address is a proxy's,
+   * so that others are the callers of its requests.
+   */
+  open(app: Answerer, error: (thrown: Error) => Response, isProxy?: (address: string) => boolean): void {
+    app.server = isProxy ? behindProxies(this.#server, isProxy) : this.#server
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
     const { fetch } = app
     const answer = (request: Request) => fetch(hasHost(request) ? request : withHost(request))
@@ -54,6 +58,19 @@ export class Listener {
     const answer = await this.#opened.promise
     return await answer(request)
   }
+}
+
+/** The same server, for all that handlers ask of it, but that it sees callers through proxies. */
+function behindProxies(server: Server<unknown>, isProxy: (address: string) => boolean): Server<unknown> {
+  const seen = {
+    timeout: (request: Request, seconds: number) => server.timeout(request, seconds),
+    requestIP(request: Request) {
+      const peer = server.requestIP(request)
+      const forwarded = request.headers.get('x-forwarded-for')
+      return peer && { ...peer, address: clientAddress(peer.address, forwarded, isProxy) }
+    },
+  }
+  return seen as unknown as Server<unknown>
 }
 
 const options = {

@@ -46,6 +46,33 @@ export function parseAllowList(entries: readonly string[]): AllowListOutcome {
   return { ok: true, allow: { loopback: keywords.has('loopback'), private: keywords.has('private'), blocks, hosts } }
 }
 
+export type NetworksOutcome = { ok: true; has(address: string): boolean } | { ok: false; message: string }
+
+/** Reads a list of `loopback`, `private`, CIDR blocks and single addresses. The message of a wrong entry names it. */
+export function parseNetworks(entries: readonly string[], setting: string): NetworksOutcome {
+  const blocks = new BlockList()
+  const keywords = new Set<string>()
+  for (const written of entries) {
+    const entry = written.trim().toLowerCase()
+    if (entry === '') continue
+    const single = canonicalAddress(entry)
+    const block = entry.includes('/') ? parseBlock(entry) : undefined
+    if (entry === 'loopback' || entry === 'private') keywords.add(entry)
+    else if (block) blocks.addSubnet(block.address, block.prefix, isIPv4(block.address) ? 'ipv4' : 'ipv6')
+    else if (single) blocks.addAddress(single, isIPv4(single) ? 'ipv4' : 'ipv6')
+    else {
+      const message = `${setting}: "${written}" is none of loopback, private, an address, a CIDR block such as 10.0.0.0/8.`
+      return { ok: false, message }
+    }
+  }
+  const has = (address: string) => {
+    const canonical = canonicalAddress(address)
+    if (canonical === undefined) return false
+    return keywords.has(kindOf(canonical)) || blocks.check(canonical, isIPv4(canonical) ? 'ipv4' : 'ipv6')
+  }
+  return { ok: true, has }
+}
+
 /** Judges one address, in any spelling that a resolver or a URL may give it. What is no address is `reserved`. */
 export function kindOf(address: string): AddressKind {
   const canonical = canonicalAddress(address)

@@ -1,0 +1,22 @@
+import { canonicalAddress } from '../outbound/addresses.ts'
+
+/**
+ * Where a request comes from that reached the service from `peer`: when that is a proxy of the operator's, the last address
+ * of `X-Forwarded-For` that is none. What stands in front of that the caller may have made up.
+ */
+export function clientAddress(peer: string, forwarded: string | null, isProxy: (address: string) => boolean): string {
+  if (forwarded === null || !isProxy(peer)) return peer
+  let known = peer
+  for (const written of forwarded.split(',').reverse()) {
+    const address = canonicalAddress(withoutPort(written.trim()))
+    if (address === undefined) return known
+    known = address
+    if (!isProxy(address)) return address
+  }
+  return known
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(written: string): string {
+  return /^\[([^\]]+)\](:\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
+}
