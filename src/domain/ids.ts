@@ -14,6 +14,7 @@ export function newExecutionId(): string {
 /** 2025-01-01T00:00:00Z: sequences count from here, and stay exact integers until 2059. */
 const sequenceEpochMs = 1_735_689_600_000
 const sequencesPerMs = 8_192
+const sequencesMax = (Date.UTC(2059, 0, 1) - sequenceEpochMs) * sequencesPerMs
 
 /**
  * Gives the numbers that log entries are sorted by: the millisecond of recording and a counter in one integer.
@@ -29,7 +30,9 @@ export class LogSequence {
   }
 
   next(): number {
-    this.#last = Math.max(this.#last + 1, sequenceAt(this.#now()))
+    const at = sequenceAt(this.#now())
+    // A clock that was never set may say any year. One run with a number that cannot be counted on from would be the last.
+    this.#last = Math.max(this.#last + 1, at <= sequencesMax ? at : 0)
     return this.#last
   }
 }
