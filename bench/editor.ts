@@ -88,7 +88,7 @@ async function measureLarge({ serving, apiKey, page }: Visit, count: number) {
   const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
   await page.mouse.move(middle.x, middle.y)
   const pan = await frames(page, async () => {
-    for (let step = 0; step < 60; step += 1) await page.mouse.wheel(step < 30 ? 25 : -25, 10)
+    for (let step = 0; step < 60; step += 1) await page.mouse.wheel(step < 30 ? 25 : -25, step < 30 ? 10 : -10)
   })
   const dragged = page.locator('.react-flow__node').nth(20)
   const node = (await dragged.boundingBox())!

@@ -38,7 +38,7 @@ describe('on a phone', () => {
         expect([path, colorScheme, over, await accessibilityFaults(page)]).toEqual([path, colorScheme, 0, []])
       }
     }
-  })
+  }, 60_000)
 
   test('a run covers the list that it was found in, and gives it back', async () => {
     const { page, serving, workspaceId } = visited

@@ -42,4 +42,4 @@ test('no screen takes more than 400 kB of scripts at first, and less than 10 kB 
     await visited.context.close()
   }
   expect(await page.title()).toBeString()
-})
+}, 30_000)
