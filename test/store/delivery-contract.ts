@@ -148,6 +148,14 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.nextDeliveries(subscription, null, 9)).toEqual([])
     })
 
+    test('is there for each of a run, however many it owes', async () => {
+      const numbers = Array.from({ length: 45 }, (_, index) => 100 + index)
+      await record(5, owes(...numbers))
+      expect(await world().store.pendingSubscriptions()).toEqual(numbers)
+      const due = { sequence: 5, subscription: 144, include: 0, attempts: 0, attemptsBefore: 0 }
+      expect(await world().store.nextDeliveries(144, null, 9)).toMatchObject([due])
+    })
+
     test('that is gone takes no attempts', async () => {
       const { store } = world()
       await store.endAttempts([endedAttempt({ sequence: 5, subscription: 1 }, delivered)])

@@ -18,8 +18,10 @@ export function insertWebhooks(
   { deliveries, skipped, facts }: RunWebhooks,
   at: number,
 ): void {
-  for (const { subscription, include } of deliveries) {
-    sql.run(insertDelivery, sequence, subscription, workflow, include, at)
+  for (let from = 0; from < deliveries.length; from += insertedAtOnce) {
+    const some = deliveries.slice(from, from + insertedAtOnce)
+    const values = some.flatMap(({ subscription, include }) => [subscription, include])
+    sql.run(insertDeliveries[some.length - 1]!, sequence, workflow, at, ...values)
   }
   if (skipped.length === 0 && facts === null) return
   const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
@@ -161,9 +163,16 @@ export const retainDeliveries: readonly string[] = [
 // The numbers on disk: only ever append.
 export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const
 
-const insertDelivery = `
-  INSERT INTO deliveries (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
-  VALUES (?, ?, ?, ?, 0, 0, 0, ?)`
+/** As many as a workflow has webhooks. */
+const insertedAtOnce = 20
+
+/** For one delivery, two, and so on, of a run: five by one statement, and its log entry, take 30 µs, by five 42. */
+const insertDeliveries = Array.from({ length: insertedAtOnce }, (_, index) => {
+  const rows = Array.from({ length: index + 1 }, (_, row) => `(?1, ?${4 + 2 * row}, ?2, ?${5 + 2 * row}, 0, 0, 0, ?3)`)
+  return `
+    INSERT INTO deliveries (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
+    VALUES ${rows.join(', ')}`
+})
 
 /** An attempt that was under way when its delivery was cancelled counts when it succeeded, and else for the list only. */
 const updateDelivery = `
