@@ -160,7 +160,9 @@ export class Runner {
       if (suspension) observer?.lost?.(suspension.cause)
       else {
         const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
-        await (observer ? told(written, record, observer) : written)
+        const run = this.#running.get(record.executionId)
+        // Whoever comes while it is written wants to be told as well.
+        await (run || observer ? told(written, record, () => run?.observer ?? observer) : written)
       }
       return end
     } finally {
@@ -271,11 +273,11 @@ function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight
 }
 
 /** Tells the observer what becomes of the entry. */
-function told(written: Promise<unknown>, record: RunRecord, observer: RunObserver): Promise<void> {
+function told(written: Promise<unknown>, record: RunRecord, watching: () => RunObserver | undefined): Promise<void> {
   return written.then(
-    () => observer.recorded?.(record),
+    () => watching()?.recorded?.(record),
     (error: unknown) => {
-      observer.lost?.(error)
+      watching()?.lost?.(error)
       throw error
     },
   )
