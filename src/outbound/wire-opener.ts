@@ -83,6 +83,8 @@ class WireBody implements WireReceiver, BodyReader {
 
   ended(): void {
     this.#end ??= {}
+    // The wire is free for others, who hear nothing of one that is held.
+    this.#hold(false)
     this.#sink?.ended()
     this.#reading?.resolve(undefined)
     this.#reading = undefined

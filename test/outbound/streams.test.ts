@@ -89,6 +89,27 @@ describe('a body that is read as it arrives', () => {
     await until(() => peer.open === 0)
   })
 
+  test('that waited whole for its reader leaves a connection that hears the next answer', async () => {
+    const bytes = 300_000
+    const rest = 50_000
+    const written = Promise.withResolvers<void>()
+    using peer = await new RawPeer((socket, request) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes - rest)}`, () =>
+        socket.write('x'.repeat(rest), () => {
+          if (request === 0) written.resolve()
+        }),
+      )
+    }).listen()
+    using outbound = outboundOf(['loopback'])
+    const first = await open(outbound, peer.url)
+    await written.promise
+    // What the machine has, the program is given in the next turn.
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    expect((await read(first)).length).toBe(bytes)
+    expect((await read(await open(outbound, peer.url, { timeoutMs: 2_000 }))).length).toBe(bytes)
+    expect(peer.connections).toBe(1)
+  })
+
   test('that is compressed is taken apart', async () => {
     const text = 'hello '.repeat(10_000)
     using peer = httpPeer(() => new Response(Bun.gzipSync(text), { headers: { 'content-encoding': 'gzip' } }))
