@@ -54,14 +54,8 @@ export class Wire {
   #isOpen = true
   #error: unknown
 
-  /** Resolves when it is connected and, where it is secure, the peer has shown who it is. Rejects with an error with a `code`. */
-  static async connect(way: Way, onFree: (wire: Wire) => void): Promise<Wire> {
-    const wire = new Wire(way, onFree)
-    await wire.#connect()
-    return wire
-  }
-
-  private constructor(way: Way, onFree: (wire: Wire) => void) {
+  /** Leads nowhere yet: `connect` comes first. */
+  constructor(way: Way, onFree: (wire: Wire) => void) {
     this.way = way
     this.#onFree = onFree
   }
@@ -83,7 +77,7 @@ export class Wire {
     else this.#fail(closed(this.#error))
   }
 
-  /** A request that is under way fails with `reason`. */
+  /** A request that is under way fails with `reason`. Of one that still connects, the peer may never say another word. */
   close(reason?: unknown): void {
     this.#isOpen = false
     // First: the socket tells of its end while it is terminated, and that would be the reason then.
@@ -155,7 +149,8 @@ export class Wire {
     else this.#unsent = sent >= this.#unsent.length ? undefined : this.#unsent.subarray(sent)
   }
 
-  async #connect(): Promise<void> {
+  /** Resolves when it is connected and, where it is secure, the peer has shown who it is. Rejects with an error with a `code`. */
+  async connect(): Promise<void> {
     const { address, port, secure, name, isLiteral } = this.way
     if (secure) {
       this.#securing = Promise.withResolvers()
@@ -181,6 +176,8 @@ export class Wire {
 
   opened(socket: Socket<Wire>): void {
     this.#socket = socket
+    // Closed before it was open.
+    if (!this.#isOpen) socket.terminate()
   }
 
   #finish(receiver: WireReceiver, leavesConnection: boolean): void {

@@ -71,19 +71,17 @@ export class Wires {
     this.#idle.clear()
   }
 
-  /** A connection whose caller has given up is closed when it comes. */
+  /** A connection whose caller has given up is closed, at the latest when it comes. */
   async #connected(way: Way, limit: TimeLimit): Promise<Wire> {
-    const connecting = Wire.connect(way, this.#keep)
+    const wire = new Wire(way, this.#keep)
     const ended = Promise.withResolvers<never>()
     limit.onEnd = (reason) => {
-      connecting.then(
-        (wire) => wire.close(),
-        () => {},
-      )
+      wire.close()
       ended.reject(reason)
     }
     if (limit.reason) limit.onEnd(limit.reason)
-    return await Promise.race([connecting, ended.promise])
+    await Promise.race([wire.connect(), ended.promise])
+    return wire
   }
 
   #takeIdle({ key }: Way): Wire | undefined {

@@ -3,7 +3,7 @@ import type { OutboundStream, OutboundStreamRequest } from '../../src/domain/out
 import type { Outbound } from '../../src/outbound/fetch.ts'
 import { ManualClock } from '../clock.ts'
 import { brokenAnswers } from './broken-answers.ts'
-import { answering, httpPeer, outboundOf, RawPeer, requestTo, until } from './peers.ts'
+import { answering, hanging, httpPeer, outboundOf, RawPeer, requestTo, until } from './peers.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
@@ -178,6 +178,18 @@ describe('a body that is read as it arrives', () => {
     const next = await open(outbound, peer.url)
     expect(await read(left)).toBe('TIMEOUT')
     expect(await read(next)).toBe('0123456789')
+  })
+
+  test('leaves no connection behind when the peer never answers the greeting of TLS', async () => {
+    using peer = await hanging()
+    const clock = new ManualClock()
+    using outbound = outboundOf(['loopback'], { clock })
+    const opening = outbound.open(requestTo(`https://127.0.0.1:${peer.port}/`, { timeoutMs: 7_000 }))
+    await until(() => peer.received[0] !== undefined && peer.received[0] !== '')
+    clock.advance(7_000)
+    expect(await opening).toMatchObject({ ok: false, code: 'TIMEOUT' })
+    await until(() => peer.open === 0)
+    expect(outbound.load()).toEqual({ running: 0, waiting: 0 })
   })
 
   test.each(['the caller', 'the deadline', 'the service'])(
