@@ -34,7 +34,9 @@ test('every command line that the documents show is one', async () => {
     const flags = [...line.matchAll(/ (--[a-z-]+)/g)].map((match) => match[1]!)
     const terminal = new MemoryTerminal()
     expect([line, await runCommandLine([...words, '--help'], { terminal, environment: {} })]).toEqual([line, 0])
-    const known = [...settings.map(({ flag }) => `--${flag}`), ...terminal.out.matchAll(/--[a-z-]+/g)].map(String)
+    const known = ['--help', ...settings.map(({ flag }) => `--${flag}`), ...terminal.out.matchAll(/--[a-z-]+/g)].map(
+      String,
+    )
     expect([line, flags.filter((flag) => !known.includes(flag))]).toEqual([line, []])
   }
 })
