@@ -274,7 +274,10 @@ export class Dispatcher {
     place.release(ended.attempt.failure?.code !== 'TIMEOUT')
     this.#pumpSoon()
     if (!(await this.#attempts.record(item, ended))) return
-    line.lane.settle(item, item.isCancelled ? null : ended.outcome.dueAt)
+    const { dueAt } = ended.outcome
+    line.lane.settle(item, item.isCancelled ? null : dueAt)
+    // Whether it was cancelled the disk says, which may have refused that.
+    if (item.isCancelled && dueAt !== null) line.lane.expect({ dueAt, sequence: item.sequence })
     this.#keepUp(line)
   }
 }

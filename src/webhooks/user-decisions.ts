@@ -1,7 +1,7 @@
 import type { DeliveryKey } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Store } from '../store/store.ts'
-import type { Lane } from './lane.ts'
+import type { Item, Lane } from './lane.ts'
 
 export type UserDecisionsOptions = {
   store: Pick<Store, 'sendAgain' | 'resendFailed' | 'cancelDelivery'>
@@ -29,11 +29,12 @@ export class UserDecisions {
    * had left. False when it is gone; CONFLICT while an attempt is on its way.
    */
   async resend(key: DeliveryKey): Promise<boolean> {
-    const { store, now, findLane, expect } = this.#options
-    if (findLane(key.subscription)?.withdraw(key.sequence) === false) throw beingDelivered()
+    const { store, now, expect } = this.#options
+    if (this.#withdraw(key)) throw beingDelivered()
     try {
       return await store.sendAgain(key, now())
     } finally {
+      this.#withdraw(key)
       expect(key, 0)
     }
   }
@@ -55,16 +56,22 @@ export class UserDecisions {
 
   /** False when it does not pend. An attempt that is on its way goes on, and is the last. */
   async cancel(key: DeliveryKey): Promise<boolean> {
-    const { store, findLane, expect } = this.#options
-    const lane = findLane(key.subscription)
-    const item = lane?.get(key.sequence)
-    const isBusy = lane?.withdraw(key.sequence) === false
-    if (item && isBusy) item.isCancelled = true
+    const { store, expect } = this.#options
+    const before = this.#withdraw(key)
+    if (before) before.isCancelled = true
     try {
       return await store.cancelDelivery(key)
     } finally {
-      if (!isBusy) expect(key, 0)
+      const busy = this.#withdraw(key)
+      if (busy) busy.isCancelled = true
+      else expect(key, 0)
     }
+  }
+
+  /** Before it is decided and after: its lane may have read it meanwhile, as it was. The item when that is busy, and stays. */
+  #withdraw({ sequence, subscription }: DeliveryKey): Item | undefined {
+    const lane = this.#options.findLane(subscription)
+    return lane?.withdraw(sequence) === false ? lane.get(sequence) : undefined
   }
 }
 
