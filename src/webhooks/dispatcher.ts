@@ -4,7 +4,7 @@ import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
 import { Attempts, type AttemptsOptions, isOutage } from './attempts.ts'
 import { Background } from './background.ts'
-import { type Item, Lane, type Line } from './lane.ts'
+import { dueMsMax, type Item, Lane, type Line } from './lane.ts'
 import { type Place, Places } from './places.ts'
 import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
 import { Reminders } from './reminders.ts'
@@ -164,7 +164,7 @@ export class Dispatcher {
   /** Ready when it is due, and waiting until then. */
   #schedule(line: Line, item: Item): void {
     // The time of day may have been set back: nothing is due later than the longest delay from now.
-    const delayMs = Math.min(item.dueAt - this.#options.clock.now(), delayMsMax)
+    const delayMs = Math.min(item.dueAt - this.#options.clock.now(), dueMsMax)
     if (delayMs <= 0) {
       line.lane.becomeReady(item)
       return
@@ -191,7 +191,7 @@ export class Dispatcher {
       )
       this.#background.own(reading)
     } else if (lane.horizonAt !== undefined && lane.readyCount === 0) {
-      this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, delayMsMax))
+      this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, dueMsMax))
     } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
       this.#places.leave(line)
       this.#lines.delete(line.lane.subscription)
@@ -292,8 +292,6 @@ const wakeMsMin = 100
 /** Over which the lanes that a start finds begin: all of them, and for each. */
 const spreadMsMax = 4_000
 const spreadMsEach = 20
-/** The longest delay there is, with its tenth. */
-const delayMsMax = 660_000
 const retryMs = 1_000
 /** How far ahead of its turn what a delivery is made of is read, in deliveries. */
 const readAhead = 128

@@ -165,7 +165,9 @@ export class Lane {
   needsRefill(lookaheadMs: number): boolean {
     const horizon = this.#horizon
     if (horizon === null || this.#refilling || this.readyCount >= readyMin) return false
-    if (horizon.dueAt >= this.#options.now() + lookaheadMs) return false
+    const aheadMs = horizon.dueAt - this.#options.now()
+    // What is further ahead than anything can be says that the time of day was set back, and nothing of when it is due.
+    if (aheadMs >= lookaheadMs && aheadMs <= dueMsMax) return false
     if (this.#items.size >= itemsMax) this.#forgetBehind(horizon)
     return this.#items.size < itemsMax
   }
@@ -246,6 +248,8 @@ function isBefore(one: Position, other: Position): boolean {
   return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.sequence < other.sequence)
 }
 
+/** How far ahead a delivery is due at most: the longest delay there is, with its tenth. */
+export const dueMsMax = 660_000
 /** Deliveries of one subscription in memory, some more for a moment. */
 const itemsMax = 2_000
 /** Fewer that are due than these, and the disk is read. */
