@@ -85,12 +85,24 @@ export function nextDeliveries(
 /** What bodies are made of, by rising sequence; entries that are gone are left out. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
   const longs = new LongWalk(sql)
-  const found = needs
-    .toSorted((one, other) => one.sequence - other.sequence)
-    .flatMap((need): Found[] => {
-      const long = longs.find(need.sequence)
-      return long ? [{ need, long }] : []
-    })
+  const sources: DeliverySource[] = []
+  let found: Found[] = []
+  let chars = 0
+  for (const need of needs.toSorted((one, other) => one.sequence - other.sequence)) {
+    const long = longs.find(need.sequence)
+    if (!long) continue
+    found.push({ need, long })
+    chars += long.finalOutput.length + long.traceSpans.length
+    if (chars < foundCharsMax) continue
+    sources.push(...sourcesIn(sql, found))
+    found = []
+    chars = 0
+  }
+  return sources.concat(sourcesIn(sql, found))
+}
+
+/** The same of entries whose long texts are in memory. */
+function sourcesIn(sql: Sql, found: readonly Found[]): DeliverySource[] {
   const workspaces = new Set(found.map(({ long }) => long.workspace))
   if (workspaces.size === 1) return sourcesOf(sql, found[0]!.long.workspace, found)
   return [...workspaces]
@@ -127,7 +139,9 @@ function sourceOf(
   files: string | null,
 ): DeliverySource {
   const { costTotal: _, ...facts } = factsOf(row, row.workflow_id)
-  const source: DeliverySource = { ...facts, cost, files, facts: null }
+  // A copy: a slice keeps the text of all the entry in memory.
+  const ownCost = cost === null ? null : Buffer.from(cost).toString()
+  const source: DeliverySource = { ...facts, cost: ownCost, files, facts: null }
   if (bits & include.finalOutput) source.finalOutput = finalOutput
   if (bits & include.traceSpans) source.traceSpans = traceSpans
   if (bits & (include.rateLimits | include.usage)) source.facts = readFacts(sql, row.sequence)
@@ -159,6 +173,9 @@ export const retainDeliveries: readonly string[] = [
   'DELETE FROM deliveries WHERE sequence BETWEEN ? AND ?',
   'DELETE FROM run_webhooks WHERE sequence BETWEEN ? AND ?',
 ]
+
+/** Characters of entries in memory at once, whatever of them is asked for. */
+const foundCharsMax = 1_048_576
 
 // The numbers on disk: only ever append.
 export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const
