@@ -28,7 +28,7 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     load: async () => (await import('./keys.ts')).keys,
   },
   users: {
-    summary: 'create, list, password, plan: accounts',
+    summary: 'create, list, password, link, plan: accounts',
     load: async () => (await import('./users.ts')).users,
   },
   workspaces: {

@@ -2,14 +2,15 @@ import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSy
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { messageOf } from '../domain/errors.ts'
-import { parseAllowList } from '../outbound/addresses.ts'
 import { serverOf } from '../store/lock.ts'
 import { databasePath } from '../store/sqlite/open.ts'
+import { allowListOf, proxiesOf } from './allow-list.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
 import { examineSchedules } from './doctor-schedules.ts'
 import { examineDatabase, examineDisk, examineJournal, examineKey } from './doctor-storage.ts'
 import { examineWebhooks } from './doctor-webhooks.ts'
+import { priceTableOf } from './price-table.ts'
 
 export const doctor: Command = {
   summary:
@@ -73,11 +74,18 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
 }
 
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {
-  const allow = parseAllowList(config.outboundAllow)
-  const found: Diagnosis[] = warnings.map((message) => ({ check: 'settings', state: 'warning', message }))
-  if (!allow.ok) found.push({ check: 'settings', state: 'broken', message: allow.message })
+  const check = 'settings'
+  const found: Diagnosis[] = warnings.map((message) => ({ check, state: 'warning', message }))
+  // What the start reads more closely than the schema of settings does.
+  for (const read of [allowListOf, proxiesOf, priceTableOf]) {
+    try {
+      read(config)
+    } catch (error) {
+      found.push({ check, state: 'broken', message: messageOf(error) })
+    }
+  }
   if (found.length > 0) return found
-  return [{ check: 'settings', state: 'ok', message: 'Every setting has a value that it may have.' }]
+  return [{ check, state: 'ok', message: 'Every setting has a value that it may have.' }]
 }
 
 function examineFolder(folder: string): Diagnosis {

@@ -10,7 +10,7 @@ import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
 import type { Terminal } from './terminal.ts'
-import { readWorkflowFiles } from './workflow-files.ts'
+import { readWorkflowFile } from './workflow-files.ts'
 
 export const run: Command = {
   summary: 'runs a workflow and prints its output; exit 1 when the run failed',
@@ -68,8 +68,7 @@ type Start = { input: unknown; trigger: TriggerKind | undefined }
 
 async function runFile(call: Call, path: string, start: Start): Promise<ExitCode> {
   const { terminal, config, environment } = call
-  const [file] = readWorkflowFiles([path])
-  const reading = readDocument(file?.value)
+  const reading = readDocument(readWorkflowFile(path))
   if ('details' in reading) throw new CommandError(reading.details.map(({ message }) => message).join('\n'))
   const { runLocally } = await import('./local-run.ts')
   const text = call.switches.has('stream') ? new GeneratedText(call) : undefined

@@ -13,13 +13,31 @@ export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
   const files: WorkflowFile[] = []
   for (const path of new Set(paths.flatMap((path) => expand(path, problems)))) {
     try {
-      files.push({ path, value: readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path) })
+      files.push({ path, value: read(path) })
     } catch (error) {
-      problems.push(error instanceof AppError ? error.message : `${path}: ${messageOf(error)}`)
+      problems.push(problemOf(path, error))
     }
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')
   return files
+}
+
+/** Reads one document, of a file and of no folder. Throws with what is wrong. */
+export function readWorkflowFile(path: string): unknown {
+  if (statSync(path).isDirectory()) throw new CommandError(`${path} is a folder: name the file of one workflow in it.`)
+  try {
+    return read(path)
+  } catch (error) {
+    throw new CommandError(problemOf(path, error))
+  }
+}
+
+function read(path: string): unknown {
+  return readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+}
+
+function problemOf(path: string, error: unknown): string {
+  return error instanceof AppError ? error.message : `${path}: ${messageOf(error)}`
 }
 
 function expand(path: string, problems: string[]): string[] {

@@ -30,6 +30,13 @@ describe('help', () => {
     for (const name of [...single, ...groups]) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
   })
 
+  test.each(['keys', 'users', 'workspaces', 'env', 'workflows'])('names every command of %s', async (group) => {
+    const line = (await call('help')).out.split('\n').find((each) => each.startsWith(`  ${group} `))
+    const names = [...(await call(`${group} --help`)).out.matchAll(new RegExp(`^  ${group} (\\S+)`, 'gm'))]
+    expect(names.length).toBeGreaterThan(0)
+    for (const [, name] of names) expect(line).toMatch(new RegExp(`\\b${name}\\b`))
+  })
+
   test.each(single)('%s --help shows its usage and examples that are command lines of it', async (name) => {
     const { code, out } = await call(`${name} --help`)
     expect(code).toBe(0)

@@ -60,6 +60,17 @@ describe('doctor', () => {
     expect(out).toMatch(/BROKEN {2}settings .*10\.0\.0\.0\/99/)
   })
 
+  test.each([
+    ['--trusted-proxies', 'proxy.example.com'],
+    ['--model-prices', 'no-such-file.json'],
+  ])('tells of %s what would stop the start', async (flag, value) => {
+    using folder = temporaryFolder()
+    const { code, out } = await call(folder.path, 'doctor', flag, value)
+    expect(code).toBe(1)
+    expect(out).toContain(value)
+    expect(out).toMatch(/^BROKEN {2}settings/m)
+  })
+
   test('warns when the log may grow beyond the disk', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')

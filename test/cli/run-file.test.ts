@@ -183,3 +183,16 @@ test.each<[string, unknown, string[], number, string]>([
   expect(stopped).toMatchObject({ code, out: '' })
   expect(stopped.words).toContain(message)
 })
+
+test('a folder is no workflow, whatever lies in it', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, 'flow.json'), JSON.stringify(greeting))
+  const terminal = new MemoryTerminal()
+  expect(await runCommandLine(['run', folder.path], { terminal, environment: {} })).toBe(1)
+  expect(terminal.out).toBe('')
+  expect(terminal.words).toContain(`${folder.path} is a folder: name the file of one workflow in it.`)
+})
+
+test('a file that is no JSON is said to be that, and nothing about changes that a run never makes', async () => {
+  expect((await run('{', [])).words).not.toContain('Nothing was changed')
+})
