@@ -196,9 +196,14 @@ function promptTokensOf(event: unknown): TokenCount | undefined {
 
 const wordsMax = 1_000
 
-/** An error as providers report it: thrown, or the `error` member of a message, in one of their shapes. */
+/**
+ * An error as providers report it: thrown, or the `error` member of a message, in one of their shapes. One that was thrown
+ * holds the whole prompt as well; where it has no words, those of the answer are all that is said.
+ */
 function wordsOf(thrown: unknown): string {
-  const message = thrown instanceof Error ? messageOf(thrown) : (thrown as { message?: unknown } | null)?.message
-  const text = typeof message === 'string' && message !== '' ? message : (JSON.stringify(thrown) ?? 'no reason given')
-  return text.slice(0, wordsMax).toWellFormed()
+  const isThrown = thrown instanceof Error
+  const { message, responseBody } = (thrown ?? {}) as { message?: unknown; responseBody?: unknown }
+  const words = [isThrown ? messageOf(thrown) : message, isThrown ? responseBody : JSON.stringify(thrown)]
+  const text = words.find((each) => typeof each === 'string' && each.trim() !== '') ?? 'no reason given'
+  return String(text).trim().slice(0, wordsMax).toWellFormed()
 }

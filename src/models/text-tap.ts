@@ -4,12 +4,14 @@ import { EventData } from './event-data.ts'
  * Takes the pieces of text out of an event stream of OpenAI's protocol, and leaves the rest for the provider's code. That
  * code costs a piece some 40 µs, in four streams and a check that is neither compiled nor synchronous; two hundred models that say something
  * each 10 ms then fill a core. Nearly all events of an answer are such pieces; what is anything else, or looks odd, is not
- * touched. Events that say nothing, as the first one does, are left out.
+ * touched. Events that say nothing, as the first one does, are left out. Behind an event that was left with text in it all
+ * others are left too: what was taken would be ahead of that.
  */
 export class TextTap {
   readonly #onText: (text: string) => void
   readonly #events = new EventData((data) => this.#take(data))
   #rest = ''
+  #leavesAll = false
 
   constructor(onText: (text: string) => void) {
     this.#onText = onText
@@ -25,9 +27,11 @@ export class TextTap {
   }
 
   #take(data: string): void {
-    const text = textOf(data)
-    if (text === undefined) this.#rest += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
-    else if (text !== '') this.#onText(text)
+    const text = this.#leavesAll ? undefined : textOf(data)
+    if (text === undefined) {
+      this.#leavesAll ||= anyText.test(data)
+      this.#rest += `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+    } else if (text !== '') this.#onText(text)
   }
 }
 
@@ -47,6 +51,8 @@ function textOf(data: string): string | undefined {
     return undefined
   }
 }
+
+const anyText = /"content"\s*:\s*(?!null\b|"")\S/
 
 type Chunk = { choices?: unknown; usage?: unknown; error?: unknown }
 type Choice = { delta?: { content?: unknown; role?: unknown }; finish_reason?: unknown }
