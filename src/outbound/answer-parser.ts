@@ -178,8 +178,9 @@ function headOf(text: string): Head {
   const headers = new Map<string, string | string[]>()
   for (const line of lines) {
     const colon = line.indexOf(':')
-    if (colon <= 0) throw new BrokenAnswer('an answer that is not HTTP')
-    const name = line.slice(0, colon).toLowerCase()
+    const name = line.slice(0, Math.max(0, colon)).toLowerCase()
+    // With a space in it, a length would be none, and the answer without end.
+    if (name === '' || /\s/.test(name)) throw new BrokenAnswer('an answer that is not HTTP')
     const value = line.slice(colon + 1).trim()
     const before = headers.get(name)
     if (name === 'set-cookie') headers.set(name, [...(before ?? []), value])
@@ -193,12 +194,15 @@ function headOf(text: string): Head {
 function framingOf(status: number, headers: AnswerHead['headers']): Pick<Head, 'framing' | 'length'> {
   if (status < 200 || status === 204 || status === 304) return { framing: 'length', length: 0 }
   const encoding = headers.get('transfer-encoding')
-  if (encoding !== undefined) {
+  if (encoding !== undefined && !/^identity$/i.test(String(encoding))) {
     return { framing: /(^|,)\s*chunked$/i.test(String(encoding)) ? 'chunks' : 'end', length: 0 }
   }
-  const length = headers.get('content-length')
-  if (length === undefined) return { framing: 'end', length: 0 }
-  if (!/^\d{1,15}$/.test(String(length))) throw new BrokenAnswer('an answer of a length that is none')
+  const written = headers.get('content-length')
+  if (written === undefined) return { framing: 'end', length: 0 }
+  // Some proxies repeat it; two that differ are none.
+  const [length = '', ...others] = String(written).split(/\s*,\s*/)
+  if (!/^\d{1,15}$/.test(length) || others.some((other) => other !== length))
+    throw new BrokenAnswer('an answer of a length that is none')
   return { framing: 'length', length: Number(length) }
 }
 

@@ -94,6 +94,11 @@ describe('an answer', () => {
       expect(parsed(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`, [], { thenEnds: true }).isWhole).toBe(false)
   })
 
+  test('may say its length twice, and that its body was not transformed', () => {
+    for (const head of ['Content-Length: 2\r\nContent-Length: 2', 'Transfer-Encoding: identity\r\nContent-Length: 2'])
+      expect(parsed(`HTTP/1.1 200 OK\r\n${head}\r\n\r\nok`, [])).toMatchObject({ body: 'ok', isWhole: true })
+  })
+
   test('to HEAD has no body, whatever it says of one', () => {
     const text = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'
     expect(parsed(text, [], { method: 'HEAD' })).toMatchObject({ isWhole: true, keeps: true, body: '' })
@@ -132,6 +137,9 @@ describe('an answer', () => {
     ['HTTP/1.1 101 Switching\r\n\r\n', 'switch of protocols'],
     ['HTTP/1.1 200 OK\r\nno header\r\n\r\n', 'not HTTP'],
     ['HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n', 'length'],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok', 'length'],
+    ['HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok', 'not HTTP'],
+    ['HTTP/1.1 200 OK\r\nX: a\r\n b: c\r\n\r\n', 'not HTTP'],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 'not HTTP'],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n', 'not HTTP'],
     [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}`, 'too large'],
