@@ -23,6 +23,8 @@ export class Bodies {
   readonly #iso = createIsoTime()
   /** Characters of all sources in memory. */
   #chars = 0
+  /** Characters of one entry, as those that were read last of a subscription had. */
+  readonly #lengths = new Map<number, number>()
 
   constructor(options: BodiesOptions) {
     this.#options = options
@@ -95,11 +97,15 @@ export class Bodies {
   /** Of entries with long texts some are enough, and one when there are many in memory. */
   #aheadMax(items: readonly Item[]): number {
     if (this.#chars >= charsMax / 2) return 1
-    return items.some((item) => item.include & (include.finalOutput | include.traceSpans)) ? longAheadMax : items.length
+    const long = items.find((item) => item.include & (include.finalOutput | include.traceSpans))
+    if (!long) return items.length
+    const length = this.#lengths.get(long.subscription) ?? lengthUnknown
+    return Math.max(1, Math.min(Math.floor(charsMax / 2 / length), longAheadMax))
   }
 
   /** Gives each what was read of it, both in rising order. One that was released meanwhile waits for nothing. */
   #hand(runs: readonly DeliverySource[], items: readonly Item[], reading: Promise<void>): void {
+    this.#learn(runs, items)
     let at = 0
     for (const item of items) {
       while (at < runs.length && runs[at]!.sequence < item.sequence) at += 1
@@ -110,8 +116,16 @@ export class Bodies {
     }
   }
 
+  /** Entries of one subscription, which are like those that come next. */
+  #learn(runs: readonly DeliverySource[], [first]: readonly Item[]): void {
+    const chars = runs.reduce((sum, run) => sum + charsOf(run), 0)
+    if (!first || chars === 0) return
+    if (this.#lengths.size >= lengthsMax) this.#lengths.clear()
+    this.#lengths.set(first.subscription, chars / runs.length)
+  }
+
   #keep(run: DeliverySource, uses: number): Source {
-    const chars = (run.finalOutput?.length ?? 0) + (run.traceSpans?.length ?? 0)
+    const chars = charsOf(run)
     this.#chars += chars
     return { run, bodies: new Map(), chars, uses }
   }
@@ -122,6 +136,13 @@ export class Bodies {
   }
 }
 
+function charsOf({ finalOutput, traceSpans }: DeliverySource): number {
+  return (finalOutput?.length ?? 0) + (traceSpans?.length ?? 0)
+}
+
 const longAheadMax = 32
+const lengthsMax = 10_000
 /** Characters of runs in memory whose webhooks are under way; the others are read again. */
 const charsMax = 16_777_216
+/** Of an entry of whose like none was read yet: few of them, because they may be very long. */
+const lengthUnknown = charsMax / 8
