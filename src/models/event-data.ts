@@ -4,7 +4,9 @@
  */
 export class EventData {
   readonly #onData: (data: string) => void
+  /** The line that is being written, and room for more of it. */
   #line: Buffer | undefined
+  #lineBytes = 0
   #data: string | undefined
   #isBegun = false
   /** Whether the last line ended with a CR: a LF behind it belongs to that. */
@@ -17,14 +19,37 @@ export class EventData {
   /** The next bytes of the stream, in portions of any size. */
   push(bytes: Uint8Array<ArrayBuffer>): void {
     if (bytes.length === 0) return
-    let whole = this.#line
-      ? Buffer.concat([this.#line, bytes])
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    if (this.#endedWithCr && whole[0] === lf) whole = whole.subarray(1)
-    const end = Math.max(whole.lastIndexOf(lf), whole.lastIndexOf(cr))
-    this.#endedWithCr = end >= 0 && end === whole.length - 1 && whole[end] === cr
-    this.#line = end === whole.length - 1 ? undefined : Buffer.from(whole.subarray(end + 1))
-    if (end < 0) return
+    let piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    if (this.#endedWithCr && piece[0] === lf) piece = piece.subarray(1)
+    const end = Math.max(piece.lastIndexOf(lf), piece.lastIndexOf(cr))
+    this.#endedWithCr = end >= 0 && end === piece.length - 1 && piece[end] === cr
+    if (end >= 0) this.#takeLines(this.#withLine(piece.subarray(0, end + 1)))
+    if (end < piece.length - 1) this.#keep(piece.subarray(end + 1))
+  }
+
+  /** These bytes behind the line that they end. */
+  #withLine(bytes: Buffer): Buffer {
+    if (!this.#line) return bytes
+    const whole = Buffer.concat([this.#line.subarray(0, this.#lineBytes), bytes])
+    this.#line = undefined
+    this.#lineBytes = 0
+    return whole
+  }
+
+  /** A line may have megabytes, and come in thousands of pieces: its room doubles, so that it is not copied for each. */
+  #keep(bytes: Buffer): void {
+    const from = this.#lineBytes
+    this.#lineBytes += bytes.length
+    if (!this.#line || this.#line.length < this.#lineBytes) {
+      const larger = Buffer.allocUnsafeSlow(this.#line ? this.#lineBytes * 2 : this.#lineBytes)
+      this.#line?.copy(larger, 0, 0, from)
+      this.#line = larger
+    }
+    bytes.copy(this.#line, from)
+  }
+
+  #takeLines(whole: Buffer): void {
+    const end = whole.length - 1
     const isPair = whole[end] === lf && whole[end - 1] === cr
     // Only whole lines become text: no character is cut.
     const lines = whole.toString('utf8', 0, isPair ? end - 1 : end).split(/\r\n|\n|\r/)

@@ -46,3 +46,16 @@ test('reads an event stream as others do, however it is cut', () => {
     { numRuns: 500 },
   )
 })
+
+test('takes a line of 10 MB that comes in 10,000 pieces, and is not all day about it', () => {
+  const piece = Buffer.from('0123456789'.repeat(100))
+  let seen = ''
+  const events = new EventData((data) => {
+    seen = data
+  })
+  events.push(Buffer.from('data: '))
+  for (let n = 0; n < 10_000; n += 1) events.push(piece)
+  expect(seen).toBe('')
+  events.push(Buffer.from('\n\n'))
+  expect(seen === piece.toString().repeat(10_000)).toBe(true)
+})
