@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox'
 import type { DeployAnswer, DeploymentList, StatusAnswer } from '../http/answers.ts'
 import { checkWorkflowFiles, findingText } from './check.ts'
 import { pathOf } from './client.ts'
-import { type Command, CommandError, type CommandGroup } from './command.ts'
+import { type Command, type CommandGroup, UsageError } from './command.ts'
 import { table } from './help.ts'
 import { documentOf, type ListedWorkflow, push as pushAll } from './push.ts'
 import {
@@ -91,7 +91,7 @@ const exportCommand: Command = {
       call.terminal.print(JSON.stringify(document, null, 2))
       return 0
     }
-    if (out === undefined) throw new CommandError('Name a workflow to print, or a folder for all of them: --out DIR.')
+    if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all of them: --out DIR.')
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
     const documents = await Promise.all(
       rows.map(async ({ id }) => documentOf(await client.get(pathOf`/api/workflows/${id}`))),

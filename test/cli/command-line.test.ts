@@ -71,6 +71,7 @@ describe('a wrong command line exits with 2 and says what was probably meant', (
     ['run', 'FILE|ID is missing'],
     ['version extra', '"extra" is one argument too many.'],
     ['workflows activate hello', 'VERSION is missing'],
+    ['workflows export --key k', 'Name a workflow to print, or a folder for all of them: --out DIR.'],
     ['config --config /nowhere/at.all', 'The settings file /nowhere/at.all cannot be read'],
   ])('%s', async (words, message) => {
     const result = await call(words)
