@@ -21,7 +21,7 @@ export type Message = { executionId: string; body: string }
 export class Bodies {
   readonly #options: BodiesOptions
   readonly #iso = createIsoTime()
-  /** Characters of all sources in memory. */
+  /** Characters of all sources in memory, and of those that are being read about as many as they will have. */
   #chars = 0
   /** Characters of one entry, as those that were read last of a subscription had. */
   readonly #lengths = new Map<number, number>()
@@ -80,11 +80,18 @@ export class Bodies {
    */
   readAhead(items: readonly Item[]): Promise<void> {
     const ahead = items.slice(0, this.#aheadMax(items))
+    if (ahead.length === 0) return Promise.resolve()
+    const chars = this.#lengthOf(ahead) * ahead.length
+    this.#chars += chars
     const inOrder = ahead.toSorted((one, other) => one.sequence - other.sequence)
     const needs = inOrder.map(({ sequence, include }) => ({ sequence, include }))
     const reading: Promise<void> = this.#options.read(needs).then(
-      (runs) => this.#hand(runs, inOrder, reading),
+      (runs) => {
+        this.#chars -= chars
+        this.#hand(runs, inOrder, reading)
+      },
       (error: unknown) => {
+        this.#chars -= chars
         this.#hand([], inOrder, reading)
         throw error
       },
@@ -94,13 +101,19 @@ export class Bodies {
     return reading
   }
 
-  /** Of entries with long texts some are enough, and one when there are many in memory. */
+  /** Of entries with long texts as many as there is room for, and what is being attempted at any rate. */
   #aheadMax(items: readonly Item[]): number {
-    if (this.#chars >= charsMax / 2) return 1
+    const least = items[0]?.state === 'busy' ? 1 : 0
+    const room = charsMax / 2 - this.#chars
+    const length = this.#lengthOf(items)
+    if (room <= 0) return least
+    return length === 0 ? items.length : Math.max(least, Math.min(Math.floor(room / length), longAheadMax))
+  }
+
+  /** Characters of long texts that one of these will have, all of one subscription; 0 when none is asked for. */
+  #lengthOf(items: readonly Item[]): number {
     const long = items.find((item) => item.include & (include.finalOutput | include.traceSpans))
-    if (!long) return items.length
-    const length = this.#lengths.get(long.subscription) ?? lengthUnknown
-    return Math.max(1, Math.min(Math.floor(charsMax / 2 / length), longAheadMax))
+    return long ? (this.#lengths.get(long.subscription) ?? lengthUnknown) : 0
   }
 
   /** Gives each what was read of it, both in rising order. One that was released meanwhile waits for nothing. */

@@ -1,22 +1,30 @@
 import { expect, test } from 'bun:test'
 import { include } from '../../src/domain/webhook.ts'
 import type { DeliveryNeed } from '../../src/store/store.ts'
-import { OutboxWorld } from './outbox-world.ts'
+import { OutboxWorld, taken } from './outbox-world.ts'
 
-const deliveries = 100
+const deliveries = 200
 
-/** How many runs are read from the log together, read by read, when deliveries of such outputs wait there. */
-async function readsOf(outputChars: number): Promise<number[]> {
+/** Of deliveries that wait on disk: how many runs are read from the log together at most, and how many before their attempts. */
+async function readAheadOf(outputChars: number): Promise<{ together: number; ahead: number }> {
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')
   const webhooks = { deliveries: [{ subscription, include: include.finalOutput }], skipped: [], facts: null }
   const finalOutput = JSON.stringify('x'.repeat(outputChars))
   const rows = Array.from({ length: deliveries }, () => world.row([subscription], { finalOutput, webhooks }))
   await world.record(rows, false)
-  const reads: number[] = []
-  const readDeliveries = (needs: readonly DeliveryNeed[]) => {
-    reads.push(needs.length)
-    return world.store.readDeliveries(needs)
+  const most = { together: 0, ahead: 0 }
+  let read = 0
+  const readDeliveries = async (needs: readonly DeliveryNeed[]) => {
+    read += needs.length
+    most.together = Math.max(most.together, needs.length)
+    most.ahead = Math.max(most.ahead, read - world.attempts.length)
+    for (let turns = 0; turns < 20; turns += 1) await world.turn()
+    return await world.store.readDeliveries(needs)
+  }
+  world.post = async () => {
+    for (let turns = 0; turns < 20; turns += 1) await world.turn()
+    return taken
   }
   await world.start({ store: { ...world.store, readDeliveries } })
   await world.pass(1_000)
@@ -24,10 +32,13 @@ async function readsOf(outputChars: number): Promise<number[]> {
   expect(world.attempts).toHaveLength(deliveries)
   expect(world.bugs).toEqual([])
   await world.close()
-  return reads
+  return most
 }
 
-test('of runs with short outputs many are read together, of those with very long ones as few as fit', async () => {
-  expect(Math.max(...(await readsOf(100)))).toBe(32)
-  expect(Math.max(...(await readsOf(4_000_000)))).toBeLessThanOrEqual(4)
+test('of runs with short outputs many are read ahead, of those with very long ones as few as fit', async () => {
+  expect((await readAheadOf(100)).together).toBe(32)
+  const { together, ahead } = await readAheadOf(2_500_000)
+  expect(together).toBeLessThanOrEqual(4)
+  // Ten are being attempted.
+  expect(ahead).toBeLessThanOrEqual(12)
 })
