@@ -57,6 +57,7 @@ const connectingFailures: ReadonlyMap<string, string> = new Map([
 const malformedAnswers: ReadonlyMap<string, string> = new Map([
   ['InvalidHTTPResponse', 'an answer that is not HTTP'],
   ['Malformed_HTTP_Response', 'an answer that is not HTTP, or has more than 250 headers'],
+  ['InvalidContentLength', 'an answer of a length that is none'],
   ['UnrequestedUpgrade', 'a switch of protocols that nobody asked for'],
   ['ResponseHeadersTooLarge', 'headers that are too large'],
   [brokenEncoding, 'a body that is not compressed as its headers say'],

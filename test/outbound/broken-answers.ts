@@ -20,6 +20,8 @@ export const brokenAnswers: [what: string, bytes: string, code: string][] = [
   ['headers that are cut off', 'HTTP/1.1 200 OK\r\nContent-Le', 'CONNECTION_FAILED'],
   ['nothing at all', '', 'CONNECTION_FAILED'],
   ['what is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', 'INVALID_RESPONSE'],
+  ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nno', 'INVALID_RESPONSE'],
+  ['the length -1', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nno', 'INVALID_RESPONSE'],
   ['the status 999', 'HTTP/1.1 999 Blocked\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
   ['the status 600', 'HTTP/1.1 600 What\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
   ['the status 099', 'HTTP/1.1 099 What\r\nContent-Length: 2\r\n\r\nno', 'INVALID_RESPONSE'],
