@@ -62,6 +62,12 @@ export async function bodyOf(
   return { body: membersOf(entries), files }
 }
 
+/** Whether reading it on stores files. */
+export function holdsFiles(content: WebhookContent): boolean {
+  if (content.kind === 'entries') return content.entries.some(([, entry]) => typeof entry !== 'string')
+  return content.kind === 'file'
+}
+
 /** An object of entries; a name that comes several times has a list. */
 export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
   const members: Record<string, unknown> = {}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Glob } from 'bun'
 import { block, document } from '../make.ts'
 import { type CallOptions, ExecutionWorld } from './execution-world.ts'
 
@@ -17,6 +18,11 @@ async function hook(params: Record<string, unknown>) {
   const hooked = block('hook', 'webhook_trigger', { path, ...params })
   await world.deploy(document({ blocks: [hooked, code], edges: ['hook > f'] }))
   return { path }
+}
+
+async function encoded(form: FormData) {
+  const sent = new Response(form)
+  return { headers: { 'content-type': sent.headers.get('content-type') ?? '' }, bytes: await sent.bytes() }
 }
 
 const send = (path: string, options: CallOptions = {}) =>
@@ -47,6 +53,20 @@ describe('a request that names itself', () => {
     expect(await send(path, { body })).toMatchObject({ status: 200, json: { executionId: first.json.executionId } })
     expect((await send(path, { body: { data: { ids: ['7'] } } })).status).toBe(202)
     expect((await send(path, { body: { data: null } })).status).toBe(202)
+  })
+
+  test.each(['immediately', 'workflow'])('brings its files once (respond: %s)', async (respond) => {
+    const { path } = await hook({ idempotency, respond })
+    const stored = () => [...new Glob('files/**/once.bin').scanSync(world.folder)].length
+    const before = stored()
+    for (let sent = 0; sent < 3; sent += 1) {
+      const form = new FormData()
+      form.append('part', new File([new Uint8Array(100)], 'once.bin'))
+      const { headers, bytes } = await encoded(form)
+      const { status } = await send(path, { text: bytes, headers: { ...headers, 'x-delivery': 'with files' } })
+      expect(status < 300).toBeTrue()
+    }
+    expect(stored() - before).toBe(1)
   })
 
   test('is answered once by the workflow; after a failure it may try again', async () => {

@@ -13,7 +13,7 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import { hasFailed, type RunEnd, type RunRequest } from '../../engine/runner.ts'
-import { bodyOf, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
+import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { readBytes, refuseOversized } from '../body.ts'
@@ -180,6 +180,9 @@ class Receiver {
     const executionId = newExecutionId()
     if (!hook.answersAtOnce) return await this.#answer(call, executionId, claim)
     this.#services.assertAcceptingJobs()
+    // What accepts the job says who has the claim, but the files of a request would be stored by then, for no run.
+    const holder = claim && holdsFiles(content) ? await this.#holderOf(workflowId, claim) : undefined
+    if (holder !== undefined) return duplicate(call, holder)
     const input = await this.#inputOf(call, executionId)
     const { workspaceId, version } = deployment
     const job: JobRequest = { workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input, executionId }
@@ -214,9 +217,13 @@ class Receiver {
   }
 
   async #lead(call: KnownCall, executionId: string, claim: RequestClaim): Promise<Outcome> {
-    const holder = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
+    const holder = await this.#holderOf(call.deployment.workflowId, claim)
     if (holder !== undefined) return { holder, end: undefined }
     return { holder: executionId, end: await this.#execute(call, executionId, claim) }
+  }
+
+  #holderOf(workflowId: string, { key, at }: RequestClaim): Promise<string | undefined> {
+    return this.#services.findClaim(workflowId, key, at)
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
