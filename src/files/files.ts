@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
-import { type FileObject, type FileOwner, fileKey, type RunFile } from '../domain/file.ts'
+import { type FileObject, type FileOwner, fileKey, folderOf, type RunFile } from '../domain/file.ts'
 import { newId } from '../domain/ids.ts'
 import type { FileItem } from './file-item.ts'
 import { freshenFiles } from './freshen.ts'
@@ -26,8 +26,10 @@ export class Files {
 
   /** Reads a body with file items. `fields`: the input fields that hold them. */
   receive = (chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload> => {
-    const { spool } = this.#options
-    return Upload.receive({ chunks, fields, spool, store: (owner, items) => this.#storeItems(owner, items) })
+    const { spool, storage } = this.#options
+    const store = (owner: FileOwner, items: readonly FileItem[]) => this.#storeItems(owner, items)
+    const remove = (owner: FileOwner) => storage.removeFolder(folderOf(owner))
+    return Upload.receive({ chunks, fields, spool, store, remove })
   }
 
   /** Texts of JSON with new URLs in the place of old ones. */

@@ -15,21 +15,25 @@ export class Upload {
   text = ''
   readonly #spool: Spool
   readonly #store: StoreFiles
+  readonly #remove: RemoveFiles
   readonly #fields: readonly string[]
   /** Nobody can guess it, so no body can name a cut of its own. */
   readonly #token = crypto.randomUUID()
   readonly #cuts: CutData[] = []
   #items: ReadonlyMap<string, readonly FileItem[]> = new Map()
+  /** The run that it was stored for. */
+  #owner: FileOwner | undefined
 
-  private constructor(spool: Spool, store: StoreFiles, fields: readonly string[]) {
+  private constructor({ spool, store, remove, fields }: UploadOptions) {
     this.#spool = spool
     this.#store = store
+    this.#remove = remove
     this.#fields = fields
   }
 
   /** Rejects with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`, or as `chunks` does; then nothing is left of it. */
   static async receive(options: UploadOptions): Promise<Upload> {
-    const upload = new Upload(options.spool, options.store, options.fields)
+    const upload = new Upload(options)
     try {
       await upload.#read(options.chunks)
       return upload
@@ -71,13 +75,33 @@ export class Upload {
     const fields = { ...input.fields }
     const files: RunFile[] = []
     for (const [name, items] of this.#items) {
-      const stored = await this.#store(owner, items)
+      if (items.some((item) => 'content' in item)) this.#owner = owner
+      const stored = await this.#stored(owner, items)
       const objects = stored.map(({ file }) => file)
       files.push(...stored)
       put(fields, name, objects)
       put(whole, name, objects)
     }
     return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
+  }
+
+  /** Takes back what was stored when `error` says that the run did not begin. Else it is the run's. */
+  async takeBack(error: unknown): Promise<void> {
+    if (error instanceof AppError && error.code === 'OVERLOADED') await this.#removeStored()
+  }
+
+  async #stored(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
+    try {
+      return await this.#store(owner, items)
+    } catch (error) {
+      await this.#removeStored()
+      throw error
+    }
+  }
+
+  /** What cannot be deleted now goes with what crashes leave. */
+  async #removeStored(): Promise<void> {
+    if (this.#owner) await this.#remove(this.#owner).catch(() => undefined)
   }
 
   async discard(): Promise<void> {
@@ -138,12 +162,16 @@ function release(bytes: Uint8Array): void {
 /** Keeps the content of items, and makes the file objects of them. */
 export type StoreFiles = (owner: FileOwner, items: readonly FileItem[]) => Promise<RunFile[]>
 
+/** Deletes all that was stored for a run. */
+export type RemoveFiles = (owner: FileOwner) => Promise<void>
+
 export type UploadOptions = {
   chunks: AsyncIterable<Uint8Array>
   /** The fields that hold file items. */
   fields: readonly string[]
   spool: Spool
   store: StoreFiles
+  remove: RemoveFiles
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

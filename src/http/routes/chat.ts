@@ -178,6 +178,9 @@ async function answer(call: Call): Promise<Response> {
     }
     const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, chat.access === 'key')
     return await run(call, body, upload)
+  } catch (error) {
+    await upload.takeBack(error)
+    throw error
   } finally {
     await upload.discard()
   }

@@ -150,6 +150,9 @@ async function execute(call: Call): Promise<Response> {
   const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), fileFields)
   try {
     return await proceed(call, { deployment, plan, trigger, kind, text: upload.text, upload })
+  } catch (error) {
+    await upload.takeBack(error)
+    throw error
   } finally {
     await upload.discard()
   }
