@@ -434,6 +434,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         accept: (request, claim) => jobs.acceptOnce(request, claim),
         findClaim: (workflowId, key, at) => store.findRequestClaim(workflowId, key, at),
         storeFile: files.power.store,
+        removeFiles: files.remove,
         refused: (address) => accounts.takeRefused(address),
         variableMissing: (workflowId, variable) =>
           logger.error('a webhook takes nothing: its secret is not set', { workflowId, variable }),

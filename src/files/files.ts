@@ -26,10 +26,9 @@ export class Files {
 
   /** Reads a body with file items. `fields`: the input fields that hold them. */
   receive = (chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload> => {
-    const { spool, storage } = this.#options
+    const { spool } = this.#options
     const store = (owner: FileOwner, items: readonly FileItem[]) => this.#storeItems(owner, items)
-    const remove = (owner: FileOwner) => storage.removeFolder(folderOf(owner))
-    return Upload.receive({ chunks, fields, spool, store, remove })
+    return Upload.receive({ chunks, fields, spool, store, remove: this.remove })
   }
 
   /** Texts of JSON with new URLs in the place of old ones. */
@@ -53,6 +52,9 @@ export class Files {
       await content.remove()
     }
   }
+
+  /** Deletes all that was stored for a run. */
+  remove = (owner: FileOwner): Promise<void> => this.#options.storage.removeFolder(folderOf(owner))
 
   read = (key: string): Promise<Blob | undefined> => this.#options.storage.read(key)
 

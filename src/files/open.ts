@@ -50,6 +50,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   const served = { verify: (parts: SignedParts) => signer.verify(parts, clock.now()), read: storage.read }
   return {
     receive: files.receive,
+    remove: files.remove,
     freshen: files.freshen,
     freshenAt: files.freshenAt,
     /** For runs. */

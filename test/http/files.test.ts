@@ -34,8 +34,8 @@ const item = (more: Record<string, unknown> = {}) => ({ type: 'file', data: data
 const run = (body: unknown, workflowId = id) => world.call(`/api/workflows/${workflowId}/execute`, { body })
 
 /** Everything that lies in the storage. */
-function stored(folder = world.folder): string[] {
-  const root = join(folder, 'files')
+function stored(): string[] {
+  const root = join(world.folder, 'files')
   if (!existsSync(root)) return []
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -118,36 +118,6 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     expect((await fetch(short.url + one.pathname + one.search)).status).toBe(403)
   } finally {
     await short.close()
-  }
-})
-
-test('nothing stays of requests that find no free run when their files are stored', async () => {
-  const narrow = await ExecutionWorld.open({
-    'runs-max': '1',
-    'body-bytes-max-files': '1 MB',
-    'outbound-allow': 'loopback',
-  })
-  const opened = Promise.withResolvers<void>()
-  const gate = Bun.serve({ port: 0, fetch: () => opened.promise.then(() => Response.json({})) })
-  try {
-    const start = block('start', 'api_trigger', { inputFormat: [{ name: 'docs', type: 'files' }] })
-    const ask = block('ask', 'api', { url: gate.url.href, method: 'GET', retries: 0 })
-    const made = await narrow.deploy(document({ blocks: [start, ask], edges: ['start > ask'] }))
-    let refused = 0
-    const statuses = await Promise.all(
-      Array.from({ length: 6 }, async (_, index) => {
-        const body = { docs: [item(), item()], ...(index % 2 === 0 && { stream: true }) }
-        const { status } = await narrow.call(`/api/workflows/${made}/execute`, { body })
-        if (status === 503) refused += 1
-        if (refused === 5) opened.resolve()
-        return status
-      }),
-    )
-    expect(statuses.sort()).toEqual([200, 503, 503, 503, 503, 503])
-    expect(stored(narrow.folder)).toHaveLength(2)
-  } finally {
-    await gate.stop(true)
-    await narrow.close()
   }
 })
 

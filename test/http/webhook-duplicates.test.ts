@@ -59,13 +59,12 @@ describe('a request that names itself', () => {
     const { path } = await hook({ idempotency, respond })
     const stored = () => [...new Glob('files/**/once.bin').scanSync(world.folder)].length
     const before = stored()
-    for (let sent = 0; sent < 3; sent += 1) {
-      const form = new FormData()
-      form.append('part', new File([new Uint8Array(100)], 'once.bin'))
-      const { headers, bytes } = await encoded(form)
-      const { status } = await send(path, { text: bytes, headers: { ...headers, 'x-delivery': 'with files' } })
-      expect(status < 300).toBeTrue()
-    }
+    const form = new FormData()
+    form.append('part', new File([new Uint8Array(100)], 'once.bin'))
+    const { headers, bytes } = await encoded(form)
+    const once = () => send(path, { text: bytes, headers: { ...headers, 'x-delivery': 'with files' } })
+    for (const { status } of await Promise.all([once(), once(), once()])) expect(status).toBeLessThan(300)
+    for (const { status } of [await once(), await once()]) expect(status).toBe(200)
     expect(stored() - before).toBe(1)
   })
 

@@ -4,7 +4,7 @@ import type { RequestClaim } from '../../domain/claim.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { type Environment, noEnvironment } from '../../domain/environment.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { FileStore } from '../../domain/file.ts'
+import type { FileOwner, FileStore } from '../../domain/file.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { WebhookMethod } from '../../domain/inbound-webhook.ts'
 import type { TriggerInput } from '../../domain/input.ts'
@@ -42,6 +42,7 @@ export type WebhookServices = {
   /** The same for asynchronous ones. */
   assertAcceptingJobs(): void
   storeFile: FileStore['store']
+  removeFiles(owner: FileOwner): Promise<void>
   /** Those of the workspace's owner count. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
   /** Counts a request that led nowhere, or could not prove whose it is, against the address it came from. */
@@ -181,13 +182,16 @@ class Receiver {
     if (!hook.answersAtOnce) return await this.#answer(call, executionId, claim)
     this.#services.assertAcceptingJobs()
     // What accepts the job says who has the claim, but the files of a request would be stored by then, for no run.
-    const holder = claim && holdsFiles(content) ? await this.#holderOf(workflowId, claim) : undefined
+    const holder =
+      claim && holdsFiles(content) ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
     if (holder !== undefined) return duplicate(call, holder)
     const input = await this.#inputOf(call, executionId)
     const { workspaceId, version } = deployment
     const job: JobRequest = { workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input, executionId }
     const accepted = await this.#services.accept(job, claim)
-    return accepted.job ? taken(call, executionId) : duplicate(call, accepted.holder ?? executionId)
+    if (accepted.job) return taken(call, executionId)
+    await this.#takeBack({ workspaceId, workflowId, executionId, input })
+    return duplicate(call, accepted.holder ?? executionId)
   }
 
   /**
@@ -217,13 +221,9 @@ class Receiver {
   }
 
   async #lead(call: KnownCall, executionId: string, claim: RequestClaim): Promise<Outcome> {
-    const holder = await this.#holderOf(call.deployment.workflowId, claim)
+    const holder = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
     if (holder !== undefined) return { holder, end: undefined }
     return { holder: executionId, end: await this.#execute(call, executionId, claim) }
-  }
-
-  #holderOf(workflowId: string, { key, at }: RequestClaim): Promise<string | undefined> {
-    return this.#services.findClaim(workflowId, key, at)
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
@@ -232,16 +232,24 @@ class Receiver {
     this.#services.assertAccepting()
     const input = await this.#inputOf(call, executionId)
     headers['x-execution-id'] = executionId
-    return await this.#services.execute({
-      ...{ executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input },
-      ...(claim && { claim }),
-      callerSignal() {
-        // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
-        // request again: the run goes on, so that it need not begin anew.
-        server?.timeout(request, 0)
-        return undefined
-      },
-    })
+    const callerSignal = () => {
+      // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
+      // request again: the run goes on, so that it need not begin anew.
+      server?.timeout(request, 0)
+      return undefined
+    }
+    const run = { executionId, plan, workflowId, workspaceId, version: version ?? 0, input, callerSignal }
+    try {
+      return await this.#services.execute({ ...run, trigger: 'webhook', ...(claim && { claim }) })
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'OVERLOADED') await this.#takeBack(run)
+      throw error
+    }
+  }
+
+  /** Deletes the files of a run that did not begin. What cannot be deleted now goes with what crashes leave. */
+  async #takeBack({ input, ...owner }: FileOwner & { input: TriggerInput }): Promise<void> {
+    if (input.files) await this.#services.removeFiles(owner).catch(() => undefined)
   }
 
   async #inputOf({ deployment, request, content, hook }: KnownCall, executionId: string): Promise<TriggerInput> {
