@@ -1,4 +1,5 @@
 // Long because it is one list: every part of the service, and what each is handed.
+import type { Server } from 'bun'
 import { Environments } from './accounts/environment.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { KeyCache } from './accounts/keys.ts'
@@ -32,6 +33,7 @@ import { AttemptWriter } from './events/attempt-writer.ts'
 import { type ExpectedRun, RunBus, type Watcher } from './events/bus.ts'
 import { LogWriter } from './events/writer.ts'
 import { openFiles } from './files/open.ts'
+import { behindProxies } from './http/client-address.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
 import type { Answerer, Listener } from './http/listener.ts'
 import { chatPath, chatRoutes } from './http/routes/chat.ts'
@@ -442,7 +444,9 @@ export async function startApp(options: AppOptions): Promise<App> {
           door.answered(request, response, facts, metrics.requests.route(request.method, webhookPath)),
       }),
   })
-  listener.open(server.app as unknown as Answerer, server.lost, options.isProxy)
+  const { isProxy } = options
+  const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
+  listener.open(server.app as unknown as Answerer, server.lost, seen)
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   void jobs.open()

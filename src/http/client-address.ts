@@ -1,3 +1,4 @@
+import type { Server } from 'bun'
 import { canonicalAddress } from '../outbound/addresses.ts'
 
 /**
@@ -19,4 +20,17 @@ export function clientAddress(peer: string, forwarded: string | null, isProxy: (
 /** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(written: string): string {
   return /^\[([^\]]+)\](:\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
+}
+
+/** The same server, for all that handlers ask of it, but that it sees callers through proxies. */
+export function behindProxies(server: Server<unknown>, isProxy: (address: string) => boolean): Server<unknown> {
+  const seen = {
+    timeout: (request: Request, seconds: number) => server.timeout(request, seconds),
+    requestIP(request: Request) {
+      const peer = server.requestIP(request)
+      const forwarded = request.headers.get('x-forwarded-for')
+      return peer && { ...peer, address: clientAddress(peer.address, forwarded, isProxy) }
+    },
+  }
+  return seen as unknown as Server<unknown>
 }

@@ -1,5 +1,4 @@
 import type { Server } from 'bun'
-import { clientAddress } from './client-address.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** What answers requests once the service is up: an Elysia app, seen from here. */
@@ -37,11 +36,11 @@ export class Listener {
   }
 
   /**
-   * Hands all requests to the app; `error` answers what even the app could not. `isProxy`: whether an address is a proxy's,
-   * so that others are the callers of its requests.
+   * Hands all requests to the app; `error` answers what even the app could not. `seen`: the server as the app shall see it,
+   * from behind proxies, say. What that takes is not loaded before the socket listens.
    */
-  open(app: Answerer, error: (thrown: Error) => Response, isProxy?: (address: string) => boolean): void {
-    app.server = isProxy ? behindProxies(this.#server, isProxy) : this.#server
+  open(app: Answerer, error: (thrown: Error) => Response, seen = (server: Server<unknown>) => server): void {
+    app.server = seen(this.#server)
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
     const { fetch } = app
     const answer = (request: Request) => fetch(hasHost(request) ? request : withHost(request))
@@ -58,19 +57,6 @@ export class Listener {
     const answer = await this.#opened.promise
     return await answer(request)
   }
-}
-
-/** The same server, for all that handlers ask of it, but that it sees callers through proxies. */
-function behindProxies(server: Server<unknown>, isProxy: (address: string) => boolean): Server<unknown> {
-  const seen = {
-    timeout: (request: Request, seconds: number) => server.timeout(request, seconds),
-    requestIP(request: Request) {
-      const peer = server.requestIP(request)
-      const forwarded = request.headers.get('x-forwarded-for')
-      return peer && { ...peer, address: clientAddress(peer.address, forwarded, isProxy) }
-    },
-  }
-  return seen as unknown as Server<unknown>
 }
 
 const options = {
