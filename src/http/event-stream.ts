@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../domain/clock.ts'
 
 export type EventStreamOptions = {
   clock: Clock
-  /** Bytes that wait for a slow reader at most. */
+  /** Bytes that wait for a slow reader at most. A message that waits alone may be longer: it says nothing of its reader. */
   bytesWaitingMax: number
   /** Messages that wait at most; as many as fit when absent. */
   messagesWaitingMax?: number
@@ -39,17 +39,21 @@ export class EventStream {
 
   /** A message: JSON data, or a text that stands for itself. */
   message(data: string): void {
-    this.#push(`data: ${data}\n\n`)
+    const text = textOf(data)
+    this.#push(text, Buffer.byteLength(text))
   }
 
-  /** Keeps proxies from closing the connection; readers do not see it. */
+  /** Keeps proxies from closing the connection; readers do not see it, and it counts for nothing. */
   comment(text: string): void {
-    this.#push(`: ${text}\n\n`)
+    this.#push(`: ${text}\n\n`, 0)
   }
 
-  /** The stream ends when all that waits has been taken. */
-  end(): void {
-    if (this.#state === 'open') this.#state = 'ended'
+  /** The stream ends when all that waits has been taken, and these behind it: they are taken in however long they are. */
+  end(...last: readonly string[]): void {
+    if (this.#state === 'open') {
+      for (const data of last) this.#waiting.push(textOf(data))
+      this.#state = 'ended'
+    }
     this.#ping?.cancel()
     this.#more.resolve()
   }
@@ -66,6 +70,9 @@ export class EventStream {
         } else if (this.#state === 'open') {
           await this.#more.promise
           this.#more = Promise.withResolvers()
+        } else if (this.#state === 'cut' && this.#isOverflown) {
+          // The connection breaks: an end would say that this was all. Bun prints what is thrown, but for this.
+          throw undefined
         } else return
       }
     } finally {
@@ -74,15 +81,16 @@ export class EventStream {
     }
   }
 
-  #push(text: string): void {
+  #push(text: string, bytes: number): void {
     if (this.#state !== 'open') return
-    this.#bytesWaiting += Buffer.byteLength(text)
     const { bytesWaitingMax, messagesWaitingMax = Number.POSITIVE_INFINITY } = this.#options
-    if (this.#bytesWaiting > bytesWaitingMax || this.#waiting.length >= messagesWaitingMax) {
+    const isBehind = this.#bytesWaiting > 0 && this.#bytesWaiting + bytes > bytesWaitingMax
+    if (isBehind || this.#waiting.length >= messagesWaitingMax) {
       this.#overflow()
       return
     }
     this.#waiting.push(text)
+    this.#bytesWaiting += bytes
     this.#more.resolve()
   }
 
@@ -91,7 +99,7 @@ export class EventStream {
     this.#isOverflown = true
     this.#cut()
     if (farewell !== undefined) {
-      this.#waiting = [`data: ${farewell}\n\n`]
+      this.#waiting = [textOf(farewell)]
       this.#state = 'ended'
     }
     onOverflow()
@@ -113,6 +121,10 @@ export class EventStream {
       this.#pingLater()
     })
   }
+}
+
+function textOf(data: string): string {
+  return `data: ${data}\n\n`
 }
 
 const pingMs = 15_000

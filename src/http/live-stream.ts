@@ -23,10 +23,7 @@ export function liveStream(options: LiveStreamOptions): Response | undefined {
   const stream = new EventStream({ clock, bytesWaitingMax, messagesWaitingMax, farewell, onOverflow: () => leave?.() })
   const watcher: Watcher = {
     message: (text) => stream.message(text),
-    end() {
-      stream.message('[DONE]')
-      stream.end()
-    },
+    end: () => stream.end('[DONE]'),
   }
   try {
     leave = watch(watcher)
@@ -43,8 +40,7 @@ export function liveStream(options: LiveStreamOptions): Response | undefined {
 export function pastStream(messages: readonly string[], clock: Clock, headers: Record<string, string>): Response {
   const stream = new EventStream({ clock, bytesWaitingMax: Number.POSITIVE_INFINITY, onOverflow: () => undefined })
   for (const message of messages) stream.message(message)
-  stream.message('[DONE]')
-  stream.end()
+  stream.end('[DONE]')
   return answerOf(stream, headers)
 }
 

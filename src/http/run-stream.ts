@@ -93,8 +93,7 @@ class RunStream implements RunObserver {
   }
 
   async #finish(end: RunEnd): Promise<void> {
-    this.#stream.message(doneOf(end, this.#events, await this.#more?.(end)))
-    this.#close()
+    this.#close(doneOf(end, this.#events, await this.#more?.(end)))
   }
 
   #break(thrown: unknown): void {
@@ -104,14 +103,12 @@ class RunStream implements RunObserver {
       return
     }
     const error = toAppError(thrown)
-    this.#stream.message(lostOf(error))
     this.#lost(error, this.#executionId)
-    this.#close()
+    this.#close(lostOf(error))
   }
 
-  #close(): void {
-    this.#stream.message('[DONE]')
-    this.#stream.end()
+  #close(done: string): void {
+    this.#stream.end(done, '[DONE]')
     this.#answer()
   }
 }

@@ -44,8 +44,33 @@ test('a reader who is too slow is told off once, and nothing is kept for it', as
   stream.message('z')
   expect(stream.isOverflown).toBe(true)
   expect(overflows()).toBe(1)
-  expect((await body.next()).done).toBe(true)
   expect(clock.pending).toBe(0)
+  // An end would say that this was all.
+  expect(
+    await body.next().then(
+      () => 'more',
+      () => 'broken',
+    ),
+  ).toBe('broken')
+})
+
+test('a message longer than what may wait reaches a reader for whom nothing else waits', async () => {
+  const { stream, body, overflows } = streamOf(100)
+  stream.message('x'.repeat(500))
+  expect((await body.next()).value).toBe(`: open\n\ndata: ${'x'.repeat(500)}\n\n`)
+  stream.message('y'.repeat(500))
+  expect(stream.isOverflown).toBe(false)
+  stream.message('z')
+  expect([stream.isOverflown, overflows()]).toEqual([true, 1])
+})
+
+test('the last messages are taken in whatever waits, and end the stream', async () => {
+  const { stream, body, clock, overflows } = streamOf(100)
+  stream.message('x'.repeat(80))
+  stream.end('y'.repeat(500), '[DONE]')
+  expect((await body.next()).value).toEndWith(`data: ${'y'.repeat(500)}\n\ndata: [DONE]\n\n`)
+  expect((await body.next()).done).toBe(true)
+  expect([stream.isOverflown, overflows(), clock.pending]).toEqual([false, 0, 0])
 })
 
 test('a reader who leaves is no slow one', async () => {
