@@ -47,7 +47,7 @@ class ModelCall {
     this.#startedAt = clock.monotonic()
     const { provider, timeoutMs, signal } = request
     const isOpenAi = provider === 'openai' || provider === 'openai-compatible'
-    this.#wire = new Wire(open, { timeoutMs, signal, answerBytesMax }, isOpenAi ? this.#takeText : undefined)
+    this.#wire = new Wire(open, clock, { timeoutMs, signal, answerBytesMax }, isOpenAi ? this.#takeText : undefined)
   }
 
   async run(): Promise<ModelOutcome> {
@@ -59,7 +59,7 @@ class ModelCall {
     } catch (error) {
       this.#error ??= { thrown: error }
     }
-    const seen = { tokens: this.#tokens, firstTokenMs: this.#firstTokenMs }
+    const seen = { tokens: this.#tokens ?? this.#wire.tokens, firstTokenMs: this.#firstTokenMs }
     const failure = this.#failure()
     if (failure) return { ok: false, failure, ...seen }
     return { ok: true, answer: { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }, ...seen }

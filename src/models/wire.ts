@@ -1,3 +1,5 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+import type { TokenCount } from '../domain/cost.ts'
 import {
   type OutboundBody,
   OutboundError,
@@ -14,6 +16,7 @@ import { TextTap } from './text-tap.ts'
  */
 export class Wire {
   readonly #open: OutboundOpen
+  readonly #clock: Clock
   readonly #bounds: WireBounds
   readonly #onText: ((text: string) => void) | undefined
   #body: OutboundBody | undefined
@@ -33,16 +36,24 @@ export class Wire {
   host = 'the model'
   /** Whether the answer arrived to its end. */
   finished = false
+  /** After it has: lets the peer end it too, so that the connection can be used again. */
+  #closing: Timer | undefined
 
   /** `onText`: takes pieces of text before the provider's code sees them, where the protocol is OpenAI's. */
-  constructor(open: OutboundOpen, bounds: WireBounds, onText?: (text: string) => void) {
+  constructor(open: OutboundOpen, clock: Clock, bounds: WireBounds, onText?: (text: string) => void) {
     this.#open = open
+    this.#clock = clock
     this.#bounds = bounds
     this.#onText = onText
   }
 
   get answered(): boolean {
     return this.status !== undefined
+  }
+
+  /** What the answer told of tokens, also if it broke off behind that. Only where the protocol is OpenAI's. */
+  get tokens(): TokenCount | undefined {
+    return this.#tap?.tokens
   }
 
   /** Resolves when an answer has begun. Rejects with an `OutboundError`. */
@@ -85,20 +96,37 @@ export class Wire {
   }
 
   #take = (part: Bytes): void => {
+    if (this.finished) return
     const rest = this.#tap ? this.#tap.push(part) : part
-    if (!rest) return
-    this.#respond?.(this.#stream())
-    this.#isAsked = false
-    this.#reader?.enqueue(rest)
+    if (rest) {
+      this.#respond?.(this.#stream())
+      this.#isAsked = false
+      this.#reader?.enqueue(rest)
+    }
+    if (this.#tap?.isDone) {
+      this.#finish()
+      // Some servers say that they are done, and leave it at that.
+      this.#closing = this.#clock.setTimer(endingMsMax, () => this.#body?.close())
+    }
   }
 
   #end(failure?: OutboundError): void {
-    if (failure) this.failure = { code: failure.code, message: failure.message }
-    else this.finished = true
+    this.#closing?.cancel()
+    if (this.finished) return
+    if (!failure) {
+      this.#finish()
+      return
+    }
+    this.failure = { code: failure.code, message: failure.message }
     this.#respond?.(this.#stream())
-    if (!failure) this.#reader?.close()
-    else if (this.#isAsked) this.#reader?.error(failure)
+    if (this.#isAsked) this.#reader?.error(failure)
     else this.#broken = failure
+  }
+
+  #finish(): void {
+    this.finished = true
+    this.#respond?.(this.#stream())
+    this.#reader?.close()
   }
 
   /** A stream that breaks forgets what was not read of it: that waits until the reader has all that came before. */
@@ -114,13 +142,16 @@ export class Wire {
         },
         cancel: () => {
           this.#reader = undefined
-          this.#body?.close()
+          if (!this.finished) this.#body?.close()
         },
       },
       { highWaterMark: 0 },
     )
   }
 }
+
+/** Between its last word and its end nothing is on the way but a few bytes. */
+const endingMsMax = 1_000
 
 type Bytes = Uint8Array<ArrayBuffer>
 type WireBounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>

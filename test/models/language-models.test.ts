@@ -18,26 +18,90 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
   }
 }
 
-/** Asks a peer that answers with these bytes, and what was streamed of it. */
-async function asked(answer: string) {
-  using peer = await new RawPeer((socket) => socket.end(answer)).listen()
+/** Asks a peer that answers with these bytes, and what was streamed of it. `then`: what becomes of the connection. */
+async function asked(answer: string, then: 'end' | 'keep' = 'end') {
+  using peer = await new RawPeer((socket) => (then === 'end' ? socket.end(answer) : socket.write(answer))).listen()
   using outbound = outboundOf(['loopback'])
-  const { call } = createLanguageModels({ open: outbound.open, clock: systemClock, answerBytesMax: 1_000_000 })
   let streamed = ''
-  const outcome = await call({
-    provider: 'openai-compatible',
-    model: 'm',
-    baseUrl: `${peer.url}v1`,
-    messages: [{ role: 'user', content: 'A secret question' }],
-    tools: [],
-    timeoutMs: 20_000,
-    signal: new AbortController().signal,
-    onText: (text) => {
-      streamed += text
-    },
+  const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, (text) => {
+    streamed += text
   })
+  // A connection that nobody has a use for any more is closed while the peer still keeps it.
+  while (then === 'keep' && peer.open > 0) await Bun.sleep(5)
   return { outcome, streamed }
 }
+
+function outcomeOf(open: OutboundOpen, baseUrl: string, onText: (text: string) => void = () => undefined) {
+  const { call } = createLanguageModels({ open, clock: systemClock, answerBytesMax: 1_000_000 })
+  return call({
+    provider: 'openai-compatible',
+    model: 'm',
+    baseUrl,
+    messages: [{ role: 'user', content: 'A secret question' }],
+    tools: [],
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    onText,
+  })
+}
+
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n'
+const said = { choices: [{ index: 0, delta: { content: 'All of it' }, finish_reason: null }] }
+const finished = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+const spent = {
+  choices: [],
+  usage: { prompt_tokens: 9, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 5 } },
+}
+const counted = { prompt: 9, cached: 5, completion: 4 }
+
+function streamOf(...events: (object | '[DONE]')[]): string {
+  return events.map((event) => `data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`).join('')
+}
+
+/** As a chunk of a body behind which more may come. */
+function chunked(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+}
+
+test.each([
+  ['and ends', `${head}\r\n${streamOf(said, finished, spent, '[DONE]')}`, 'end'],
+  ['and its connection stays open', `${head}\r\n${streamOf(said, finished, spent, '[DONE]')}`, 'keep'],
+  [
+    'and it is never ended',
+    `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent, '[DONE]'))}`,
+    'keep',
+  ],
+  ['by its end alone', `${head}\r\n${streamOf(said, finished, spent)}`, 'end'],
+  [
+    'by its last chunk alone',
+    `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}0\r\n\r\n`,
+    'end',
+  ],
+] as const)('an answer is complete when it says so %s', async (_, answer, then) => {
+  const { outcome, streamed } = await asked(answer, then)
+  expect(outcome).toMatchObject({ ok: true, answer: { text: 'All of it', finish: 'stop' }, tokens: counted })
+  expect(streamed).toBe('All of it')
+})
+
+test('of an answer that is cut behind its tokens these count', async () => {
+  const cut = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}`
+  const { outcome } = await asked(cut)
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'CONNECTION_FAILED', mayPass: true }, tokens: counted })
+})
+
+test('a connection whose answer was ended behind its last word is used again', async () => {
+  const answer = chunked(streamOf(said, finished, '[DONE]'))
+  using peer = await new RawPeer((socket) => {
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${answer}`)
+    setTimeout(() => socket.write('0\r\n\r\n'), 20)
+  }).listen()
+  using outbound = outboundOf(['loopback'])
+  for (let asking = 0; asking < 3; asking += 1) {
+    await outcomeOf(outbound.open, `${peer.url}v1`)
+    while (outbound.load().running > 0) await Bun.sleep(5)
+  }
+  expect(peer.connections).toBe(1)
+})
 
 test('text arrives in its order, also when some of its events hold more than text', async () => {
   const deltas = [{ content: 'One ' }, { content: 'two ', refusal: '' }, { content: 'three ' }, { content: 'four' }]

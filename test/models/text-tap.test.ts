@@ -16,7 +16,7 @@ const pieces = text.map((content) => ({
 }))
 const others = fc
   .oneof(
-    fc.constantFrom('[DONE]', '5', '{"broken', 'two\nlines', '{"error":{"message":"no"}}'),
+    fc.constantFrom('5', '{"broken', 'two\nlines', '{"error":{"message":"no"}}'),
     fc
       .constantFrom(
         piece({ reasoning_content: 'hm' }),
@@ -75,4 +75,19 @@ test('takes the text, leaves out what says nothing, and leaves every other event
       },
     ),
   )
+})
+
+test('of an answer that says it is done nothing more is taken, and what it told of tokens is known', () => {
+  const events = [
+    JSON.stringify(piece({ content: 'all' }, { usage: { prompt_tokens: 1, completion_tokens: 1 } })),
+    JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: null } }),
+    '[DONE]',
+    JSON.stringify(piece({ content: 'more' })),
+  ]
+  const taken: string[] = []
+  const tap = new TextTap((each) => taken.push(each))
+  const left = tap.push(Buffer.from(events.map((data) => `data: ${data}\n\n`).join('')))
+  expect(tap).toMatchObject({ isDone: true, tokens: { prompt: 3, cached: 0, completion: 2 } })
+  expect(taken).toEqual([])
+  expect(eventsIn(left ? [left] : [])).toEqual(events.slice(0, 2))
 })
