@@ -127,7 +127,16 @@ function wireRequestOf({ head: begin, heads }: Addressee, { headers, body }: Out
   }
   const bodyBytes = Buffer.byteLength(body)
   const head = `${begin}${lines}Content-Length: ${bodyBytes}\r\n\r\n`
-  return { method: 'POST', content: head + body, bytes: head.length + bodyBytes, heads }
+  const bytes = head.length + bodyBytes
+  return { method: 'POST', content: bytes > longBytes ? bytesOf(head, body, bytes) : head + body, bytes, heads }
+}
+
+/** A long text is written into place: put together, it would be copied, and once more into what the socket has no room for. */
+function bytesOf(head: string, body: string, length: number): Uint8Array {
+  const content = Buffer.allocUnsafe(length)
+  content.write(head, 'latin1')
+  content.write(body, head.length)
+  return content
 }
 
 function failed(error: unknown): OutboundFailure {
@@ -136,3 +145,4 @@ function failed(error: unknown): OutboundFailure {
 }
 
 const addresseesMax = 1_000
+const longBytes = 65_536

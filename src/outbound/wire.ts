@@ -138,7 +138,8 @@ export class Wire {
   #begin({ content, bytes }: WireRequest): void {
     const sent = this.#socket?.write(content) ?? -1
     if (sent < 0) this.ended()
-    else this.#unsent = sent >= bytes ? undefined : Buffer.from(content as string).subarray(sent)
+    else if (sent >= bytes) this.#unsent = undefined
+    else this.#unsent = (typeof content === 'string' ? Buffer.from(content) : content).subarray(sent)
   }
 
   /** Goes on sending where the socket has room. */

@@ -42,6 +42,11 @@ export class Attempts {
     void this.#bodies.readAhead(items)
   }
 
+  /** Characters of the body of a delivery, or about as many as it will have. */
+  charsOf(item: Item | undefined): number {
+    return item ? this.#bodies.charsOf(item) : 0
+  }
+
   /** A delivery that is not in memory any more, or not with what it is made of. */
   release(item: Item): void {
     this.#bodies.release(item)

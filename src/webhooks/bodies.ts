@@ -46,6 +46,12 @@ export class Bodies {
     return this.#keep(run, row.webhooks.deliveries.length)
   }
 
+  /** Characters of the long texts in a delivery's body, or about as many as it will have. */
+  charsOf(item: Item): number {
+    if (!isLong(item)) return 0
+    return item.source?.chars ?? this.#lengthOf([item])
+  }
+
   /** A delivery needs what it is made of no more. */
   release(item: Item): void {
     this.#release(item.source)
@@ -68,10 +74,19 @@ export class Bodies {
   async of(item: Item): Promise<Message | undefined> {
     if (!item.source) await (item.reading ?? this.readAhead([item]))
     if (!item.source) return undefined
-    const { run, bodies } = item.source
-    const body = bodies.get(item.include) ?? this.#make(run, item.include)
-    bodies.set(item.include, body)
-    return { executionId: run.executionId, body: typeof body === 'string' ? body : await body }
+    const { source, include } = item
+    const { executionId } = source.run
+    const making = source.bodies.get(include) ?? this.#make(source.run, include)
+    source.bodies.set(include, making)
+    try {
+      const body = typeof making === 'string' ? making : await making
+      // Of the last delivery the body is all that is needed, for as long as its receiver takes.
+      if (source.uses === 1) source.run = { ...source.run, finalOutput: '', traceSpans: '' }
+      return { executionId, body }
+    } catch (error) {
+      source.bodies.delete(include)
+      throw error
+    }
   }
 
   /**
@@ -112,7 +127,7 @@ export class Bodies {
 
   /** Characters of long texts that one of these will have, all of one subscription; 0 when none is asked for. */
   #lengthOf(items: readonly Item[]): number {
-    const long = items.find((item) => item.include & (include.finalOutput | include.traceSpans))
+    const long = items.find(isLong)
     return long ? (this.#lengths.get(long.subscription) ?? lengthUnknown) : 0
   }
 
@@ -147,6 +162,11 @@ export class Bodies {
     const body = payloadOf(run, include, this.#iso)
     return run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
   }
+}
+
+/** Whether its body has what may be long. */
+function isLong(item: Item): boolean {
+  return (item.include & (include.finalOutput | include.traceSpans)) !== 0
 }
 
 function charsOf({ finalOutput, traceSpans }: DeliverySource): number {

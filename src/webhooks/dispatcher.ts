@@ -51,7 +51,9 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     const { clock, store, concurrency } = options
     this.#options = options
-    this.#places = new Places({ total: concurrency, perHost: perHostMax, clock, onRoom: () => this.#pumpSoon() })
+    const charsOf = ({ lane }: Line) => this.#attempts.charsOf(lane.next)
+    const onRoom = () => this.#pumpSoon()
+    this.#places = new Places({ total: concurrency, perHost: perHostMax, charsOf, clock, onRoom })
     this.#receivers = new Receivers({
       ...options,
       getSubscriptions: (numbers) => store.getSubscriptions(numbers),

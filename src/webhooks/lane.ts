@@ -97,8 +97,8 @@ export class Lane {
     return true
   }
 
-  /** The next that is due; it is busy until it is settled, or put back. */
-  take(): Item | undefined {
+  /** The next that is due. */
+  get next(): Item | undefined {
     for (;;) {
       const item = this.#ready[this.#readyFrom]
       if (!item) {
@@ -106,16 +106,26 @@ export class Lane {
         this.#readyFrom = 0
         return undefined
       }
-      this.#readyFrom += 1
-      if (this.#readyFrom === compactAt) {
-        this.#ready.splice(0, compactAt)
-        this.#readyFrom = 0
-      }
       // One that was withdrawn leaves its place in the line behind.
-      if (item.state !== 'ready' || this.#items.get(item.sequence) !== item) continue
-      item.state = 'busy'
-      return item
+      if (item.state === 'ready' && this.#items.get(item.sequence) === item) return item
+      this.#pass()
     }
+  }
+
+  /** The same; it is busy until it is settled, or put back. */
+  take(): Item | undefined {
+    const item = this.next
+    if (!item) return undefined
+    this.#pass()
+    item.state = 'busy'
+    return item
+  }
+
+  #pass(): void {
+    this.#readyFrom += 1
+    if (this.#readyFrom < compactAt) return
+    this.#ready.splice(0, compactAt)
+    this.#readyFrom = 0
   }
 
   /** The next whose turns come, when nothing is known of what the one is made of that is `distance` turns away. */

@@ -3,10 +3,17 @@ import fc from 'fast-check'
 import { type Place, Places } from '../../src/webhooks/places.ts'
 import { ManualClock } from '../clock.ts'
 
-function world(total: number, perHost = 10) {
+function world(total: number, perHost = 10, charsMax = 1_000 * million) {
   const clock = new ManualClock()
-  const places = new Places<{ host: string; name: string }>({ total, perHost, clock, onRoom: () => {} })
-  const held: { host: string; name: string; place: Place }[] = []
+  const places = new Places<{ host: string; name: string; chars?: number }>({
+    total,
+    perHost,
+    charsMax,
+    charsOf: ({ chars = 0 }) => chars,
+    clock,
+    onRoom: () => {},
+  })
+  const held: { host: string; name: string; chars?: number; place: Place }[] = []
   /** Takes what it can get; every lane waits for more at once. */
   const takeAll = () => {
     let count = 0
@@ -120,4 +127,41 @@ describe('places', () => {
     takeAll()
     expect(places.running).toBe(100)
   })
+
+  test('with long bodies are as many as there is memory for, half of it for hosts that hang, and short bodies pass', () => {
+    const { clock, places, takeAll, heldOf, answerAll, held } = world(500, 10, 10 * million)
+    const good = { host: 'good', name: 'only', chars: 2 * million }
+    places.wait(good)
+    takeAll()
+    answerAll('good')
+    places.leave(good)
+    for (const lane of lanes('hang', 20)) places.wait({ ...lane, chars: 2 * million })
+    takeAll()
+    clock.advance(1_600)
+    takeAll()
+    expect(held.filter(({ host }) => host.startsWith('hang'))).toHaveLength(2)
+    places.wait(good)
+    takeAll()
+    expect(heldOf('good')).toHaveLength(3)
+    places.wait({ host: 'hang9', name: 'short', chars: 1_000 })
+    takeAll()
+    expect(heldOf('hang9').length).toBeGreaterThan(0)
+    // Nothing is lost: when everything is over, as much as ever is free.
+    for (const { place } of held.splice(0)) place.release(true)
+    takeAll()
+    expect(held.filter(({ chars }) => chars === 2 * million).length).toBeGreaterThanOrEqual(5)
+  })
+
+  test('are there for a body that is longer than all that may be on its way, alone', () => {
+    const { places, takeAll, held, answerAll } = world(500, 10, 10 * million)
+    places.wait({ host: 'a', name: 'long', chars: 50 * million })
+    places.wait({ host: 'b', name: 'other', chars: million })
+    takeAll()
+    expect(held.map(({ name }) => name)).toEqual(['long'])
+    answerAll('a')
+    takeAll()
+    expect(held.map(({ name }) => name)).toContain('other')
+  })
 })
+
+const million = 1_000_000
