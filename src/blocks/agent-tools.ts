@@ -1,5 +1,7 @@
 import { messageOf } from '../domain/errors.ts'
 import { isObject } from '../domain/input.ts'
+import { isDeeperThan } from '../domain/json.ts'
+import { jsonDepthMax } from '../domain/limits.ts'
 import type { ModelTool, ModelToolCall } from '../domain/model-call.ts'
 import { asText } from '../domain/reference.ts'
 import type { FieldType, InputField } from '../domain/workflow.ts'
@@ -81,6 +83,9 @@ const bodyCharsMax = 2_000
 type Arguments = { ok: true; args: Record<string, unknown> } | { ok: false; message: string }
 
 function readArguments(text: string): Arguments {
+  if (isDeeperThan(text, jsonDepthMax)) {
+    return { ok: false, message: `The arguments are nested deeper than ${jsonDepthMax} levels.` }
+  }
   try {
     const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
     return isObject(args) ? { ok: true, args } : { ok: false, message: 'The arguments must be a JSON object.' }

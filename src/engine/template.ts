@@ -1,4 +1,6 @@
 import { put } from '../domain/input.ts'
+import { isDeeperThan } from '../domain/json.ts'
+import { jsonDepthMax } from '../domain/limits.ts'
 import { asText, mayHoldSegments, parseTemplate, type Segment } from '../domain/reference.ts'
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
@@ -104,6 +106,7 @@ function endsInString(text: string, startsInString: boolean): boolean {
 }
 
 function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {
+  if (isDeeperThan(text, jsonDepthMax)) return { ok: false, message: `it is nested deeper than ${jsonDepthMax} levels` }
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {

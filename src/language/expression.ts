@@ -21,8 +21,18 @@ export function compileExpression(source: string, recognise: Recognise): Compile
   const { slots, parameters } = rewritten
   const tree = treeOf(rewritten.source)
   if (!tree.ok) return tree
-  const native = compileNode(tree.expression, parameters) ?? null
+  const native = nativeOf(tree.expression, parameters)
   return { ok: true, native, program: makeProgram(`return ${rewritten.source}`, parameters), slots }
+}
+
+/** Null, too, for a sum of thousands of terms: its tree is as deep as it is long, and the sandbox does not walk trees. */
+function nativeOf(expression: Expression, parameters: readonly string[]): Native | null {
+  try {
+    return compileNode(expression, parameters) ?? null
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 type Tree = { ok: true; expression: Expression } | { ok: false; problem: SyntaxProblem }

@@ -1,6 +1,7 @@
 // Long because one switch lists every kind of expression and one table every method of the subset, side by side.
 import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
-import { answerBytesMax } from '../domain/limits.ts'
+import { isDeeperThan } from '../domain/json.ts'
+import { answerBytesMax, jsonDepthMax } from '../domain/limits.ts'
 
 /** Evaluates a compiled expression over the values of its references. */
 export type Native = (values: readonly unknown[]) => unknown
@@ -222,11 +223,18 @@ function functionOf(owner: string, name: string, count: number): ((...args: unkn
     return Math[name as 'abs'] as unknown as (...args: unknown[]) => unknown
   }
   if (owner === 'JSON' && name === 'stringify' && count === 1) return (value) => JSON.stringify(value)
-  if (owner === 'JSON' && name === 'parse') return (text) => JSON.parse(String(text))
+  if (owner === 'JSON' && name === 'parse') return parseJson
   if (owner === 'Object' && name === 'keys') return (value) => Object.keys(value as object)
   if (owner === 'Object' && name === 'values') return (value) => Object.values(value as object)
   if (owner === 'Object' && name === 'entries') return (value) => Object.entries(value as object)
   return undefined
+}
+
+/** What is nested deep takes seconds to write again. */
+function parseJson(value: unknown): unknown {
+  const text = String(value)
+  if (isDeeperThan(text, jsonDepthMax)) throw new NotNative()
+  return JSON.parse(text)
 }
 
 /**

@@ -4,6 +4,8 @@ import type {
   LanguageModelV4Message,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import { isDeeperThan } from '../domain/json.ts'
+import { jsonDepthMax } from '../domain/limits.ts'
 import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/model-call.ts'
 
 /** A request as the providers' code takes it. */
@@ -58,8 +60,9 @@ function callPart({ id, name, arguments: text, echo }: ModelToolCall) {
   }
 }
 
-/** Arguments that are no JSON were answered with an error; they go back as no arguments, which is what can be sent. */
+/** Arguments that are no JSON, or nested too deep, were answered with an error; they go back as none, which can be sent. */
 function inputOf(text: string): unknown {
+  if (isDeeperThan(text, jsonDepthMax)) return {}
   try {
     return JSON.parse(text)
   } catch {

@@ -226,12 +226,13 @@ describe('tools', () => {
       called('weather', { city: 'Nowhere' }),
       called('weather', {}),
       called('gone', {}),
+      { toolCalls: [{ id: 'call4', name: 'weather', arguments: '['.repeat(50_000) + ']'.repeat(50_000) }] },
       { text: ['Sorry'] },
     ]
     const { output, requests, spans } = await ask(script, { params: { tools: [weather] } })
     expect(output['content']).toBe('Sorry')
-    const last = JSON.stringify(requests[3]?.body)
-    for (const words of ['no such city', 'is required', 'no tool']) expect(last).toContain(words)
+    const last = JSON.stringify(requests[4]?.body)
+    for (const words of ['no such city', 'is required', 'no tool', 'deeper than 200']) expect(last).toContain(words)
     expect(spans.get('weather')?.[0]).toMatchObject({ status: 'error', error: { code: 'EXECUTION_FAILED' } })
   })
 

@@ -53,6 +53,12 @@ describe('a loop', () => {
     expect(resultsOf(await world.output(each, { items: '["x"]' }))).toEqual([[0, 'x', 1]])
   })
 
+  test('takes no text for a list that is nested too deep to be written down', async () => {
+    const each = looping({ loopType: 'forEach', forEachItems: '<api.input.items>' })
+    const { record } = await world.run(each, { items: `${'['.repeat(50_000)}${']'.repeat(50_000)}` })
+    expect(record.failure?.message).toStartWith('There is no list to go through: "[[[')
+  })
+
   test('goes on while its condition holds, and sees the blocks of the latest pass', async () => {
     expect(resultsOf(await world.output(looping({ loopType: 'while', condition: '<loop.index> < 3' })))).toEqual([
       0, 1, 2,

@@ -70,6 +70,14 @@ describe('a JSON template', () => {
     }
   })
 
+  test('nested deeper than the bound is refused, as it is in a request', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    expect(compileJson(nested(200), binding({})).problem).toBeUndefined()
+    for (const levels of [201, 100_000]) {
+      expect(compileJson(nested(levels), binding({})).problem).toContain('deeper than 200 levels')
+    }
+  })
+
   test('keeps members of every name', () => {
     const filled = fillJson('{"__proto__": <x.v>, "constructor": "<x.v>"}', { v: 1 }) as object
     expect(Object.getOwnPropertyDescriptor(filled, '__proto__')?.value).toBe(1)

@@ -176,6 +176,13 @@ describe('an expression', () => {
     expect(() => evaluate('[1, 2, 3].join("x".repeat(9e6))')).toThrow('Invalid string length')
   })
 
+  test('leaves JSON that is nested deep, and sums of any length, to the sandbox', () => {
+    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    expect(() => evaluate('JSON.stringify(JSON.parse(<a.v>))', { '<a.v>': nested })).toThrow(NotNative)
+    expect(evaluate('JSON.parse(<a.v>).length', { '<a.v>': '[[1], 2]' })).toBe(2)
+    expect(compileExpression(`1${'+1'.repeat(200_000)}`, everything)).toMatchObject({ ok: true, native: null })
+  })
+
   test('takes what looks like a reference as text when it names nothing', () => {
     const recognise = (segment: Exclude<Segment, { kind: 'text' }>) =>
       segment.kind === 'reference' && segment.name === 'a'
