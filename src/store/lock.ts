@@ -45,15 +45,16 @@ export function serverOf(directory: string): string | undefined {
 
 function holdLock(directory: string, waitMs: number): Database {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
+  let database: Database | undefined
   try {
+    database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
     database.run(`PRAGMA busy_timeout = ${waitMs}`)
     // Nothing is ever written to it: a full disk must not keep the service from starting.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN IMMEDIATE')
     return database
   } catch (error) {
-    database.close()
+    database?.close()
     throw lockError(error, directory)
   }
 }

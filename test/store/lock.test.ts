@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { serverOf, takeLock } from '../../src/store/lock.ts'
@@ -43,6 +43,15 @@ test('a full disk prevents no lock, and no file is left that names no process', 
   const lock = takeLock(disk.path)
   expect(existsSync(join(disk.path, 'millrace.pid'))).toBe(false)
   lock.release()
+})
+
+test('a directory that cannot be locked is refused in words that say what to look at', () => {
+  using folder = temporaryFolder()
+  // What a mode or an owner does to everybody but root: the file cannot be opened.
+  mkdirSync(join(folder.path, 'millrace.lock'))
+  const error = refusal(folder.path)
+  expect(error.code).toBe('STORAGE_UNAVAILABLE')
+  expect(error.message).toContain('Check its owner, its mode and the disk.')
 })
 
 test('the lock of a process that was killed is free at once, whoever has its process id now', async () => {
