@@ -18,6 +18,9 @@ export type Visit = {
   close(): Promise<void>
 }
 
+/** What a page on a busy machine may take for anything. */
+export const patienceMs = 60_000
+
 /** Debian's Chromium, talking to nobody but the page's own server. */
 export async function launch(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
@@ -36,6 +39,7 @@ export async function visit(
   const printed = (pattern: RegExp) => pattern.exec(serving.output())?.[1] ?? ''
   const browser = await launch()
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 } })
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const complaints = listen(page)
   await page.goto(`${serving.url}/sign-in?token=${printed(/sign-in\?token=(\S+)/)}`)

@@ -6,9 +6,9 @@ import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
 import { deploy, type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen } from './browser.ts'
+import { launch, listen, patienceMs } from './browser.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let folder: ReturnType<typeof temporaryFolder>
 let installation: { apiKey: string; workspaceId: string }
@@ -52,6 +52,7 @@ type Visit = { page: Page; context: BrowserContext; problems: string[] } & Async
 
 async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
   const context = await browser.newContext(options)
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const problems = listen(page)
   await page.goto(url)
@@ -60,6 +61,8 @@ async function visit(url: string, options: Parameters<Browser['newContext']>[0] 
 
 const messages = (page: Page) => page.locator('#messages > li .chat-text')
 const lastMessage = (page: Page) => messages(page).last()
+/** Until an answer is over and the tab remembers it; its last word is shown before that. */
+const whenAnswered = (page: Page) => page.getByRole('button', { name: 'Send' }).waitFor()
 
 test('somebody talks by keyboard alone, and reads the answer while it is written', async () => {
   await using visited = await visit(await chat({ title: 'Ask us', greeting: 'How can we help?' }))
@@ -78,7 +81,7 @@ test('somebody talks by keyboard alone, and reads the answer while it is written
   expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
   gate.resolve()
   await page.getByText('Once upon a time.').waitFor()
-  await page.getByRole('button', { name: 'Send' }).waitFor()
+  await whenAnswered(page)
   expect(await messages(page).nth(1).textContent()).toBe('Tell me\na story')
   expect(await page.locator(':focus').getAttribute('id')).toBe('message')
   expect(problems).toEqual([])
@@ -92,7 +95,7 @@ test('the conversation goes on after a reload, and a new one begins when somebod
     answer = () => counting(model.requests.at(-1)?.body['messages'] as { length: number })
     await page.fill('#message', text)
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await whenAnswered(page)
   }
   await send('One')
   await page.getByText('1 messages').waitFor()
@@ -114,7 +117,7 @@ test('markup in what is said, in answers, titles and greetings is text', async (
   await page.fill('#message', markup)
   await page.keyboard.press('Enter')
   await messages(page).nth(2).filter({ hasText: 'bold' }).waitFor()
-  await page.getByRole('button', { name: 'Send' }).waitFor()
+  await whenAnswered(page)
   expect(await messages(page).allTextContents()).toEqual([markup, markup, markup])
   expect(await page.locator('main img, main b, main script, h1 *').count()).toBe(0)
   expect(await page.title()).toBe(markup)
@@ -136,7 +139,7 @@ test('a password is asked for, asked for again when it is wrong, and remembered 
   // What was written is still there.
   expect(await page.inputValue('#message')).toBe('Hello')
   await page.keyboard.press('Enter')
-  await page.getByText('Welcome').waitFor()
+  await whenAnswered(page)
   await page.reload()
   await page.getByText('Welcome').waitFor()
   expect(await page.locator('#talk').isVisible()).toBe(true)
@@ -180,7 +183,7 @@ test('an answer can be stopped, which cancels its run', async () => {
   while (model.requests.length === before) await Bun.sleep(1)
   const { left } = model.requests.at(-1) as { left: Promise<void> }
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Send' }).waitFor()
+  await whenAnswered(page)
   await left
 })
 
@@ -193,6 +196,7 @@ test('files go along', async () => {
   await page.fill('#message', 'Read this')
   await page.keyboard.press('Enter')
   await page.getByText('Thank you').waitFor()
+  await whenAnswered(page)
   const path = `${service.url}/api/v1/logs?workspaceId=${installation.workspaceId}&limit=1`
   const { data } = await (await fetch(path, { headers: { 'x-api-key': installation.apiKey } })).json()
   expect(data[0].files).toMatchObject([{ name: 'notes.txt', size: 5 }])

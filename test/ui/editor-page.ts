@@ -4,7 +4,7 @@ import type { Visit } from './browser.ts'
 
 /** Waits for what a callback finds, while the page gets there. */
 export async function until<Found>(find: () => Promise<Found | undefined | false>): Promise<Found> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   for (;;) {
     const found = await find()
     if (found) return found
