@@ -115,10 +115,10 @@ describe('when the model fails', () => {
 
   test('silence ends with the timeout, and is tried again', async () => {
     const { record, output, spans } = await ask([{ trouble: 'hang' }, { text: ['ok'] }], {
-      params: { timeoutMs: 150, retries: 1 },
+      params: { timeoutMs: 3_000, retries: 1 },
     })
     expect({ failure: record.failure, content: output['content'] }).toEqual({ failure: null, content: 'ok' })
-    expect(spans.get('m')?.[0]?.attempts?.[0]?.error).toMatch(/^After 150 ms/)
+    expect(spans.get('m')?.[0]?.attempts?.[0]?.error).toMatch(/^After 3000 ms/)
   })
 
   for (const trouble of ['break', 'end', 'garbage'] as const) {

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import type { ProgramOutcome } from '../../src/domain/program.ts'
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 
@@ -16,6 +17,12 @@ export class Sandboxes {
   }
 }
 
+/**
+ * For sandboxes that never give a worker up: it alone ends its runs. On a busy machine a worker may otherwise be given up
+ * because it was not given a processor.
+ */
+export const patience: Clock = { ...systemClock, monotonic: () => 0 }
+
 /** Runs code with one value, named `a`. */
 export function run(
   sandbox: Sandbox,
@@ -24,7 +31,7 @@ export function run(
   options: { timeoutMs?: number; signal?: AbortSignal } = {},
 ): Promise<ProgramOutcome> {
   const program = { id: source, source, parameters: ['a'] }
-  return sandbox.run({ program, values: [a], timeoutMs: 5_000, signal: new AbortController().signal, ...options })
+  return sandbox.run({ program, values: [a], timeoutMs: 60_000, signal: new AbortController().signal, ...options })
 }
 
 export function ok(result: unknown): ProgramOutcome {

@@ -16,7 +16,7 @@ test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
       tellLastWords(logger)
       const bug = new Error('the token is hunter' + 22)
       ${breaking}
-      setTimeout(() => console.log('it went on'), 1_000)`
+      setTimeout(() => console.log('it went on'), 10_000)`
     const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script])
     const told = stderr.toString()
     expect({ exitCode, out: stdout.toString() }).toEqual({ exitCode: 1, out: '' })
