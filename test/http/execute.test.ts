@@ -143,7 +143,7 @@ describe('a run that fails', () => {
     )
     const caller = new AbortController()
     const gone = world.execute(id, {}, { signal: caller.signal }).catch(() => 'gone')
-    await Bun.sleep(50)
+    while (!(await world.call('/metrics')).text.includes('\nmillrace_runs_in_flight 1\n')) await Bun.sleep(1)
     caller.abort()
     expect(await gone).toBe('gone')
     for (;;) {

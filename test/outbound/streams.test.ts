@@ -106,7 +106,7 @@ describe('a body that is read as it arrives', () => {
     // What the machine has, the program is given in the next turn.
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     expect((await read(first)).length).toBe(bytes)
-    expect((await read(await open(outbound, peer.url, { timeoutMs: 2_000 }))).length).toBe(bytes)
+    expect((await read(await open(outbound, peer.url))).length).toBe(bytes)
     expect(peer.connections).toBe(1)
   })
 
@@ -171,11 +171,14 @@ describe('a body that is read as it arrives', () => {
     using peer = await new RawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
     }).listen()
-    using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1, waiting: 10 } })
+    const clock = new ManualClock()
+    using outbound = outboundOf(['loopback'], { clock, concurrency: { total: 1, perHost: 1, waiting: 10 } })
     ;(await open(outbound, peer.url)).body.close()
     expect(await read(await open(outbound, peer.url))).toBe('0123456789')
-    const left = await open(outbound, peer.url, { timeoutMs: 100 })
-    const next = await open(outbound, peer.url)
+    const left = await open(outbound, peer.url, { timeoutMs: 7_000 })
+    const opening = open(outbound, peer.url)
+    clock.advance(7_000)
+    const next = await opening
     expect(await read(left)).toBe('TIMEOUT')
     expect(await read(next)).toBe('0123456789')
   })
