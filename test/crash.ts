@@ -51,7 +51,7 @@ export async function crash(options: {
     }
     const before = acknowledged.size
     const callers = Array.from({ length: connections }, () => keepCalling(service.url + path, apiKey, acknowledged))
-    while (acknowledged.size === before) await Bun.sleep(1)
+    while (acknowledged.size < before + 10) await Bun.sleep(1)
     await Bun.sleep(random() * 400)
     await service.kill('SIGKILL')
     await Promise.all(callers)

@@ -138,10 +138,10 @@ class World {
     const met = new Set(this.#met.map(({ executionId }) => executionId))
     const ids = this.#met.map(({ id }) => id)
     const oldest = log.values().next().value?.endedAt ?? Number.POSITIVE_INFINITY
-    const missing = [...this.answered].filter(([id]) => !log.has(id))
+    const missing = [...this.answered.keys()].filter((id) => !log.has(id))
     return {
       acknowledged: this.answered.size,
-      missing: missing.filter(([, at]) => at > oldest + slackMs).map(([id]) => id),
+      missing: missing.filter((id) => madeAt(id) > oldest + slackMs),
       retained: missing.length,
       unfinished,
       unmet: [...log.keys()].filter((id) => !met.has(id)),
@@ -229,12 +229,17 @@ class World {
     await store.close()
     rmSync(data, { recursive: true })
     if (existsSync(`${file}.db`)) this.#errors.push('a backup left its copy behind')
-    const missing = before.filter((id) => !recorded.has(id) && this.answered.get(id)! > oldest + slackMs)
+    const missing = before.filter((id) => !recorded.has(id) && madeAt(id) > oldest + slackMs)
     this.#missingInBackups.push(...missing)
   }
 }
 
 type Page = { data: { id: string; executionId: string; endedAt: string }[]; nextCursor: string | null }
 
-/** Entries of one commit go together, and an answer takes its time. */
+/** Entries of one commit go together. */
 const slackMs = 1_000
+
+/** The first of a run's digits are the milliseconds at which it began; when its caller heard of its end depends on the caller. */
+function madeAt(executionId: string): number {
+  return Number.parseInt(executionId.replace('-', '').slice(0, 12), 16)
+}

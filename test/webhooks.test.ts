@@ -119,7 +119,7 @@ describe('a webhook of the executable', () => {
     const [first, second] = await receiver.arrivals(2)
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(4_990)
     expect(new Set(receiver.keys).size).toBe(1)
-  }, 20_000)
+  }, 120_000)
 })
 
 describe('the schedule of the executable, with a clock that runs sixty times as fast,', () => {
@@ -137,8 +137,8 @@ describe('the schedule of the executable, with a clock that runs sixty times as 
       await run(path, 1)
       const received = await receiver.arrivals(5)
       const sentAt = received.map(({ headers }) => Number(headers.get('svc-timestamp')))
-      // What takes a busy machine four seconds takes four minutes for this clock.
-      const slackS = 240
+      // What takes a busy machine ten seconds takes ten minutes for this clock.
+      const slackS = 600
       for (const [index, delayS] of delaysS.entries()) {
         const passedS = (sentAt[index + 1]! - sentAt[index]!) / 1000
         expect(passedS).toBeGreaterThanOrEqual(delayS)
@@ -154,6 +154,6 @@ describe('the schedule of the executable, with a clock that runs sixty times as 
       expect(await stateNow()).toBe('failed')
       expect(receiver.received).toHaveLength(5)
     },
-    60_000,
+    120_000,
   )
 })
