@@ -59,7 +59,7 @@ async function bunTest(folder: string, words: readonly string[]): Promise<Run> {
   const report = join(reports, 'report.xml')
   try {
     // Long enough for a slow machine that has other work, too: it is there for what would never end.
-    const bounds = ['--timeout', '60000']
+    const bounds = ['--timeout', '120000']
     const to = ['--reporter=junit', `--reporter-outfile=${report}`]
     const child = Bun.spawn([process.execPath, 'test', ...bounds, ...to, ...words], {
       cwd: folder,

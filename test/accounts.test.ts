@@ -38,7 +38,7 @@ async function get({ url }: Serving, path: string, apiKey: string) {
 async function until(look: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
   while (!(await look())) {
-    if (performance.now() - startedAt > 20_000) throw new Error('It never came to be')
+    if (performance.now() - startedAt > 60_000) throw new Error('It never came to be')
     await Bun.sleep(50)
   }
 }
@@ -80,7 +80,7 @@ describe('while the service runs', () => {
     await until(async () => (await limits(ada.apiKey)) === 'team 75')
     await until(async () => (await limits(owner.apiKey)) === 'enterprise 7')
     await until(async () => (await workspaces()) === 401)
-  }, 60_000)
+  }, 120_000)
 
   test('the last use of a key is written down a moment later, and at the stop', async () => {
     const data = newFolder()
@@ -95,7 +95,7 @@ describe('while the service runs', () => {
     await get(serving, '/api/workspaces', second.apiKey)
     expect(await serving.kill('SIGTERM')).toBe(0)
     expect(await lastUse()).not.toBeNull()
-  }, 60_000)
+  }, 120_000)
 })
 
 test('a minute that was begun goes on after kill -9', async () => {
@@ -118,7 +118,7 @@ test('a minute that was begun goes on after kill -9', async () => {
   const refused = await logs(second)
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-}, 60_000)
+}, 120_000)
 
 async function windowsOnDisk(data: string): Promise<number[]> {
   const store = await openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })

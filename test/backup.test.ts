@@ -48,4 +48,4 @@ test('a backup under load holds every run that was acknowledged before it began,
   const { status } = await call(new URL(new URL(url).pathname, again.url).href, apiKey, 'POST', { n: 1 })
   expect(status).toBe(200)
   expect(await again.kill('SIGTERM')).toBe(0)
-}, 60_000)
+}, 120_000)

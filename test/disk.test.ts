@@ -63,7 +63,7 @@ describe('a failing disk', () => {
         Bun.spawnSync(['umount', data])
       }
     },
-    60_000,
+    120_000,
   )
 
   test.skipIf(!canTrace)(
@@ -110,7 +110,7 @@ describe('a failing disk', () => {
       await expectAllRecorded(again.url, apiKey, workspaceId, acknowledged)
       expect(await again.kill('SIGTERM')).toBe(0)
     },
-    60_000,
+    120_000,
   )
 })
 

@@ -48,5 +48,5 @@ test.skipIf(!existsSync('/proc/self/status'))(
       await service.kill('SIGTERM')
     }
   },
-  60_000,
+  120_000,
 )

@@ -52,4 +52,4 @@ test('the link of the first start leads into a session that outlives the process
   } finally {
     await second.kill('SIGTERM')
   }
-}, 60_000)
+}, 120_000)

@@ -181,7 +181,7 @@ describe('a client that others wrote', () => {
     } finally {
       timers.restore()
     }
-  }, 60_000)
+  }, 120_000)
 })
 
 async function account(email: string, plan: string): Promise<Installation> {

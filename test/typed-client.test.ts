@@ -114,4 +114,4 @@ test('a client made of the document compiles, and does what it says', async () =
     gone: 204,
     missing: 'NOT_FOUND',
   })
-}, 60_000)
+}, 120_000)

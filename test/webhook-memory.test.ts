@@ -49,5 +49,5 @@ test.skipIf(!existsSync('/proc/self/status'))(
       await service.kill('SIGTERM')
     }
   },
-  60_000,
+  120_000,
 )

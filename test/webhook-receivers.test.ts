@@ -193,7 +193,7 @@ describe('the receiver of the README', () => {
           receiver.kill('SIGKILL')
         }
       },
-      30_000,
+      120_000,
     )
   }
 

@@ -160,7 +160,7 @@ describe('a password', () => {
     expect(set.shown).toContain('Password of owner@localhost: ')
     expect(set.shown).not.toMatch(/secret|wrong/)
     expect(await verifyPassword('secret-word', stored() ?? '')).toBe(true)
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('workspaces', () => {

@@ -123,4 +123,4 @@ test('logs --follow waits where it is told to ask less often, and for a service 
   await server.stop(true)
   expect(lines(text)).toHaveLength(2)
   expect(await new Response(follower.stderr).text()).toContain('Trying again.')
-}, 20_000)
+}, 120_000)

@@ -147,7 +147,7 @@ describe('a poller beside runs of very different lengths', () => {
       ),
       { numRuns: 25 },
     )
-  }, 60_000)
+  }, 120_000)
 
   test('meets each entry of the running service exactly once', async () => {
     const world = await ExecutionWorld.open({ 'runs-max': '100' })
@@ -188,5 +188,5 @@ describe('a poller beside runs of very different lengths', () => {
     } finally {
       await world.close()
     }
-  }, 60_000)
+  }, 120_000)
 })

@@ -100,7 +100,7 @@ describe('malformed documents', () => {
     })
     await fc.assert(property, { numRuns: documentRuns })
     expect((await world.get('/api/workflows')).json.data.length).toBe(before)
-  }, 60_000)
+  }, 120_000)
 
   test(`${bodyRuns} bodies that are no JSON`, async () => {
     const broken = fc.oneof(
@@ -128,7 +128,7 @@ describe('malformed documents', () => {
       expect(json.error).toMatch(/^The body is (not valid JSON: line \d+, column \d+|nested deeper than 200|empty)/)
     })
     await fc.assert(property, { numRuns: bodyRuns })
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('malformed requests', () => {
@@ -226,7 +226,7 @@ describe('malformed requests', () => {
       fc.asyncProperty(request, ([method, path]) => expectRefusal(method, path)),
       { numRuns: requestRuns },
     )
-  }, 60_000)
+  }, 120_000)
 })
 
 function isJson(text: string): boolean {

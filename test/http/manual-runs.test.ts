@@ -197,7 +197,7 @@ describe('the events of a run', () => {
     await closed
     expect(received).toContain('"event":"dropped"')
     expect(received).not.toContain('run.ended')
-  }, 60_000)
+  }, 120_000)
 
   test('show no secret', async () => {
     const { events } = await world.run(line())

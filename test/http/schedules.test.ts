@@ -32,7 +32,7 @@ test('a run by schedule is a run like others, of the owner, until the plan allow
   expect((await world.call('/metrics')).text).toContain('millrace_schedule_times_total{fate="started"} 1\n')
   expect((await world.call('/metrics')).text).toContain('millrace_schedule_delay_seconds_count 1\n')
   await world.close()
-}, 20_000)
+}, 120_000)
 
 test('a schedule that is over is deployed with a warning', async () => {
   const world = await ExecutionWorld.open()

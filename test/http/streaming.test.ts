@@ -277,5 +277,5 @@ describe('a streamed run', () => {
     }
     socket.resume()
     await closed
-  }, 60_000)
+  }, 120_000)
 })

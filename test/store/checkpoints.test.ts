@@ -115,5 +115,5 @@ describe('checkpoints', () => {
     expect(asked.slice(0, 2)).toEqual(['pack', 'helper left nothing'])
     expect(asked.at(-1)).toBe('writer left nothing')
     expect(sizes().database).toBeGreaterThan(50)
-  }, 60_000)
+  }, 120_000)
 })

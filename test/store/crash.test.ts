@@ -30,7 +30,7 @@ test.each([
       database.close()
     }
   },
-  30_000,
+  120_000,
 )
 
 test('two processes write to one database at the same time, and lose nothing', async () => {
@@ -56,4 +56,4 @@ test('two processes write to one database at the same time, and lose nothing', a
   const kept = new Set((await store.listWorkflows(workspaceId)).map(({ id }) => id))
   expect(ids.filter((id) => !kept.has(id))).toEqual([])
   await store.close()
-}, 60_000)
+}, 120_000)

@@ -90,7 +90,7 @@ describe('a full disk', () => {
       await store.close()
       expect(integrityOf(folder)).toBe('ok')
     },
-    20_000,
+    120_000,
   )
 })
 
@@ -125,7 +125,7 @@ describe('a disk that fails to flush', () => {
       expect([...child.refused.keys()].filter((id) => recorded.has(id))).toEqual([])
       expect(integrityOf(folder.path)).toBe('ok')
     },
-    30_000,
+    120_000,
   )
 })
 

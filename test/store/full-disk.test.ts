@@ -69,7 +69,7 @@ test.skipIf(!trial).each(['goes on', 'starts again'])(
     expect(size()).toBeLessThan(bytesWhenFull)
     expect(free(disk.path)).toBeGreaterThan(4 * megabyte)
   },
-  30_000,
+  120_000,
 )
 
 test.skipIf(!trial)(
@@ -116,7 +116,7 @@ test.skipIf(!trial)(
     expect(recorded.filter((id) => left.has(id))).toEqual([])
     await store.close()
   },
-  30_000,
+  120_000,
 )
 
 /** A run of 20 KB of noise, whose execution id joins those that are recorded. */

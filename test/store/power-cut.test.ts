@@ -37,7 +37,7 @@ describe.each([
     calls = await callsIn(trace, data, output)
     rmSync(data, { recursive: true })
     rmSync(trace)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => folder[Symbol.dispose]())
 
   test.skipIf(!traced)(

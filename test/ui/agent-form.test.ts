@@ -21,7 +21,7 @@ beforeAll(async () => {
   id = await make(document({ name: 'Agent', blocks: [block('start', 'api_trigger'), ask], edges: ['start > ask'] }))
   await page.goto(`${serving.url}/workflows/${id}`)
   await node(page, 'Ask').click()
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 const inspector = () => visited.page.getByRole('complementary', { name: 'Block Ask' })
@@ -38,7 +38,7 @@ describe('the form of an agent', () => {
     await tools().getByText('names no workflow').waitFor({ state: 'detached' })
     const tool = { type: 'workflow', name: 'order_status', description: 'Says where an order is', workflowId: helperId }
     expect((await paramsOf())['tools']).toEqual([tool])
-  }, 30_000)
+  }, 120_000)
 
   test('gives it a request as a tool, whose parameters complete its arguments', async () => {
     const { page } = visited
@@ -69,7 +69,7 @@ describe('the form of an agent', () => {
         params: { url: 'https://weather.example/<args.city>' },
       },
     ])
-  }, 30_000)
+  }, 120_000)
 
   test('takes the shape of the answer as fields or as a schema, and shows what is wrong with it in its place', async () => {
     const { page } = visited
@@ -90,5 +90,5 @@ describe('the form of an agent', () => {
     await inspector().getByText('There is no type "numbr"').waitFor({ state: 'detached' })
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood })
     expect(visited.complaints).toEqual([])
-  }, 30_000)
+  }, 120_000)
 })

@@ -10,7 +10,7 @@ describe('the sample, built from nothing', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => visited.close())
 
   test('by mouse; it runs, is deployed, and answers the line that the page shows', async () => {

@@ -8,7 +8,7 @@ import { node, saved, until } from './editor-page.ts'
 let visited: Visit
 beforeAll(async () => {
   visited = await visit()
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 async function open(draft: Draft): Promise<string> {
@@ -61,7 +61,7 @@ describe('on the canvas', () => {
       ['start', 'source', 'gate'],
       ['gate', 'condition-else', 'left'],
     ])
-  }, 30_000)
+  }, 120_000)
 
   test('a line that is pointed at takes a block in between, and goes', async () => {
     const { page } = visited
@@ -80,7 +80,7 @@ describe('on the canvas', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Remove the connection' }).click()
     await until(async () => (await saved(visited, id)).edges.length === 1)
-  }, 30_000)
+  }, 120_000)
 
   test('blocks are dropped into a loop and out of it, loops are moved with what is in them, and all is undone', async () => {
     const { page } = visited
@@ -107,7 +107,7 @@ describe('on the canvas', () => {
     await page.keyboard.press('Control+Shift+z')
     await until(async () => (await blocksOf(id))['step']?.parentId === 'rounds')
     expect(await blocksOf(id)).toEqual(inside)
-  }, 30_000)
+  }, 120_000)
 
   test('what is dragged is not selected by it: nothing opens under the pointer', async () => {
     const { page } = visited
@@ -161,7 +161,7 @@ describe('from the editor', () => {
     expect(await told()).toBe(first!)
     await page.keyboard.press('Control+Enter')
     await until(async () => (await ran()).every((row) => !row.includes('reused')) && (await told()) !== first)
-  }, 30_000)
+  }, 120_000)
 
   test('a run that is refused leads to the block for which it is', async () => {
     const { page } = visited
@@ -214,5 +214,5 @@ describe('from the editor', () => {
       .click()
     await until(async () => (await code()) === 'return 2')
     expect(visited.complaints).toEqual([])
-  }, 30_000)
+  }, 120_000)
 })

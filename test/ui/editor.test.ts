@@ -9,7 +9,7 @@ describe('the first contact', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => visited.close())
 
   test('shows the canvas with the sample, ready to run', async () => {
@@ -67,7 +67,7 @@ describe('a draft that two look at', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => visited.close())
 
   test('is never overwritten silently: the one who comes second chooses', async () => {
@@ -99,7 +99,7 @@ describe('a draft that two look at', () => {
     await node(other, 'Wait').waitFor()
     expect(await other.locator('.react-flow__node').count()).toBe(1)
     await other.close()
-  }, 60_000)
+  }, 120_000)
 
   test('offers what earlier blocks gave in the latest run of the log, when none was made here', async () => {
     const { page, serving, apiKey } = visited
@@ -119,7 +119,7 @@ describe('a draft that two look at', () => {
     const status = page.getByRole('complementary', { name: 'Block B' }).getByLabel('Status')
     await status.pressSequentially('<api.ci')
     await page.getByRole('option', { name: '<api.city>' }).getByText('Faro', { exact: true }).waitFor()
-  }, 60_000)
+  }, 120_000)
 
   test('shows markup in names, values and answers as text', async () => {
     const { page, serving, apiKey, complaints } = visited
@@ -174,5 +174,5 @@ describe('a draft that two look at', () => {
       await page.evaluate(() => [document.querySelectorAll('img, #root script').length, 'hit' in globalThis]),
     ).toEqual([0, false])
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })

@@ -4,7 +4,7 @@ import '../built.ts'
 import { block, document as draft } from '../make.ts'
 import { type Visit, visit } from './browser.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let visiting: Visit
 let evil: Bun.Server<undefined>

@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   for (const city of ['Faro', 'Porto', 'Braga']) await call(good, apiKey, 'POST', { city })
   await call(bad, apiKey, 'POST', { city: 'Faro' })
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 const rows = () => visited.page.getByRole('grid', { name: 'Log entries' }).getByRole('row')

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const link = { type: 'url', name: 'bad link', data: 'https://example.com/"onmouseover="x' }
   const { body } = await call(endpoint, apiKey, 'POST', { text: evil, files: [file, link] })
   expect(body).toMatchObject({ success: false, blockId: 'trip' })
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await visited.close()
   await model?.[Symbol.asyncDispose]()

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const endpoint = await deploy(serving.url, apiKey, document({ name: 'Order', blocks, edges: ['start > trip'] }))
   workflowId = endpoint.split('/').at(-2) ?? ''
   await call(endpoint, apiKey, 'POST', {})
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 describe('on a phone', () => {
@@ -38,7 +38,7 @@ describe('on a phone', () => {
         expect([path, colorScheme, over, await accessibilityFaults(page)]).toEqual([path, colorScheme, 0, []])
       }
     }
-  }, 60_000)
+  }, 120_000)
 
   test('a run covers the list that it was found in, and gives it back', async () => {
     const { page, serving, workspaceId } = visited

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await viewer.getByRole('button', { name: /^Account/ }).waitFor()
   await viewer.goto(`${serving.url}/w/${workspaceId}/workflows`)
   await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 describe('a viewer', () => {

@@ -31,7 +31,7 @@ describe('a run by hand', () => {
     const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', { name: 'Two starts', blocks, edges })
     await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
     await page.locator('.react-flow__node').first().waitFor()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => visited.close())
 
   const write = async (text: string) => {
@@ -61,7 +61,7 @@ describe('a run by hand', () => {
     await page.keyboard.press('Control+Shift+Enter')
     await dialog.getByLabel('Input', { exact: true }).getByText('"Ada"').waitFor()
     expect(complaints).toEqual([])
-  }, 30_000)
+  }, 120_000)
 
   test('begins with the trigger that is chosen', async () => {
     const { page } = visited
@@ -72,7 +72,7 @@ describe('a run by hand', () => {
     await page.keyboard.press('Control+Enter')
     await dialog.waitFor({ state: 'detached' })
     await output().getByText('17').waitFor()
-  }, 30_000)
+  }, 120_000)
 
   test('starts from within the code, too, and leaves it as it is', async () => {
     const { page } = visited
@@ -82,5 +82,5 @@ describe('a run by hand', () => {
     await page.keyboard.press('Control+Enter')
     await output().getByText('"Hello, you."').waitFor()
     expect(await page.getByRole('status').getByText('Saved', { exact: true }).count()).toBe(1)
-  }, 30_000)
+  }, 120_000)
 })

@@ -7,7 +7,7 @@ import { type Visit, visit } from './browser.ts'
 let visited: Visit
 beforeAll(async () => {
   visited = await visit()
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 const open = async (section: string) => {
@@ -38,7 +38,7 @@ describe('the settings', () => {
     await row(page, 'Shop <b>backend</b>').waitFor({ state: 'detached' })
     while ((await call(`${serving.url}/api/workspaces`, key)).status !== 401) await Bun.sleep(50)
     expect(await accessibilityFaults(page)).toEqual([])
-  }, 20_000)
+  }, 120_000)
 
   test('take variables in, and give none out', async () => {
     const { page } = visited
@@ -121,5 +121,5 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     await page.reload()
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
-  }, 30_000)
+  }, 120_000)
 })

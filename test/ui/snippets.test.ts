@@ -10,7 +10,7 @@ const folder = temporaryFolder()
 beforeAll(async () => {
   serving = await serve(join(folder.path, 'data'))
   apiKey = /API key\s+(\S+)/.exec(serving.output())![1]!
-}, 30_000)
+}, 120_000)
 afterAll(async () => {
   await serving.kill('SIGTERM')
   folder[Symbol.dispose]()
@@ -62,5 +62,5 @@ for (const hasResponse of [false, true]) {
       const line = await printed(['sh', '-c', write('curl').replace('YOUR_API_KEY', apiKey)])
       expect(line).toContain(way === 'asynchronous' ? '"taskId"' : "Hello, Ada's")
     }
-  }, 30_000)
+  }, 120_000)
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
     visited.apiKey,
     document({ name: 'Order', blocks, edges: ['start > sum'] }),
   )
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await visited.close()
   await receiver.stop(true)
@@ -155,5 +155,5 @@ describe('deliveries', () => {
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(visited.complaints).toEqual([])
-  }, 30_000)
+  }, 120_000)
 })

@@ -4,7 +4,7 @@ import { type Visit, visit } from './browser.ts'
 let visited: Visit
 beforeAll(async () => {
   visited = await visit()
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 /** Bytes that come over the wire until a page is quiet, headers and all. */
@@ -42,4 +42,4 @@ test('no screen takes more than 400 kB of scripts at first, and less than 10 kB 
     await visited.context.close()
   }
   expect(await page.title()).toBeString()
-}, 30_000)
+}, 120_000)

@@ -16,7 +16,7 @@ beforeAll(async () => {
     document({ name: 'Order', folder: 'sales/north', blocks, edges: ['start > sum'] }),
   )
   await call(endpoint, apiKey, 'POST', {})
-}, 60_000)
+}, 120_000)
 afterAll(() => visited.close())
 
 const list = async () => {
