@@ -10,7 +10,8 @@ export type WebhookContent =
   | { kind: 'entries'; entries: readonly Entry[] }
   | { kind: 'file'; bytes: Uint8Array; name: string; type: string }
 
-type Entry = readonly [name: string, value: string | File]
+/** Null: a place for a file in a form where none was chosen. */
+type Entry = readonly [name: string, value: string | File | null]
 
 /**
  * Reads a request's body by its Content-Type: JSON, a form, text; anything else is a file. Without a type it is JSON when
@@ -51,10 +52,10 @@ export async function bodyOf(
   const entries: [string, unknown][] = []
   const files: RunFile[] = []
   for (const [name, entry] of content.entries) {
-    if (typeof entry === 'string') entries.push([name, entry])
+    if (entry === null || typeof entry === 'string') entries.push([name, entry])
     else {
       const type = mediaTypeOf(entry.type) ?? unknownMediaType
-      const stored = await store(await entry.bytes(), { name: cleanName(entry.name) || 'file', type })
+      const stored = await store(await entry.bytes(), { name: cleanName(entry.name ?? '') || 'file', type })
       files.push(stored)
       entries.push([name, stored.file])
     }
@@ -64,7 +65,8 @@ export async function bodyOf(
 
 /** Whether reading it on stores files. */
 export function holdsFiles(content: WebhookContent): boolean {
-  if (content.kind === 'entries') return content.entries.some(([, entry]) => typeof entry !== 'string')
+  if (content.kind === 'entries')
+    return content.entries.some(([, entry]) => entry !== null && typeof entry !== 'string')
   return content.kind === 'file'
 }
 
@@ -91,10 +93,15 @@ async function partsOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promis
   try {
     const type = headers.get('content-type') ?? ''
     const form = await new Response(bytes, { headers: { 'content-type': type } }).formData()
-    return [...(form as unknown as Iterable<Entry>)]
+    return [...(form as unknown as Iterable<Entry>)].map(([name, entry]) => [name, isUnchosen(entry) ? null : entry])
   } catch (cause) {
     throw new AppError('INVALID_INPUT', 'The multipart body cannot be read.', { cause })
   }
+}
+
+/** Browsers send it without a name, and of such a one Bun says none. */
+function isUnchosen(entry: Entry[1]): boolean {
+  return entry instanceof Blob && !entry.name && entry.size === 0
 }
 
 function fileOf(bytes: Uint8Array, headers: Headers, type: string): WebhookContent {

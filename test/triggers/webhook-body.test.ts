@@ -76,6 +76,17 @@ describe('a body', () => {
     expect(stored[0]?.bytes).toEqual(Uint8Array.of(1, 2, 3))
   })
 
+  test('of a form in which no file was chosen has null in its place; one without a name has one of ours', async () => {
+    const part = (name: string, content: string) => {
+      const head = `Content-Disposition: form-data; name="${name}"; filename=""\r\nContent-Type: application/octet-stream`
+      return `--x\r\n${head}\r\n\r\n${content}\r\n`
+    }
+    const sent = `${part('photo', '')}${part('doc', 'abc')}--x--\r\n`
+    const { body, files } = await read(sent, 'multipart/form-data; boundary=x')
+    expect(body).toMatchObject({ photo: null, doc: { name: 'file', size: 3 } })
+    expect(files).toHaveLength(1)
+  })
+
   test('that is a broken multipart form is refused', async () => {
     const problem = await read('nothing of it', 'multipart/form-data; boundary=x').catch((error: unknown) => error)
     expect(problem).toMatchObject({ code: 'INVALID_INPUT' })
