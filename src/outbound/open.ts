@@ -32,8 +32,8 @@ const warmMax = 1_000
  */
 export class Connector {
   #session = new Bun.FetchSession({ keepAlive: { idleTimeout: idleS } })
-  /** Where an idle connection may be open, and until when. */
-  #warm = new Map<string, number>()
+  /** Where idle connections may be open: how many, and until when. */
+  #warm = new Map<string, { count: number; until: number }>()
   #clock: Clock
 
   constructor(clock: Clock) {
@@ -79,7 +79,7 @@ export class Connector {
       ...(hop.body === undefined ? {} : { body: hop.body }),
     }
     const startedAt = this.#clock.monotonic()
-    const warm = (this.#warm.get(origin) ?? 0) > startedAt
+    const warm = this.#takeWarm(origin, startedAt)
     try {
       const response = await this.#session.fetch(pinned, init)
       const kept = response.headers.get('connection')?.toLowerCase() !== 'close'
@@ -93,9 +93,22 @@ export class Connector {
     }
   }
 
+  /**
+   * Whether a request goes over a kept connection, as far as can be told: each is counted off when it is taken, or the
+   * first request over a new one would be sent twice as well when its peer reads it and goes away.
+   */
+  #takeWarm(origin: string, now: number): boolean {
+    const kept = this.#warm.get(origin)
+    if (!kept || kept.until <= now || kept.count === 0) return false
+    kept.count -= 1
+    return true
+  }
+
   #keepWarm(origin: string): void {
+    const now = this.#clock.monotonic()
+    const kept = this.#warm.get(origin)
     this.#warm.delete(origin)
-    this.#warm.set(origin, this.#clock.monotonic() + idleMsMax)
+    this.#warm.set(origin, { count: kept && kept.until > now ? kept.count + 1 : 1, until: now + idleMsMax })
     const oldest = this.#warm.size > warmMax ? this.#warm.keys().next().value : undefined
     if (oldest !== undefined) this.#warm.delete(oldest)
   }

@@ -79,6 +79,21 @@ describe('a connection', () => {
     expect(peer.connections).toBe(1)
   })
 
+  test('that is new is not taken for one that was kept before it', async () => {
+    using peer = await new RawPeer((socket, piece, connection) => {
+      if (connection === 0 && piece === 0) socket.write(ok)
+      else socket.destroy()
+    }).listen()
+    using outbound = outboundOf(['loopback'])
+    const post = () => outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))
+    await post()
+    // Over the connection that was kept, and once more over a new one.
+    await post()
+    expect(peer.connections).toBe(2)
+    expect(await post()).toMatchObject({ code: 'CONNECTION_FAILED' })
+    expect(peer.connections).toBe(3)
+  })
+
   test('that is reset long after a request was sent is a failure: the peer had it', async () => {
     const clock = new ManualClock()
     using peer = await forgetful((socket) => {
