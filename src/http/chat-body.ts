@@ -18,14 +18,19 @@ export type ChatBody = {
 }
 
 /**
- * Reads a message. `choosesIds`: whether the caller may name conversations; who may not can only go on with one that
- * began here, because whoever knows its id can ask what was said in it. Throws `INVALID_INPUT` with all that is wrong.
+ * Reads a message. `isStranger`: whoever is may see no block of the workflow but what it answers with, and cannot name
+ * conversations, but only go on with one that began here, because whoever knows its id can ask what was said in it.
+ * Throws `INVALID_INPUT` with all that is wrong.
  */
-export function readChatBody(body: unknown, plan: Plan, choosesIds: boolean): ChatBody {
+export function readChatBody(body: unknown, plan: Plan, isStranger: boolean): ChatBody {
   const given = isObject(body) ? body : {}
-  const control = readControl(given, { plan, isAsync: false })
+  const { selectedOutputs, ...others } = given
+  const control = readControl(isStranger ? others : given, { plan, isAsync: false })
   const problems: ErrorDetail[] = [...control.problems]
   const refuse = (path: string, message: string) => void problems.push({ path, message })
+  if (isStranger && selectedOutputs !== undefined) {
+    refuse('selectedOutputs', '"selectedOutputs" is for chats that take a key: this one streams its answer only.')
+  }
   const { input = '', files = null, conversationId = null } = given
   const items = files === null ? [] : Array.isArray(files) ? files : [files]
   if (typeof input !== 'string') refuse('input', '"input" must be a text: the message.')
@@ -35,7 +40,7 @@ export function readChatBody(body: unknown, plan: Plan, choosesIds: boolean): Ch
     refuse('input', '"input" is the message, and must not be empty.')
   if (conversationId !== null && (typeof conversationId !== 'string' || !idPattern.test(conversationId))) {
     refuse('conversationId', '"conversationId" must be 1 to 100 letters, digits, "-" and "_".')
-  } else if (conversationId !== null && !choosesIds && !ownPattern.test(conversationId)) {
+  } else if (conversationId !== null && isStranger && !ownPattern.test(conversationId)) {
     refuse('conversationId', '"conversationId" must be one that an earlier answer gave. Leave it out to begin anew.')
   }
   if (problems.length > 0) {

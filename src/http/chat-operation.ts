@@ -23,7 +23,9 @@ const ChatMessage = t.Object({
     t.Array(t.Unknown(), { description: 'File items as for a field of the type `files` of the execute endpoint.' }),
   ),
   stream: t.Optional(t.Boolean({ description: 'True: the answer is a stream of server-sent events.' })),
-  selectedOutputs: t.Optional(t.Array(t.String(), { description: 'As for the execute endpoint.' })),
+  selectedOutputs: t.Optional(
+    t.Array(t.String(), { description: 'As for the execute endpoint, where the chat takes a key; others refuse it.' }),
+  ),
 })
 
 /** What there is to know before anybody may talk. */

@@ -175,6 +175,20 @@ describe('a chat', () => {
     }
   })
 
+  test('shows strangers no other block than those it answers with, and names none', async () => {
+    const selectedOutputs = ['talk.input', 'nothing.there']
+    for (const stream of [true, false]) {
+      const refused = await chats.say(await chats.chat(), { input: 'Hi', stream, selectedOutputs })
+      expect([refused.status, refused.json.code]).toEqual([400, 'INVALID_INPUT'])
+      expect(refused.json.details.map(({ path }: { path: string }) => path)).toEqual(['selectedOutputs'])
+      expect(refused.json.error).not.toContain('talk')
+    }
+    const known = await chats.chat({ access: 'key' })
+    const body = { input: 'Hi', stream: true, selectedOutputs: ['talk.input'] }
+    const { text } = await chats.say(known, body, {}, chats.executions.apiKey)
+    expect(text).toContain('"output":{"talk.input":"Hi"}')
+  })
+
   test('refuses what is no message, with all that is wrong', async () => {
     const identifier = await chats.chat()
     const body = { input: 7, conversationId: 'no such thing', stream: 'yes' }

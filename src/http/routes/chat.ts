@@ -176,7 +176,7 @@ async function answer(call: Call): Promise<Response> {
       const message = `A message without its files has ${settings.bodyBytesMax} bytes at most.`
       throw new AppError('PAYLOAD_TOO_LARGE', message)
     }
-    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, chat.access === 'key')
+    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isStranger(chat))
     return await run(call, body, upload)
   } catch (error) {
     await upload.takeBack(error)
