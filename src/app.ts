@@ -446,7 +446,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const { isProxy } = options
   const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
-  listener.open(server.app as unknown as Answerer, server.lost, seen)
+  listener.open(server.app as unknown as Answerer, server.lost, { seen, shortcut: server.shortcut })
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   void jobs.open()

@@ -137,7 +137,7 @@ export class Runner {
   /** Runs a workflow and writes its log entry. Rejects only when the entry cannot be written, or for a bug. */
   async execute(request: RunRequest): Promise<RunEnd> {
     this.assertFree()
-    return this.#execute(request)
+    return await this.#execute(request)
   }
 
   /** The same for an asynchronous run: its caller bounds how many there are. Nothing is written when it is suspended. */

@@ -151,11 +151,11 @@ export class Door {
 
   /** For routes that make their own `Response`s: counts an answer, and tells the log of it. */
   answered(request: Request, response: Response, facts: AnswerFacts, route: RouteMetrics): void {
-    const { error: thrown, code: _code, ...notes } = facts
-    const error = thrown === undefined ? undefined : toAppError(thrown)
+    const error = facts.error === undefined ? undefined : toAppError(facts.error)
     const tookMs = facts.startedAt === undefined ? 0 : this.#services.clock.monotonic() - facts.startedAt
     route.answered(response.status, tookMs, error?.code)
     if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
+    const { error: _error, code: _code, ...notes } = facts
     const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
     const executionId = response.headers.get('x-execution-id') ?? undefined
     const visit: Visit = { startedAt: undefined, written: false, ...notes, requestId }

@@ -8,6 +8,9 @@ export type Answerer = {
   server: Server<unknown> | null
 }
 
+/** Asked ahead of the app, for what comes too often to go through a router; undefined: that is the app's. */
+export type Shortcut = (request: Request, server: Server<unknown>) => Promise<Response> | undefined
+
 export type ListenerOptions = { hostname: string; port: number; version: string }
 
 /**
@@ -39,11 +42,15 @@ export class Listener {
    * Hands all requests to the app; `error` answers what even the app could not. `seen`: the server as the app shall see it,
    * from behind proxies, say. What that takes is not loaded before the socket listens.
    */
-  open(app: Answerer, error: (thrown: Error) => Response, seen = (server: Server<unknown>) => server): void {
-    app.server = seen(this.#server)
+  open(app: Answerer, error: (thrown: Error) => Response, { seen, shortcut }: OpenOptions = {}): void {
+    const server = seen ? seen(this.#server) : this.#server
+    app.server = server
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
     const { fetch } = app
-    const answer = (request: Request) => fetch(hasHost(request) ? request : withHost(request))
+    const answer = (given: Request) => {
+      const request = hasHost(given) ? given : withHost(given)
+      return shortcut?.(request, server) ?? fetch(request)
+    }
     this.#server.reload({ ...options, fetch: answer, error })
     this.#opened.resolve(answer)
   }
@@ -57,6 +64,11 @@ export class Listener {
     const answer = await this.#opened.promise
     return await answer(request)
   }
+}
+
+type OpenOptions = {
+  seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
+  shortcut?: Shortcut | undefined
 }
 
 const options = {

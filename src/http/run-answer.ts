@@ -6,10 +6,10 @@ import { statusOf } from './errors.ts'
 import { isSessionPair } from './session-cookie.ts'
 
 /** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
-export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
+export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>, iso = isoTime): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
   if (response) return answerOf(response, headers)
-  const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
+  const metadata = `{"duration":${durationMs},"startTime":"${iso(startedAt)}","endTime":"${iso(endedAt)}"}`
   headers['content-type'] = 'application/json'
   const outputText = JSON.stringify(output) ?? 'null'
   if (!failure) {

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { Door } from './door.ts'
 import { leaving } from './leaving.ts'
+import type { Shortcut } from './listener.ts'
 import { accountRoutes } from './routes/account.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -22,13 +23,15 @@ import type { Services } from './services.ts'
 
 /** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
 export type MoreRoutes = {
-  execute?: (door: Door) => AnyElysia
+  execute?: (door: Door) => { routes: AnyElysia; shortcut?: Shortcut }
   webhooks?: (door: Door) => AnyElysia
   chat?: (door: Door) => AnyElysia
 }
 
 export type HttpServer = {
   app: AnyElysia
+  /** To the one route that is asked much more often than all others. */
+  shortcut: Shortcut | undefined
   /** What only the dashboard asks for. */
   editor(): Promise<AnyElysia>
   /** Answers what even the app could not. */
@@ -46,8 +49,9 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     })
     return editor
   }
+  const execute = more.execute?.(door)
   const server: AnyElysia = newApp(door)
-    .use(more.execute?.(door) ?? new Elysia())
+    .use(execute?.routes ?? new Elysia())
     .use(more.webhooks?.(door) ?? new Elysia())
     .use(more.chat?.(door) ?? new Elysia())
     .use(editorLater(loadEditor))
@@ -59,7 +63,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(chatPageRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
-  return { app: server, editor: loadEditor, lost: (thrown) => door.lost(thrown) }
+  return { app: server, shortcut: execute?.shortcut, editor: loadEditor, lost: (thrown) => door.lost(thrown) }
 }
 
 function newApp(door: Door): AnyElysia {

@@ -40,7 +40,7 @@ beforeAll(async () => {
       .post('/validated', () => 'ok', { parse: 'json', body: t.Object({ n: t.Number() }) })
       .get('/broken-answer', () => ({ n: 'text' }) as never, { response: t.Object({ n: t.Number() }) })
   }
-  world = await HttpWorld.open({ access: 'all', more: { execute } })
+  world = await HttpWorld.open({ access: 'all', more: { execute: () => ({ routes: execute() }) } })
 })
 afterAll(() => world.close())
 
@@ -223,7 +223,7 @@ describe('the access log', () => {
         return response
       })
     const route = new RequestMetrics(new Metrics({ clock: systemClock })).route('GET', '/own/:status')
-    const own = await HttpWorld.open({ access: 'errors', more: { execute } })
+    const own = await HttpWorld.open({ access: 'errors', more: { execute: (door) => ({ routes: execute(door) }) } })
     try {
       await own.get('/own/200')
       await own.get('/own/504')

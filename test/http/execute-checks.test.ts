@@ -22,6 +22,20 @@ const typed = document({
 })
 
 describe('the checks of the endpoint', () => {
+  test('are the same however its address is written: the router knows spellings that the shortcut leaves to it', async () => {
+    const id = await world.deploy(typed)
+    const plain = `/api/workflows/${id}/execute`
+    for (const path of [plain, `${plain}/`, `${plain}?n=1`, plain.replace(id, id.replace('-', '%2D'))]) {
+      const send = async (body: unknown, key?: null) => {
+        const { status } = await world.call(path, { method: 'POST', body, ...(key === null && { key }) })
+        return status
+      }
+      const statuses = [await send({ n: 11 }), await send({ n: 'many' }), await send({ n: 11 }, null)]
+      expect({ path, statuses }).toEqual({ path, statuses: [200, 400, 401] })
+    }
+    expect((await world.call(plain, { method: 'GET' })).status).toBe(405)
+  })
+
   test('come in their order: each is seen only by who passed the ones before', async () => {
     const deployed = await world.deploy(typed)
     const draft = await world.deploy(typed, false)

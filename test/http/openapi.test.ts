@@ -166,7 +166,7 @@ describe('the OpenAPI document', () => {
 
   test('is made without touching the routes: they still know who calls', async () => {
     const execute = () => new Elysia().get('/who', ({ server, request }) => server?.requestIP(request)?.address ?? '?')
-    const other = await HttpWorld.open({ more: { execute } })
+    const other = await HttpWorld.open({ more: { execute: () => ({ routes: execute() }) } })
     try {
       expect((await other.get('/swagger/json', { key: null })).status).toBe(200)
       expect((await other.get('/who')).text).toBe('127.0.0.1')

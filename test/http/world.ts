@@ -85,7 +85,7 @@ export class HttpWorld {
     const store = await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
     const world = new HttpWorld(directory, store, options)
     await world.#populate()
-    world.#listener.open(world.app as unknown as Answerer, world.#server.lost)
+    world.#listener.open(world.app as unknown as Answerer, world.#server.lost, { shortcut: world.#server.shortcut })
     world.port = world.#listener.port
     world.url = `http://127.0.0.1:${world.port}`
     return world

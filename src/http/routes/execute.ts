@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import type { AccountLimits } from '../../accounts/limits.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { AppError } from '../../domain/errors.ts'
+import type { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { TriggerInput } from '../../domain/input.ts'
+import { createIsoTime, type IsoTime } from '../../domain/iso-time.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
@@ -15,8 +16,10 @@ import { assertMay, authenticate } from '../auth.ts'
 import { readBody, readChunks, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
+import { planOf, triggerOf } from '../executable-plan.ts'
 import { readExecuteBody } from '../execute-body.ts'
 import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
+import type { Shortcut } from '../listener.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer } from '../run-answer.ts'
@@ -62,15 +65,27 @@ export const executePath = '/api/workflows/:id/execute'
 
 /**
  * `POST /api/workflows/<id>/execute`: the hot path. It answers with `Response`s of its own, so that no hook, no schema
- * and no mapping of the framework lies between the request and the run. The order of the checks is a promise: nothing
- * about a workflow leaks to a caller without a key for it.
+ * and no mapping of the framework lies between the request and the run; by the shortcut not even its router. The order of
+ * the checks is a promise: nothing about a workflow leaks to a caller without a key for it.
  */
-export function executeRoute(services: ExecuteServices) {
-  return new Elysia().post(executePath, ({ request, params, server }) => handle(services, request, params.id, server), {
-    parse: 'none',
-    detail: executeDetail,
-  })
+export function executeRoute(given: ExecuteServices) {
+  const services: Endpoint = { ...given, iso: createIsoTime() }
+  const routes = new Elysia().post(
+    executePath,
+    ({ request, params, server }) => handle(services, request, params.id, server),
+    { parse: 'none', detail: executeDetail },
+  )
+  const shortcut: Shortcut = (request, server) => {
+    const workflowId = request.method === 'POST' ? plainAddress.exec(request.url)?.[1] : undefined
+    return workflowId === undefined ? undefined : handle(services, request, workflowId, server)
+  }
+  return { routes, shortcut }
 }
+
+/** The endpoint's address as it is mostly written. All its other spellings are known to the router. */
+const plainAddress = /^https?:\/\/[^/?#]+\/api\/workflows\/([\w-]+)\/execute$/
+
+type Endpoint = ExecuteServices & { iso: IsoTime }
 
 type ServerPort = {
   requestIP(request: Request): { address: string } | null
@@ -78,7 +93,7 @@ type ServerPort = {
 }
 
 async function handle(
-  services: ExecuteServices,
+  services: Endpoint,
   request: Request,
   workflowId: string,
   server: ServerPort | null,
@@ -103,19 +118,16 @@ async function handle(
     await showWindowOf(call)
     response = errorResponse(toAppError(error), call.headers)
   }
-  services.answered(request, response, {
-    workflowId,
-    startedAt,
-    ...(call.keyId === undefined ? {} : { keyId: call.keyId }),
-    ...(call.code === undefined ? {} : { code: call.code }),
-    error: failure,
-  })
+  const facts: AnswerFacts = { workflowId, startedAt, error: failure }
+  if (call.keyId !== undefined) facts.keyId = call.keyId
+  if (call.code !== undefined) facts.code = call.code
+  services.answered(request, response, facts)
   return response
 }
 
 /** One call on its way through the checks; `headers` gathers what every answer from here on carries. */
 type Call = {
-  services: ExecuteServices
+  services: Endpoint
   request: Request
   workflowId: string
   server: ServerPort | null
@@ -145,7 +157,7 @@ async function execute(call: Call): Promise<Response> {
   const { fileFields } = trigger
   if (fileFields.length === 0) {
     const text = await readBody(request, settings.bodyBytesMax)
-    return proceed(call, { deployment, plan, trigger, kind, text, upload: undefined })
+    return await proceed(call, { deployment, plan, trigger, kind, text, upload: undefined })
   }
   const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), fileFields)
   try {
@@ -175,7 +187,7 @@ async function proceed(call: Call, { deployment, plan, trigger, kind, text, uplo
   const found = services.limits.account(deployment.ownerId)
   const owner = found instanceof Promise ? await found : found
   const window = services.limits.take(kind, owner)
-  showWindow(headers, window)
+  showWindow(headers, window, services.iso)
   assertAllowed(window, services.clock.now())
   services.limits.assertWithinUsage(owner)
   const { input: given, stream } = readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
@@ -191,7 +203,7 @@ async function proceed(call: Call, { deployment, plan, trigger, kind, text, uplo
   if (stream) return await streamAnswer(call, run, stream)
   const end = await services.execute(run)
   call.code = end.record.failure?.code
-  return runAnswer(end, headers)
+  return runAnswer(end, headers, services.iso)
 }
 
 type RunFacts = { executionId: string; plan: Plan; deployment: Deployment; input: TriggerInput }
@@ -264,26 +276,6 @@ async function accept(
     links: { status: statusUrl },
   }
   return new Response(JSON.stringify(answer), { status: 202, headers })
-}
-
-function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
-  if (plan) return plan
-  if (version === null)
-    throw new AppError('WORKFLOW_NOT_DEPLOYED', `The workflow "${workflowId}" is not deployed. Deploy it first.`)
-  const problems = findings.map(({ message }) => message).join(' ')
-  throw new AppError(
-    'WORKFLOW_NOT_DEPLOYED',
-    `Version ${version} of the workflow can no longer run: ${problems} Deploy it again.`,
-  )
-}
-
-function triggerOf(plan: Plan): PlanTrigger {
-  const trigger = plan.triggers.get('api')
-  if (trigger) return trigger
-  throw new AppError(
-    'NOT_FOUND',
-    'The workflow has no API trigger (a block of the type api_trigger that is enabled), so it has no endpoint.',
-  )
 }
 
 /** What was refused behind the key check shows a window too, in which nothing was counted. */
