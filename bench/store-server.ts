@@ -1,6 +1,6 @@
 import { systemClock } from '../src/domain/clock.ts'
 import { noCost } from '../src/domain/cost.ts'
-import { LogSequence, newExecutionId } from '../src/domain/ids.ts'
+import { LogSequence, logIdOf, newExecutionId } from '../src/domain/ids.ts'
 import type { RunRecord, Span } from '../src/domain/log.ts'
 import { LogWriter } from '../src/events/writer.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
@@ -83,9 +83,9 @@ const server = Bun.serve({
     '/execute': {
       POST: async (request) => {
         const record = recordOf(await request.json())
-        const { logId } = await writer.append(record)
+        const { sequence } = await writer.append(record)
         const { executionId, output } = record
-        return Response.json({ success: true, executionId, logId, output })
+        return Response.json({ success: true, executionId, logId: logIdOf(sequence), output })
       },
     },
     '/lag': () => {

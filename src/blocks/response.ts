@@ -26,6 +26,7 @@ export const response = defineBlock({
 /** A key/value list or an object. Fails the block for what HTTP cannot carry. */
 function headersOf(given: unknown): ResponseHeaders {
   const headers: ResponseHeaders = {}
+  if (given === null || given === undefined) return headers
   const written = new Map<string, string>()
   for (const [name, value] of pairsOf(given)) {
     if (name === '') continue
@@ -51,7 +52,6 @@ function headersOf(given: unknown): ResponseHeaders {
 }
 
 function pairsOf(given: unknown): [string, unknown][] {
-  if (given === null || given === undefined) return []
   if (isObject(given)) return Object.entries(given)
   if (Array.isArray(given) && given.every(isObject)) return given.map(({ key, value }) => [asText(key), value])
   throw new BlockError('INVALID_HEADER', 'The headers must be a list of { "key", "value" }.')

@@ -91,7 +91,6 @@ export class Run {
   readonly plan: Plan
   readonly input: TriggerInput
   readonly environment: Environment
-  readonly variables: Map<string, unknown>
   readonly depth: number
   readonly place: string
   readonly budget: Budget
@@ -113,6 +112,7 @@ export class Run {
   root: Span | undefined
   /** Whether its last block has stopped; the entry may still be on its way to the disk. */
   ended = false
+  #variables: Map<string, unknown> | undefined
   #breathedAt: number
 
   constructor(start: RunStart, powers: Powers) {
@@ -120,7 +120,6 @@ export class Run {
     this.plan = start.plan
     this.input = start.input
     this.environment = start.environment
-    this.variables = new Map(start.plan.variables)
     this.depth = start.depth
     this.place = start.place
     this.budget = start.budget
@@ -134,6 +133,12 @@ export class Run {
 
   get observer(): RunObserver | undefined {
     return this.budget.observer
+  }
+
+  /** Made when a block asks for them: most runs have none. */
+  get variables(): Map<string, unknown> {
+    this.#variables ??= new Map(this.plan.variables)
+    return this.#variables
   }
 
   get runProgram(): RunProgram {

@@ -1,7 +1,7 @@
 import type { Refusal, RequestClaim } from '../domain/claim.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
-import { type LogSequence, logIdOf } from '../domain/ids.ts'
+import type { LogSequence } from '../domain/ids.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/log.ts'
 import { type ChatWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
 import type { Store } from '../store/store.ts'
@@ -82,7 +82,7 @@ export class LogWriter {
    * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, and then the run is not
    * recorded; with anything else for a bug.
    */
-  append(record: RunRecord, claim?: RequestClaim, webhooks?: RunWebhooks): Promise<{ logId: string }> {
+  append(record: RunRecord, claim?: RequestClaim, webhooks?: RunWebhooks): Promise<{ sequence: number }> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ export class LogWriter {
       const row = this.#fold(record, this.#sequence.next())
       if (webhooks) row.webhooks = webhooks
       const acknowledge = () => {
-        resolve({ logId: logIdOf(row.sequence) })
+        resolve(row)
         if (webhooks) this.#onOwing?.(row)
       }
       const { rawOutput, executionId } = row

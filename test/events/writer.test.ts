@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Refusal } from '../../src/domain/claim.ts'
 import { AppError } from '../../src/domain/errors.ts'
-import { LogSequence, logIdOf, sequenceOf } from '../../src/domain/ids.ts'
+import { LogSequence } from '../../src/domain/ids.ts'
 import type { Write } from '../../src/domain/write.ts'
 import { LogWriter } from '../../src/events/writer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -95,10 +95,10 @@ class Gate implements Pick<Store, 'append' | 'probe'> {
 }
 
 describe('group commit', () => {
-  test('an append resolves when its entry can be read, with the id it is found by', async () => {
+  test('an append resolves when its entry can be read, with the sequence it is found by', async () => {
     await using it = await world()
-    const { logId } = await it.append({ executionId: 'one' })
-    expect(await it.store.getLog(sequenceOf(logId)!)).toMatchObject({ executionId: 'one' })
+    const { sequence } = await it.append({ executionId: 'one' })
+    expect(await it.store.getLog(sequence)).toMatchObject({ executionId: 'one' })
   })
 
   test('runs of one turn of the loop share a commit, and those that come meanwhile the next one', async () => {
@@ -155,15 +155,15 @@ describe('group commit', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: -5_000, max: 5_000 }), { maxLength: 30 }), async (steps) => {
         await using it = await world()
-        const appended: Promise<{ logId: string }>[] = []
+        const appended: Promise<{ sequence: number }>[] = []
         for (const [index, step] of steps.entries()) {
           it.clock.setNow(it.clock.now() + step)
           appended.push(it.append({ executionId: `${index}` }))
           if (step % 3 === 0) await appended.at(-1)
         }
-        const ids = (await Promise.all(appended)).map(({ logId }) => logId)
-        expect(ids).toEqual(ids.toSorted())
-        expect(new Set(ids).size).toBe(ids.length)
+        const sequences = (await Promise.all(appended)).map(({ sequence }) => sequence)
+        expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
+        expect(new Set(sequences).size).toBe(sequences.length)
         expect(await it.recorded()).toEqual(steps.map((_, index) => `${index}`))
       }),
       { numRuns: 8 },
@@ -293,6 +293,6 @@ describe('stopping', () => {
     const waiting = it.append({ executionId: 'one' })
     await it.writer.flush()
     expect(await it.recorded()).toEqual(['one'])
-    expect((await waiting).logId).toBe(logIdOf(await it.store.lastSequence()))
+    expect((await waiting).sequence).toBe(await it.store.lastSequence())
   })
 })
