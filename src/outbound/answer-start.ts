@@ -1,3 +1,4 @@
+import { OutboundError } from '../domain/outbound-request.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { WireReceiver } from './wire.ts'
 
@@ -53,8 +54,12 @@ export class AnswerStart implements WireReceiver {
     return whole.length <= this.#bytesWanted ? whole : whole.subarray(0, this.#bytesWanted)
   }
 
+  /** A status that says no says all, whatever becomes of the rest: proxies often break off behind it. */
   failed(error: unknown): void {
-    this.#reject(error)
+    const isNo = this.#head !== undefined && this.#head.status >= 300
+    const isCancelled = error instanceof OutboundError && error.code === 'CANCELLED'
+    if (isNo && !isCancelled) this.ended()
+    else this.#reject(error)
   }
 }
 

@@ -112,6 +112,22 @@ describe('a message', () => {
     await until(() => silent.open === 0 && slow.open === 0)
   })
 
+  test('that is refused has that answer, also when the rest of it never comes', async () => {
+    using poster = posterOf()
+    const head = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 10\r\n\r\nabc'
+    using slow = await answering(head, 'keep')
+    using broken = await answering(head)
+    const refused = { ok: true, status: 503, retryAfter: '7', answer: Buffer.from('abc') }
+    expect(await poster.post(message(slow.url, { timeoutMs: 150 }))).toMatchObject(refused)
+    expect(await poster.post(message(broken.url))).toMatchObject(refused)
+    const caller = new AbortController()
+    const sent = poster.post(message(slow.url, { signal: caller.signal }))
+    await until(() => (slow.received[1] ?? '') !== '')
+    caller.abort()
+    expect(await sent).toMatchObject({ code: 'CANCELLED' })
+    await until(() => slow.open === 0)
+  })
+
   test('is given up when its caller gives up', async () => {
     using poster = posterOf()
     using silent = await hanging()
