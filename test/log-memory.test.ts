@@ -7,7 +7,7 @@ import { init, serve } from './running-service.ts'
 import { appendLogs } from './store/append-logs.ts'
 import { type Installed, logRow } from './store/installed.ts'
 
-const entries = 500
+const entries = 1_000
 const spanChars = 800_000
 const mb = 1_048_576
 
@@ -16,7 +16,7 @@ const peakMb = async (pid: number) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
 
 test.skipIf(!existsSync('/proc/self/status'))(
-  'a page of 400 MB of spans is sent with less than half of that in memory',
+  'a page of 800 MB of spans is sent with less than half of that in memory',
   async () => {
     using folder = temporaryFolder()
     const { workspaceId, apiKey } = await init(folder.path)

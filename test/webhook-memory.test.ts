@@ -7,7 +7,7 @@ import { init, serve } from './running-service.ts'
 import { type Installed, logRow } from './store/installed.ts'
 import { Receiver } from './webhook-receiver.ts'
 
-const entries = 128
+const entries = 256
 const outputChars = 4_000_000
 const mb = 1_048_576
 
@@ -16,7 +16,7 @@ const peakMb = async (pid: number) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
 
 test.skipIf(!existsSync('/proc/self/status'))(
-  'deliveries that wait for runs of 500 MB of output are sent with less than half of that in memory',
+  'deliveries that wait for runs of 1 GB of output are sent with less than half of that in memory',
   async () => {
     using folder = temporaryFolder()
     using receiver = new Receiver()
