@@ -1,8 +1,14 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What `axe-core` finds on a page that is serious or critical: a line each. */
+/** What `axe-core` finds on a page that is serious or critical: a line each. What comes and goes while it looks is none. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
+  let faults = await faultsNow(page)
+  for (let looks = 1; faults.length > 0 && looks < 3; looks += 1) faults = await faultsNow(page)
+  return faults
+}
+
+async function faultsNow(page: Page): Promise<string[]> {
   // What fades in is hard to read until it is there.
   await page.evaluate(async () => {
     const moving = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().iterations === 1)

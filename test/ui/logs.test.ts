@@ -3,6 +3,7 @@ import { block, document } from '../make.ts'
 import { call, deploy } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
+import { until } from './editor-page.ts'
 
 let visited: Visit
 let good: string
@@ -42,24 +43,21 @@ const openLogs = async (query = '') => {
   await page.getByRole('grid', { name: 'Log entries' }).waitFor()
 }
 /** Rows of entries, without the head. */
-const shown = async (count: number) => {
-  await rows().nth(count).waitFor()
-  expect(await rows().count()).toBe(count + 1)
-}
+const shown = (count: number) => until(async () => (await rows().count()) === count + 1)
 
 describe('the log', () => {
   test('finds a run by its filters, and opens its trace where it went wrong', async () => {
     const { page } = visited
     await openLogs()
     await shown(4)
-    expect(await page.getByText('4 runs').isVisible()).toBe(true)
+    await page.getByText('4 runs').waitFor()
     await page.getByText('Failed', { exact: true }).first().click()
     await shown(1)
     expect(new URL(page.url()).searchParams.get('level')).toBe('error')
     await rows().nth(1).click()
     const panel = page.getByRole('complementary', { name: 'Log entry' })
     await panel.getByRole('treeitem', { name: 'trip', selected: true }).waitFor()
-    expect(await panel.getByText('Error: The bridge is out').first().isVisible()).toBe(true)
+    await panel.getByText('Error: The bridge is out').first().waitFor()
     expect(await panel.getByRole('link', { name: 'Broken' }).getAttribute('href')).toBe(`/workflows/${idIn(bad)}`)
     expect(await accessibilityFaults(page)).toEqual([])
   })
@@ -76,7 +74,7 @@ describe('the log', () => {
       .waitFor()
     await other.goto(`${serving.url}/logs/${searchParams.get('entry')}?view=output`)
     await other.getByText('"The bridge is out').or(other.getByText('The bridge is out')).first().waitFor()
-    expect(await other.getByRole('heading', { name: 'Broken' }).isVisible()).toBe(true)
+    await other.getByRole('heading', { name: 'Broken' }).waitFor()
     expect(await accessibilityFaults(other)).toEqual([])
     await other.close()
   })
@@ -95,7 +93,7 @@ describe('the log', () => {
     await panel.getByText('"Faro"').first().waitFor()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
-    expect(await page.locator(':focus').getAttribute('role')).toBe('grid')
+    await page.locator('[role=grid]:focus').waitFor()
     await page.keyboard.press('e')
     await shown(1)
     await page.keyboard.press('e')
@@ -141,7 +139,7 @@ describe('the log', () => {
     const before = new URL(page.url()).searchParams.get('entry')
     await panel.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('It has run.').waitFor()
-    expect(new URL(page.url()).searchParams.get('entry')).not.toBe(before)
+    await until(async () => new URL(page.url()).searchParams.get('entry') !== before)
     await panel.getByText('Manual').waitFor()
     await panel.getByRole('treeitem', { name: 'warm' }).click()
     await panel.getByText('"Lagos"').first().waitFor()

@@ -4,6 +4,7 @@ import { block, document } from '../make.ts'
 import { call, deploy } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
+import { until } from './editor-page.ts'
 
 type Received = { headers: Headers; body: string }
 
@@ -105,6 +106,7 @@ describe('webhooks', () => {
     await page.getByText('signed with two secrets').waitFor()
     received.length = 0
     await call(endpoint, apiKey, 'POST', {})
+    await until(async () => received.length === 1)
     await page.getByRole('switch', { name: 'On' }).click()
     await page.getByRole('switch', { name: 'Off' }).waitFor()
     await page.getByRole('button', { name: /^More about/ }).click()
