@@ -15,19 +15,21 @@ const triedAgainMax = 15
  */
 export async function runTests(folder: string, words: readonly string[]): Promise<Counts> {
   let run = await bunTest(folder, words)
-  if (!run.isWhole) {
-    console.log('\n== tests, all once more: the run broke off, or an error belongs to no test')
+  const first = run
+  if (!first.isWhole) {
+    console.log(`\n== tests, all once more: ${first.trouble}`)
     run = await bunTest(folder, words)
   }
   const passed = run.outcomes.filter(({ result }) => result === 'passed').length
   const failures = run.outcomes.filter(({ result }) => result === 'failed')
   const again = failures.length <= triedAgainMax ? await triedAlone(folder, failures) : new Set<Outcome>()
   console.log()
+  if (!first.isWhole) console.log(`run once more as a whole: ${first.trouble}`)
   for (const failure of failures) {
     const how = again.has(failure) ? 'failed once, passed alone' : 'failed'
     console.log(`${how}: ${failure.file} > ${failure.name}`)
   }
-  if (!run.isWhole) console.log('failed: the run broke off, or an error belongs to no test')
+  if (!run.isWhole) console.log(`failed: ${run.trouble}`)
   return { passed: passed + again.size, failed: failures.length - again.size + (run.isWhole ? 0 : 1) }
 }
 
@@ -52,6 +54,8 @@ type Run = {
   outcomes: Outcome[]
   /** Whether the report tells all that happened: it is there, and every failure is a test's. */
   isWhole: boolean
+  /** What it does not tell. */
+  trouble: string
 }
 
 async function bunTest(folder: string, words: readonly string[]): Promise<Run> {
@@ -68,35 +72,40 @@ async function bunTest(folder: string, words: readonly string[]): Promise<Run> {
       stdout: 'inherit',
       stderr: 'pipe',
     })
-    const end = await passOn(child)
+    const output = await passOn(child)
     const code = await child.exited
     const outcomes = reportAt(report)
     const failed = outcomes?.some(({ result }) => result === 'failed') ?? false
-    const isWhole = outcomes !== undefined && !hasErrorOutside(end) && failed === (code !== 0)
-    return { code, outcomes: outcomes ?? [], isWhole }
+    const isWhole = outcomes !== undefined && !hasErrorOutside(output) && failed === (code !== 0)
+    const trouble = `the runner ended with ${child.signalCode ?? code}\n${errorsOutside(output).join('\n')}`.trimEnd()
+    return { code, outcomes: outcomes ?? [], isWhole, trouble }
   } finally {
     rmSync(reports, { recursive: true, force: true })
   }
 }
 
 /** An error outside of a test is counted in the last lines only, and by the exit code beside all failures. */
-function hasErrorOutside(end: string): boolean {
-  return /^ \d+ errors?$/m.test(end)
+function hasErrorOutside(output: string): boolean {
+  return /^ \d+ errors?$/m.test(output.slice(-1000))
 }
 
-/** Shows what the runner prints as it comes, and gives the end of it. */
+function errorsOutside(output: string): string[] {
+  return [...output.matchAll(/^# Unhandled error between tests\n-+\n([\s\S]*?)\n-+$/gm)].map(([, error = '']) => error)
+}
+
+/** Shows what the runner prints as it comes, and gives all of it. */
 async function passOn(child: Bun.Subprocess<'ignore', 'inherit', 'pipe'>): Promise<string> {
   const reader = child.stderr.getReader()
   // A process that a broken test left running holds the pipe open: then what is there a second after the end is all.
   void child.exited.then(() => Bun.sleep(1000)).then(() => reader.cancel())
   const decoder = new TextDecoder()
-  let end = ''
+  let output = ''
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     // Waited for: the last line shall come after it, wherever the two of them go.
     await Bun.write(Bun.stderr, part.value)
-    end = (end + decoder.decode(part.value, { stream: true })).slice(-1000)
+    output += decoder.decode(part.value, { stream: true })
   }
-  return end
+  return output
 }
 
 function reportAt(path: string): Outcome[] | undefined {
