@@ -1,5 +1,5 @@
 import type { ScheduleRow, ScheduleState, ScheduleStep } from '../domain/schedule.ts'
-import { type Timetable, timetableOf } from '../language/timetable.ts'
+import { remembering, type Timetable, timetableOf } from '../language/timetable.ts'
 import type { Store } from '../store/store.ts'
 
 /** A schedule in memory. */
@@ -150,22 +150,6 @@ export class ScheduleWindow {
 }
 
 const preparedAtOnce = 200
-
-/** Knows the last answer to `next`. */
-function remembering({ next, last }: Timetable): Timetable {
-  let asked = Number.NaN
-  let answer: number | null = null
-  return {
-    last,
-    next(at) {
-      if (at !== asked) {
-        answer = next(at)
-        asked = at
-      }
-      return answer
-    },
-  }
-}
 
 /** No time of day comes after it. */
 const neverAt = 8_640_000_000_000_000

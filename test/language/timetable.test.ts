@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cronProblem, type TimetableRule, timetableOf, timezoneProblem } from '../../src/language/timetable.ts'
+import {
+  cronProblem,
+  remembering,
+  type TimetableRule,
+  timetableOf,
+  timezoneProblem,
+} from '../../src/language/timetable.ts'
 import { WallClock } from './wall-clock.ts'
 
 const rule = (more: Partial<TimetableRule>): TimetableRule => ({
@@ -179,6 +185,36 @@ test('the last times before one are those that come when one asks for the next, 
     ),
     { numRuns: 200 },
   )
+})
+
+test('what is remembered is what would be computed, once for all moments between two times', () => {
+  const asked = fc.record({ at: fc.integer({ min: 0, max: 40 }), count: fc.integer({ min: 0, max: 2 }) })
+  const rules = fc.constantFrom(...[{ cron: '*/7 * * * *' }, { intervalMs: 420_000 }], {
+    cron: '*/7 * * * *',
+    startAt: '2025-01-01T00:10:00Z',
+    endAt: '2025-01-01T00:25:00Z',
+  })
+  const moment = (minute: number) => Date.UTC(2025, 0, 1) + minute * 60_000
+  fc.assert(
+    fc.property(rules, fc.array(asked, { maxLength: 20 }), ({ startAt, endAt, ...of }, questions) => {
+      const bounds = { startAt: startAt ? Date.parse(startAt) : null, endAt: endAt ? Date.parse(endAt) : null }
+      const plain = timetableOf(rule({ ...of, ...bounds }))
+      const known = remembering(plain)
+      for (const { at, count } of questions) {
+        expect(known.last(count, moment(at))).toEqual(plain.last(count, moment(at)))
+        expect(known.next(moment(at))).toBe(plain.next(moment(at)))
+      }
+    }),
+  )
+  const plain = timetableOf(rule({ cron: '0 * * * *' }))
+  let computed = 0
+  const last = (count: number, at: number) => {
+    computed += 1
+    return plain.last(count, at)
+  }
+  const known = remembering({ ...plain, last })
+  for (let minute = 1; minute <= 60; minute += 1) known.last(3, moment(minute))
+  expect(computed).toBe(1)
 })
 
 test('a time zone that there is none of is named', () => {
