@@ -10,6 +10,8 @@ export interface Sql {
   run(text: string, ...values: Value[]): number
   /** Numbers that log entries go by, as far as they were read before. They never change. */
   readonly workflows: Map<string, WorkflowNumbers>
+  /** To be called between pieces of work that takes milliseconds; absent where the thread need not leave others their turn. */
+  readonly breathe?: (() => void) | undefined
 }
 
 export type WorkflowNumbers = { workflow: number; workspace: number; workspaceId: string }
@@ -20,8 +22,10 @@ export class Connection implements Sql {
   // `Database.query` has a cache of its own, but of 20 statements only.
   readonly #statements = new Map<string, Statement>()
   readonly workflows = new Map<string, WorkflowNumbers>()
+  readonly breathe: (() => void) | undefined
 
-  constructor(path: string) {
+  constructor(path: string, breathe?: Sql['breathe']) {
+    this.breathe = breathe
     this.#database = new Database(path, { readwrite: true, create: true, strict: true })
   }
 

@@ -26,6 +26,7 @@ export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => perf
   const values = compiled.conditions.flatMap((condition) => condition.values)
   let entries = 0
   for (const stretch of stretchesOf(sql, workspace, { order: 'desc', after: before, filter }, compiled)) {
+    sql.breathe?.()
     if (entries >= rowsReadMin && monotonic() >= endAt) return { ...counts, position: stretch.to + 1 }
     for (const row of sql.all<Counted>(text, from, bucketMs, workspace, stretch.from, stretch.to, ...values)) {
       const level = levels[row.level]

@@ -12,6 +12,8 @@ import { RunFilesFinder } from './run-files.ts'
  * page is read piece by piece, so that it is never in memory as a whole.
  */
 export const pageCharsMax = 1_048_576
+/** Written without a look at whether others want their turn: 0.1 ms without long texts. */
+const entriesAtOnce = 32
 
 /** `monotonic`: a clock in milliseconds, for the bound of a search. */
 export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performance.now()): LogPage {
@@ -28,6 +30,7 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
     if (own !== undefined) files.push(own)
     entries += (count === 0 ? '' : ',') + write(row, own)
     count += 1
+    if (count % entriesAtOnce === 0) sql.breathe?.()
     if (entries.length >= pageCharsMax && count < rows.length) {
       return { entries, count, files, position: row.sequence, end: 'size' }
     }

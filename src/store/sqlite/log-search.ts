@@ -46,6 +46,7 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
   let entries = 0
   let position: number | null = null
   for (const stretch of stretches) {
+    sql.breathe?.()
     const isEnough = entries >= rowsReadMax || (entries >= rowsReadMin && monotonic() >= endAt)
     if (isEnough) return { rows: rows.slice(0, limit), position, end: 'bound' }
     rows.push(...sql.all<SqlRow>(text, workspace, stretch.from, stretch.to, ...values, wanted - rows.length))

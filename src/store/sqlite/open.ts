@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../domain/errors.ts'
-import { Connection } from './connection.ts'
+import { Connection, type Sql } from './connection.ts'
 import { storageError } from './failures.ts'
 import { migrate, migrations, schemaVersionOf } from './migrations.ts'
 
@@ -15,6 +15,8 @@ export type OpenOptions = {
   manualCheckpoints?: boolean
   /** How long a write waits for another process; 5 s when absent. */
   busyTimeoutMs?: number
+  /** As `Sql` has it. Does not cross to other threads. */
+  breathe?: Sql['breathe']
 }
 
 export const databaseName = 'millrace.db'
@@ -24,11 +26,11 @@ export const applicationId = 0x4d696c52
 
 /** Opens the database, makes it when there is none, and brings its schema up to date. Throws `AppError` for people. */
 export function openConnection(options: OpenOptions): Connection {
-  const { path } = options
+  const { path, breathe } = options
   let connection: Connection | undefined
   try {
     createFile(path)
-    connection = new Connection(path)
+    connection = new Connection(path, breathe)
     configure(connection, options)
     check(connection, path)
     migrate(connection)

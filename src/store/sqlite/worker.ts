@@ -1,4 +1,5 @@
 import { setPriority } from 'node:os'
+import { Breather } from './breather.ts'
 import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
 import { decodeAttempts, decodeGroup } from './group.ts'
@@ -10,6 +11,7 @@ type Port = { onmessage: unknown; postMessage(reply: Reply): void }
 /** A storage thread: one executor behind messages. In the executable this file is an entry point of its own. */
 function serve(port: Port): void {
   let executor: Executor | undefined
+  const breather = new Breather()
   port.onmessage = ({ data }: MessageEvent<Request>) => {
     const id = idOf(data)
     try {
@@ -32,10 +34,12 @@ function serve(port: Port): void {
   const answer = (request: Exclude<Request, string>): unknown => {
     if ('open' in request) {
       if (request.yields) yieldToOthers()
-      executor = new Executor(request.open, request.journal ? { journal: request.journal } : {})
+      const options = request.yields ? { ...request.open, breathe: () => breather.breathe() } : request.open
+      executor = new Executor(options, request.journal ? { journal: request.journal } : {})
       return undefined
     }
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
+    breather.begin()
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
     if ('beginJournal' in request) return executor!.beginJournal(request.beginJournal)
     if ('attempts' in request) return executor!.run('endAttempts', [decodeAttempts(request.attempts)])

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { Breather, restMs, workMs } from '../../src/store/sqlite/breather.ts'
+import type { Sql } from '../../src/store/sqlite/connection.ts'
+import { countLogs } from '../../src/store/sqlite/log-counts.ts'
+import { queryLogs } from '../../src/store/sqlite/log-page.ts'
+import { zoneRows } from '../../src/store/sqlite/zones.ts'
+import { temporaryFolder } from '../executable.ts'
+import { logFilter, logQuery } from './log-model.ts'
+import { LogTable } from './log-table.ts'
+
+describe('a breather', () => {
+  test('rests after each piece of work that was long enough, and starts counting anew then', () => {
+    const { breather, work, rests } = world()
+    breather.begin()
+    for (let n = 0; n < 30; n += 1) work(workMs / 3)
+    expect(rests).toEqual(Array.from({ length: 10 }, () => restMs))
+  })
+
+  test('holds up nothing that is short, however long the thread had nothing to do before', () => {
+    const { breather, work, rests, pass } = world()
+    for (let n = 0; n < 10; n += 1) {
+      pass(60_000)
+      breather.begin()
+      work(workMs * 0.9)
+    }
+    expect(rests).toEqual([])
+  })
+
+  test('stands still for as long as it says', () => {
+    const breather = new Breather()
+    breather.begin()
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < workMs) {}
+    const restedAt = performance.now()
+    breather.breathe()
+    expect(performance.now() - restedAt).toBeGreaterThan(restMs / 2)
+  })
+})
+
+test('whoever searches, counts or writes entries leaves others their turn at least every zone, or every 32 entries', () => {
+  using folder = temporaryFolder()
+  const { connection } = tableOf(folder.path)
+  let breaths = 0
+  const sql: Sql = {
+    workflows: connection.workflows,
+    all: (text, ...values) => connection.all(text, ...values),
+    run: (text, ...values) => connection.run(text, ...values),
+    get: (text, ...values) => connection.get(text, ...values),
+    breathe() {
+      breaths += 1
+    },
+  }
+  const breathsOf = (run: () => unknown) => {
+    breaths = 0
+    run()
+    return breaths
+  }
+  const still = () => 0
+  const filter = logFilter({ minDurationMs: 1_000_000 })
+  expect(breathsOf(() => queryLogs(sql, logQuery('home', { filter }), still))).toBeGreaterThanOrEqual(zones)
+  const counts = { workspaceId: 'home', filter: logFilter(), from: 0, bucketMs: 1e13, count: 1, before: undefined }
+  expect(breathsOf(() => countLogs(sql, counts, still))).toBeGreaterThanOrEqual(zones)
+  expect(breathsOf(() => queryLogs(sql, logQuery('home', { limit: 640 }), still))).toBeGreaterThanOrEqual(20)
+  connection.close()
+})
+
+const zones = 4
+
+function tableOf(directory: string): LogTable {
+  const table = new LogTable(directory)
+  table.append(Array.from({ length: zones * zoneRows }, () => ({})))
+  return table
+}
+
+/** A breather whose clock only moves when something is done. */
+function world() {
+  let nowMs = 0
+  const rests: number[] = []
+  const pass = (ms: number) => {
+    nowMs += ms
+  }
+  const breather = new Breather(
+    () => nowMs,
+    (ms) => {
+      rests.push(ms)
+      pass(10 * ms)
+    },
+  )
+  const work = (ms: number) => {
+    // Far from where a sum of fractions could fall on either side.
+    pass(ms * 1.01)
+    breather.breathe()
+  }
+  return { breather, work, rests, pass }
+}
