@@ -110,10 +110,12 @@ test.skipIf(!trial)(
     }
     expect(await rejectionOf(recordUntilRefused())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
 
-    expect(await retain()).toBe(50)
+    // The oldest, as many as one step has time for: then the reserve is gone, and the disk has room.
+    const gone = await retain()
+    expect(gone).toBeWithin(1, 51)
     await appendLogs(store, [logRow(home, sequence + 1)])
     const left = await recordedIn(store)
-    expect(recorded.filter((id) => left.has(id))).toEqual([])
+    expect(recorded.filter((id) => left.has(id))).toEqual(recorded.slice(gone))
     await store.close()
   },
   120_000,
