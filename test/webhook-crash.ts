@@ -139,7 +139,10 @@ async function run(url: string, apiKey: string, n: number, acknowledged: Set<str
 function lostIn(folder: string): number {
   const database = new Database(join(folder, 'millrace.db'))
   try {
-    const lost = 'SELECT count(*) AS count FROM deliveries WHERE state = 0 AND due_at IS NULL'
+    const lost = `
+      SELECT (SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL) + (
+        SELECT count(*) FROM owing_runs WHERE sequence IN (SELECT sequence FROM deliveries)
+          OR audience NOT IN (SELECT number FROM audiences)) AS count`
     return database.query<{ count: number }, []>(lost).get()?.count ?? -1
   } finally {
     database.close()

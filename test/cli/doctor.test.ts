@@ -160,8 +160,14 @@ describe('webhooks', () => {
   const now = Date.now()
   const day = 86_400_000
 
-  /** An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of failed ones ended. */
-  const withWebhook = async (folder: string, { due = [] as number[], failedAt = [] as number[], secret = [1] }) => {
+  /**
+   * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of
+   * failed ones ended, `untried` when those ended of which nothing was attempted.
+   */
+  const withWebhook = async (
+    folder: string,
+    { due = [] as number[], failedAt = [] as number[], untried = [] as number[], secret = [1] },
+  ) => {
     await json<Made>(folder, 'init')
     const store = await openSqliteStore({ directory: folder, sync: 'normal', mode: 'direct' })
     const { id: workspaceId } = (await store.listWorkspaces(null))[0]!
@@ -183,6 +189,13 @@ describe('webhooks', () => {
       await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
       await store.endAttempts([endedAttempt({ sequence, subscription }, outcome)])
     }
+    for (const [index, endedAt] of untried.entries()) {
+      const row = logRow({ workspaceId, workflowId }, sequenceAt(now) + runs.length + index, {
+        endedAt,
+        webhooks: owed,
+      })
+      await store.append([logWrite(row)])
+    }
     await store.close()
   }
   const told = async (folder: string) =>
@@ -193,6 +206,24 @@ describe('webhooks', () => {
   test('that get through are in order', async () => {
     using folder = temporaryFolder()
     await withWebhook(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
+    expect(await told(folder.path)).toEqual([['ok', '1 webhook; 2 deliveries pending, none failed in a day.']])
+  })
+
+  test('that were not tried yet count, and have been due since their runs ended', async () => {
+    using folder = temporaryFolder()
+    const late = now - 600_000
+    await withWebhook(folder.path, { due: [now], untried: [now, late, now] })
+    const message = `4 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`
+    expect(await told(folder.path)).toEqual([['warning', message]])
+  })
+
+  test('are counted where only an earlier version was started', async () => {
+    using folder = temporaryFolder()
+    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000] })
+    const database = new Database(join(folder.path, 'millrace.db'))
+    for (const table of ['owing_runs', 'audiences', 'audience_members']) database.run(`DROP TABLE ${table}`)
+    database.run('PRAGMA user_version = 1')
+    database.close()
     expect(await told(folder.path)).toEqual([['ok', '1 webhook; 2 deliveries pending, none failed in a day.']])
   })
 

@@ -14,6 +14,7 @@ import { environmentContract } from './environment-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
+import { owingContract } from './owing-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { rejectionOf } from './rejection.ts'
 import { sessionContract } from './session-contract.ts'
@@ -340,6 +341,7 @@ export function storeContract(name: string, open: OpenStore): void {
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
     deliveryContract(() => ({ store, home }))
+    owingContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {

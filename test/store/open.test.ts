@@ -4,6 +4,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
+import {
+  measureDeliveries,
+  nextDeliveries,
+  pendingSubscriptions,
+  sendAgain,
+} from '../../src/store/sqlite/deliveries.ts'
 import { migrate, migrations, schemaVersionOf } from '../../src/store/sqlite/migrations.ts'
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -23,7 +29,9 @@ describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words 
     const error = await refusal(folder.path, mode)
     expect(error).toBeInstanceOf(AppError)
     expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
-    expect((error as AppError).message).toContain('written by a newer Millrace (schema 2; this one knows up to 1)')
+    expect((error as AppError).message).toContain(
+      `written by a newer Millrace (schema ${migrations.length + 1}; this one knows up to ${migrations.length})`,
+    )
   })
 
   test('the database of another program', async () => {
@@ -110,6 +118,24 @@ describe('migrations', () => {
     expect(() => migrate(connection, [first, 'CREATE TABLE b (x); CREATE TABLE a (x);'])).toThrow('already exists')
     expect(schemaVersionOf(connection)).toBe(1)
     expect(connection.all('SELECT name FROM sqlite_schema')).toEqual([{ name: 'a' }])
+    connection.close()
+  })
+
+  test('leave deliveries as they are that pended before runs came to stand for theirs', () => {
+    using folder = temporaryFolder()
+    const connection = new Connection(join(folder.path, 'x.db'))
+    migrate(connection, migrations.slice(0, 1))
+    const insert = `
+      INSERT INTO deliveries (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
+      VALUES (5, 7, 1, 0, 0, 2, 0, 99), (5, 8, 1, 0, 1, 1, 0, NULL)`
+    connection.run(insert)
+    migrate(connection)
+    const due = [{ sequence: 5, subscription: 7, include: 0, attempts: 2, attemptsBefore: 0, dueAt: 99 }]
+    expect(nextDeliveries(connection, 7, null, 9)).toEqual(due)
+    expect(pendingSubscriptions(connection)).toEqual([7])
+    expect(measureDeliveries(connection)).toEqual({ pending: 1, oldestDueAt: 99 })
+    expect(sendAgain(connection, { sequence: 5, subscription: 8 }, 50)).toBe(true)
+    expect(pendingSubscriptions(connection)).toEqual([7, 8])
     connection.close()
   })
 

@@ -94,7 +94,7 @@ export function walBytesOf(writes: readonly Write[]): number {
   let bytes = commitBytes
   for (const write of writes) {
     bytes += rowBytes + lengthOfWrite(write)
-    if (write.kind === 'log' && write.row.webhooks) bytes += rowBytes * write.row.webhooks.deliveries.length
+    if (write.kind === 'log' && write.row.webhooks) bytes += rowBytes
   }
   return bytes
 }
@@ -103,7 +103,7 @@ export function walBytesOf(writes: readonly Write[]): number {
 export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
   let bytes = commitBytes
   for (const { attempt } of attempts) {
-    bytes += 2 * rowBytes + (attempt.answer?.length ?? 0) + (attempt.failure?.message.length ?? 0)
+    bytes += 3 * rowBytes + (attempt.answer?.length ?? 0) + (attempt.failure?.message.length ?? 0)
   }
   return bytes
 }

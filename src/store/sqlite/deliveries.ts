@@ -4,7 +4,18 @@ import { include } from '../../domain/webhook.ts'
 import type { DeliveryNeed } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
+import { insertAttempt, stateNumbers } from './delivery-rows.ts'
 import { LongWalk } from './long-texts.ts'
+import {
+  type Audiences,
+  countPending,
+  hasOwing,
+  insertOwingRun,
+  nextOwed,
+  type PendingCount,
+  subscriptionsOwed,
+  takeApart,
+} from './owing-runs.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 import { RunFilesFinder } from './run-files.ts'
 
@@ -13,16 +24,13 @@ import { RunFilesFinder } from './run-files.ts'
 /** In the transaction that records the run: due at once. */
 export function insertWebhooks(
   sql: Sql,
+  audiences: Audiences,
   workflow: number,
   sequence: number,
   { deliveries, skipped, facts }: RunWebhooks,
   at: number,
 ): void {
-  for (let from = 0; from < deliveries.length; from += insertedAtOnce) {
-    const some = deliveries.slice(from, from + insertedAtOnce)
-    const values = some.flatMap(({ subscription, include }) => [subscription, include])
-    sql.run(insertDeliveries[some.length - 1]!, sequence, workflow, at, ...values)
-  }
+  if (deliveries.length > 0) insertOwingRun(sql, sequence, workflow, audiences.numberOf(deliveries), at)
   if (skipped.length === 0 && facts === null) return
   const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
   sql.run(
@@ -34,42 +42,33 @@ export function insertWebhooks(
 }
 
 export function endAttempts(sql: Sql, attempts: readonly EndedAttempt[]): void {
-  for (const attempt of attempts) endAttempt(sql, attempt)
+  const sequences = [...new Set(attempts.map(({ delivery }) => delivery.sequence))]
+  const written = takeApart(sql, sequences, attempts)
+  for (const attempt of attempts) if (!written.has(attempt)) endAttempt(sql, attempt)
 }
 
-function endAttempt(sql: Sql, { delivery: { sequence, subscription }, attempt, outcome }: EndedAttempt): void {
-  const { number, startedAt, durationMs, status, failure, answer } = attempt
+function endAttempt(sql: Sql, ended: EndedAttempt): void {
+  const { delivery, attempt, outcome } = ended
+  const { sequence, subscription } = delivery
   const state = stateNumbers[outcome.state]
-  if (sql.run(updateDelivery, number, state, outcome.dueAt, sequence, subscription) === 0) return
-  sql.run(
-    insertAttempt,
-    sequence,
-    subscription,
-    number,
-    startedAt,
-    durationMs,
-    status,
-    failure?.code ?? null,
-    failure?.message ?? null,
-    answer,
-  )
+  if (sql.run(updateDelivery, attempt.number, state, outcome.dueAt, sequence, subscription) === 0) return
+  insertAttempt(sql, ended)
 }
 
 /** Subscriptions with pending deliveries: from each to the next one, however many it has. */
 export function pendingSubscriptions(sql: Sql): number[] {
-  const found: number[] = []
-  for (;;) {
-    const next = sql.get<{ subscription: number }>(selectNextSubscription, found.at(-1) ?? 0)
-    if (!next) return found
-    found.push(next.subscription)
+  const found = new Set(subscriptionsOwed(sql))
+  for (let last = 0; ; ) {
+    const next = sql.get<{ subscription: number }>(selectNextSubscription, last)
+    if (!next) return [...found].sort((one, other) => one - other)
+    last = next.subscription
+    found.add(last)
   }
 }
 
-/** A walk through the index of what is due: 20 ms for a million. */
-export function measureDeliveries(sql: Sql): { pending: number; oldestDueAt: number | null } {
-  return sql.get<{ pending: number; oldestDueAt: number | null }>(
-    'SELECT count(*) AS pending, min(due_at) AS oldestDueAt FROM deliveries WHERE due_at IS NOT NULL',
-  )!
+/** A walk through the indexes of what is due: 20 ms for a million. */
+export function measureDeliveries(sql: Sql): PendingCount {
+  return sql.get<PendingCount>(countPending)!
 }
 
 /** Pending ones of a subscription behind `after`, in the order in which they are due. */
@@ -79,7 +78,14 @@ export function nextDeliveries(
   after: { dueAt: number; sequence: number } | null,
   limit: number,
 ): DueDelivery[] {
-  return sql.all<DueDelivery>(selectNext, subscription, after?.dueAt ?? -1, after?.sequence ?? -1, limit)
+  const { dueAt, sequence } = after ?? { dueAt: -1, sequence: -1 }
+  const taken = sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit)
+  const owed = nextOwed(sql, subscription, dueAt, sequence, limit)
+  if (owed.length === 0) return taken
+  return taken
+    .concat(owed)
+    .sort((one, other) => one.dueAt - other.dueAt || one.sequence - other.sequence)
+    .slice(0, limit)
 }
 
 /** What bodies are made of, by rising sequence; entries that are gone are left out. */
@@ -154,15 +160,17 @@ function readFacts(sql: Sql, sequence: number): string | null {
 
 /** Whether any of the entries of a range waits to be told of. */
 export function hasPending(sql: Sql, first: number, last: number): boolean {
-  return sql.get(selectPending, first, last) !== undefined
+  return hasOwing(sql, first, last) || sql.get(selectPending, first, last) !== undefined
 }
 
 /** Due again, now, with as many attempts as at first. Those of a pending one are not counted anew. */
 export function sendAgain(sql: Sql, { sequence, subscription }: DeliveryKey, at: number): boolean {
+  takeApart(sql, [sequence])
   return sql.run(updateToPending, at, sequence, subscription) > 0
 }
 
 export function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): boolean {
+  takeApart(sql, [sequence])
   const cancel = 'UPDATE deliveries SET state = 3, due_at = NULL WHERE sequence = ? AND subscription = ? AND state = 0'
   return sql.run(cancel, sequence, subscription) > 0
 }
@@ -171,35 +179,17 @@ export function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey
 export const retainDeliveries: readonly string[] = [
   'DELETE FROM delivery_attempts WHERE sequence BETWEEN ? AND ?',
   'DELETE FROM deliveries WHERE sequence BETWEEN ? AND ?',
+  'DELETE FROM owing_runs WHERE sequence BETWEEN ? AND ?',
   'DELETE FROM run_webhooks WHERE sequence BETWEEN ? AND ?',
 ]
 
 /** Characters of entries in memory at once, whatever of them is asked for. */
 const foundCharsMax = 1_048_576
 
-// The numbers on disk: only ever append.
-export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const
-
-/** As many as a workflow has webhooks. */
-const insertedAtOnce = 20
-
-/** For one delivery, two, and so on, of a run: five by one statement, and its log entry, take 30 µs, by five 42. */
-const insertDeliveries = Array.from({ length: insertedAtOnce }, (_, index) => {
-  const rows = Array.from({ length: index + 1 }, (_, row) => `(?1, ?${4 + 2 * row}, ?2, ?${5 + 2 * row}, 0, 0, 0, ?3)`)
-  return `
-    INSERT INTO deliveries (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
-    VALUES ${rows.join(', ')}`
-})
-
 /** An attempt that was under way when its delivery was cancelled counts when it succeeded, and else for the list only. */
 const updateDelivery = `
   UPDATE deliveries SET attempts = ?1, state = iif(state = 0 OR ?2 = 1, ?2, state), due_at = iif(state = 0, ?3, NULL)
   WHERE sequence = ?4 AND subscription = ?5`
-
-const insertAttempt = `
-  INSERT INTO delivery_attempts (sequence, subscription, number, started_at, duration_ms, status, failure_code,
-    failure_message, answer)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const selectNextSubscription = `
   SELECT subscription FROM deliveries INDEXED BY deliveries_due

@@ -2,12 +2,14 @@ import {
   type Delivery,
   type DeliveryAttempt,
   type DeliveryKey,
+  type DeliveryState,
   deliveryStates,
   type RunDecision,
 } from '../../domain/delivery.ts'
 import type { SkipReason } from '../../domain/log.ts'
 import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../store.ts'
 import type { Sql } from './connection.ts'
+import { owedAsRows, owedByWorkflow } from './owing-runs.ts'
 import { executionIdOf } from './rows.ts'
 
 /** Deliveries of a workflow, the newest first, a page of them. */
@@ -18,17 +20,10 @@ export function listDeliveries(sql: Sql, { workflowId, state, webhookId, after, 
   if (only === null) return { deliveries: [], position: null }
   const isWanted = (row: { subscription: number; state: number }) =>
     (state === undefined || deliveryStates[row.state] === state) && (only === undefined || row.subscription === only)
-  const select = state === 'failed' ? selectFailed : selectOfWorkflow
   const found: DeliveryKey[] = []
   let from: DeliveryKey = after ?? { sequence: Number.MAX_SAFE_INTEGER, subscription: 0 }
   for (let read = 0; read < rowsMax; read += stretch) {
-    const rows = sql.all<DeliveryKey & { state: number }>(
-      select,
-      workflow.number,
-      from.sequence,
-      from.subscription,
-      stretch,
-    )
+    const rows = stretchOf(sql, workflow.number, state, from)
     for (const row of rows) {
       from = row
       if (isWanted(row)) found.push(row)
@@ -39,17 +34,29 @@ export function listDeliveries(sql: Sql, { workflowId, state, webhookId, after, 
   return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
 }
 
+type Listed = DeliveryKey & { state: number }
+
+/** Those that come next in the order of the list, some of another state among them. */
+function stretchOf(sql: Sql, workflow: number, state: DeliveryState | undefined, from: DeliveryKey): Listed[] {
+  const select = state === 'failed' ? selectFailed : selectOfWorkflow
+  const rows = sql.all<Listed>(select, workflow, from.sequence, from.subscription, stretch)
+  const owed = state === undefined || state === 'pending' ? owedByWorkflow(sql, workflow, from, stretch) : []
+  if (owed.length === 0) return rows
+  return rows
+    .concat(owed)
+    .sort((one, other) => other.sequence - one.sequence || other.subscription - one.subscription)
+    .slice(0, stretch)
+}
+
 function numberOf(sql: Sql, workflow: number, webhookId: string): number | null {
   const select = 'SELECT number FROM subscriptions WHERE workflow = ? AND id = ?'
   return sql.get<{ number: number }>(select, workflow, webhookId)?.number ?? null
 }
 
 export function getDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryRow | undefined {
-  const row = sql.get<SqlDelivery>(
-    `${selectDelivery} WHERE d.sequence = ? AND d.subscription = ?`,
-    sequence,
-    subscription,
-  )
+  const row =
+    sql.get<SqlDelivery>(`${selectDelivery} ${byKey}`, sequence, subscription) ??
+    sql.get<SqlDelivery>(`${selectOwed} ${byKey}`, sequence, subscription)
   return row && { ...deliveryOf(sql, row), ...runOf(row) }
 }
 
@@ -61,9 +68,10 @@ export function listAttempts(sql: Sql, { sequence, subscription }: DeliveryKey):
 
 /** What was decided about each subscription when a run ended, in the order of their numbers. */
 export function listRunWebhooks(sql: Sql, sequence: number): RunDecision[] {
-  const sent = sql
-    .all<SqlDelivery>(`${selectDelivery} WHERE d.sequence = ?`, sequence)
-    .map((row): RunDecision => ({ subscription: subscriptionOf(row), skipped: null, delivery: deliveryOf(sql, row) }))
+  const taken = sql.all<SqlDelivery>(`${selectDelivery} ${bySequence}`, sequence)
+  const sent = (taken.length > 0 ? taken : sql.all<SqlDelivery>(`${selectOwed} ${bySequence}`, sequence)).map(
+    (row): RunDecision => ({ subscription: subscriptionOf(row), skipped: null, delivery: deliveryOf(sql, row) }),
+  )
   const noted = sql.get<{ skipped: string }>('SELECT skipped FROM run_webhooks WHERE sequence = ?', sequence)
   const reasons = JSON.parse(noted?.skipped ?? '[]') as [number, SkipReason][]
   const skipped = reasons.flatMap(([number, reason]): RunDecision[] => {
@@ -156,12 +164,16 @@ function attemptOf(row: SqlAttempt): DeliveryAttempt {
 
 const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ sequence, subscription })
 
-const selectDelivery = `
+const selectFrom = (deliveries: string) => `
   SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before, d.due_at,
     s.id AS subscription_id, s.url, f.id AS workflow_id, l.execution_id, l.ended_at
-  FROM deliveries d CROSS JOIN subscriptions s ON s.number = d.subscription
+  FROM ${deliveries} d CROSS JOIN subscriptions s ON s.number = d.subscription
     CROSS JOIN workflows f ON f.number = d.workflow
     LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence`
+const selectDelivery = selectFrom('deliveries')
+const selectOwed = selectFrom(owedAsRows)
+const byKey = 'WHERE d.sequence = ? AND d.subscription = ?'
+const bySequence = 'WHERE d.sequence = ?'
 
 const selectAttempts = `
   SELECT number, started_at, duration_ms, status, failure_code, failure_message, answer FROM delivery_attempts`

@@ -1,10 +1,8 @@
 import { Database } from 'bun:sqlite'
+import { countPending, countTaken, type PendingCount } from './owing-runs.ts'
 
 /** What there is to say about the webhooks of an installation. Times are epoch milliseconds. */
-export type OutboxState = {
-  pending: number
-  /** When the next attempt of the one that waits longest is due; null when nothing is pending. */
-  oldestDueAt: number | null
+export type OutboxState = PendingCount & {
   /** Deliveries that failed for good, of runs from a sequence on. */
   failed: number
   /** Webhooks of workflows that are there. */
@@ -18,7 +16,11 @@ export function inspectOutbox(path: string, failedSince: number): OutboxState | 
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    return database.query<OutboxState, [number]>(select).get(failedSince) ?? undefined
+    // A service that was not started since it was updated has a database without runs that stand for their deliveries.
+    const isOlder = database.query(findOwingRuns).get() === null
+    const pending = database.query<PendingCount, []>(isOlder ? countTaken : countPending).get()!
+    const rest = database.query<Omit<OutboxState, keyof PendingCount>, [number]>(select).get(failedSince)!
+    return { ...pending, ...rest }
   } catch {
     return undefined
   } finally {
@@ -26,10 +28,10 @@ export function inspectOutbox(path: string, failedSince: number): OutboxState | 
   }
 }
 
+const findOwingRuns = "SELECT 1 FROM sqlite_schema WHERE name = 'owing_runs'"
+
 const select = `
-  SELECT (SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL) AS pending,
-    (SELECT min(due_at) FROM deliveries WHERE due_at IS NOT NULL) AS oldestDueAt,
-    (SELECT count(*) FROM deliveries WHERE state = 2 AND sequence >= ?) AS failed,
+  SELECT (SELECT count(*) FROM deliveries WHERE state = 2 AND sequence >= ?) AS failed,
     count(*) AS webhooks, count(*) FILTER (WHERE s.secret = x'') AS withoutSecret
   FROM subscriptions s JOIN workflows f ON f.number = s.workflow
   WHERE s.deleted_at IS NULL AND f.deleted_at IS NULL`

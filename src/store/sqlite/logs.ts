@@ -7,6 +7,7 @@ import type { Sql, WorkflowNumbers } from './connection.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { LongTexts } from './long-texts.ts'
 import { addModelUsage } from './model-usage.ts'
+import { Audiences } from './owing-runs.ts'
 import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
 import { findRunFiles, insertRunFiles } from './run-files.ts'
@@ -20,9 +21,10 @@ const insertLog = `
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   checkOrder(sql, rows)
   const workspaces: number[] = []
+  const audiences = new Audiences(sql)
   for (const row of rows) {
     const { workspace, workflow } = numbersOf(sql, row)
-    if (row.webhooks) insertWebhooks(sql, workflow, row.sequence, row.webhooks, row.endedAt)
+    if (row.webhooks) insertWebhooks(sql, audiences, workflow, row.sequence, row.webhooks, row.endedAt)
     sql.run(insertLog, ...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
     if (countsAsUsage(row)) addUsage(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)

@@ -1,8 +1,9 @@
 import type { Connection } from './connection.ts'
 import foundation from './migrations/001-foundation.sql' with { type: 'text' }
+import owingRuns from './migrations/002-owing-runs.sql' with { type: 'text' }
 
 /** In order; a released one is never changed. The number of a migration is its place here, from 1. */
-export const migrations: readonly string[] = [foundation]
+export const migrations: readonly string[] = [foundation, owingRuns]
 
 /** Brings the schema up to date: each migration is one transaction, and two processes at once do it once. */
 export function migrate(connection: Connection, list: readonly string[] = migrations): void {
