@@ -14,18 +14,15 @@ export type OutboxOptions = {
  * none wants to know of limits. Rejects when the store cannot tell; then the run cannot be recorded.
  */
 export function createOutbox({ subscriptionsOf, limitsOf }: OutboxOptions) {
+  const decisions = new Decisions()
   const owed = (
     subscriptions: readonly SubscriptionRow[],
     record: OwingRun,
   ): RunWebhooks | undefined | Promise<RunWebhooks> => {
     if (subscriptions.length === 0) return undefined
-    const { deliveries, skipped } = decide(subscriptions, {
-      level: record.failure === null ? 'info' : 'error',
-      trigger: record.trigger,
-    })
-    const wantsFacts = deliveries.some((delivery) => delivery.include & (include.rateLimits | include.usage))
-    if (!wantsFacts) return { deliveries, skipped, facts: null }
-    return limitsOf(record.workspaceId).then((limits) => ({ deliveries, skipped, facts: limitFactsText(limits) }))
+    const decided = decisions.of(subscriptions, record.failure === null ? 'info' : 'error', record.trigger)
+    if (!decided.wantsFacts) return decided.webhooks
+    return limitsOf(record.workspaceId).then((limits) => ({ ...decided.webhooks, facts: limitFactsText(limits) }))
   }
   return (record: OwingRun): RunWebhooks | undefined | Promise<RunWebhooks | undefined> => {
     const subscriptions = subscriptionsOf(record.workflowId)
@@ -36,6 +33,29 @@ export function createOutbox({ subscriptionsOf, limitsOf }: OutboxOptions) {
 }
 
 type OwingRun = Pick<RunRecord, 'workflowId' | 'workspaceId' | 'trigger' | 'failure'>
+
+type Decided = { webhooks: RunWebhooks; wantsFacts: boolean }
+
+/**
+ * What was decided, as long as the subscriptions of a workflow are as they were: runs that owe alike share it, down to the
+ * disk, where that is looked up once for all of a group.
+ */
+class Decisions {
+  readonly #known = new WeakMap<readonly SubscriptionRow[], Map<string, Decided>>()
+
+  of(subscriptions: readonly SubscriptionRow[], level: Level, trigger: TriggerKind): Decided {
+    const byRun = this.#known.get(subscriptions) ?? new Map<string, Decided>()
+    if (byRun.size === 0) this.#known.set(subscriptions, byRun)
+    const key = `${level} ${trigger}`
+    const known = byRun.get(key)
+    if (known) return known
+    const { deliveries, skipped } = decide(subscriptions, { level, trigger })
+    const wantsFacts = deliveries.some((delivery) => delivery.include & (include.rateLimits | include.usage))
+    const decided = { webhooks: { deliveries, skipped, facts: null }, wantsFacts: Boolean(wantsFacts) }
+    byRun.set(key, decided)
+    return decided
+  }
+}
 
 /** Which subscriptions are told of a run. */
 export function decide(

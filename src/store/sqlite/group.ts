@@ -15,9 +15,17 @@ import type { ChatWrite, JobWrite, LogWrite, Write } from '../../domain/write.ts
  */
 export function encodeGroup(writes: readonly Write[]): string {
   let text = ''
+  let webhooks: RunWebhooks | undefined
+  let webhooksText = ''
   for (const write of writes) {
-    if (write.kind === 'log') text += encodeLog(write)
-    else if (write.kind === 'job') text += encodeJob(write.row, write.claim)
+    if (write.kind === 'log') {
+      // Runs that owe alike share what says so (outbox.ts).
+      if (write.row.webhooks !== webhooks) {
+        webhooks = write.row.webhooks
+        webhooksText = webhooks ? JSON.stringify(webhooks) : ''
+      }
+      text += encodeLog(write, webhooksText)
+    } else if (write.kind === 'job') text += encodeJob(write.row, write.claim)
     else if (write.kind === 'schedule') text += encodeStep(write.step)
     else if (write.kind === 'job-start') text += `S ${write.at} ${write.executionId.length}\n${write.executionId}`
     else if (write.kind === 'chat') text += encodeChat(write)
@@ -29,10 +37,9 @@ export function encodeGroup(writes: readonly Write[]): string {
   return text
 }
 
-function encodeLog({ row, output, claim }: LogWrite): string {
+function encodeLog({ row, output, claim }: LogWrite, webhooks: string): string {
   const models = row.models.length === 0 ? '' : JSON.stringify(row.models)
   const files = row.files ? JSON.stringify(row.files) : ''
-  const webhooks = row.webhooks ? JSON.stringify(row.webhooks) : ''
   const claimed = claim ? JSON.stringify(claim) : ''
   return (
     `L ${row.sequence} ${row.version} ${row.level} ${row.trigger} ${row.createdAt ?? ''} ${row.startedAt} ${row.endedAt} ` +
@@ -124,7 +131,7 @@ function decodeLog(reader: Reader, head: readonly string[]): LogRow {
     rawOutput: null,
     traceSpans: reader.take(head[15]),
     ...(head[17] === '0' ? undefined : { files: JSON.parse(reader.take(head[17])) as LogFiles }),
-    ...(head[18] === '0' ? undefined : { webhooks: JSON.parse(reader.take(head[18])) as RunWebhooks }),
+    ...(head[18] === '0' ? undefined : { webhooks: reader.webhooks(head[18]) }),
   }
 }
 
@@ -204,6 +211,7 @@ function decodeAttempt(reader: Reader, head: readonly string[]): EndedAttempt {
 class Reader {
   readonly #text: string
   #at = 0
+  #webhooks: { text: string; read: RunWebhooks } | undefined
 
   constructor(text: string) {
     this.#text = text
@@ -229,6 +237,13 @@ class Reader {
   /** Undefined for the length 0. */
   json<Value>(length: string | undefined): Value | undefined {
     return length === '0' ? undefined : (JSON.parse(this.take(length)) as Value)
+  }
+
+  /** Runs of one workflow mostly owe alike: those behind one another share what was read. */
+  webhooks(length: string | undefined): RunWebhooks {
+    const text = this.take(length)
+    if (this.#webhooks?.text !== text) this.#webhooks = { text, read: JSON.parse(text) as RunWebhooks }
+    return this.#webhooks.read
   }
 
   /** Null for the length -1. */
