@@ -32,9 +32,9 @@ export class Attempts {
     this.#bodies = new Bodies(options)
   }
 
-  /** What the deliveries of a run that has just ended are made of; undefined: it is read from the disk again. */
-  sourceOf(row: LogRow): Source | undefined {
-    return this.#bodies.sourceOf(row)
+  /** What so many deliveries of a run that has just ended are made of; undefined: it is read from the disk again. */
+  sourceOf(row: LogRow, uses: number): Source | undefined {
+    return this.#bodies.sourceOf(row, uses)
   }
 
   /** Has what these are made of read from the log. */

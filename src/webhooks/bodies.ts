@@ -30,10 +30,10 @@ export class Bodies {
     this.#options = options
   }
 
-  /** What the deliveries of a run that is in memory are made of; undefined when there is no room for it. */
-  sourceOf(row: LogRow): Source | undefined {
+  /** What so many deliveries of a run that is in memory are made of; undefined when there is no room for it. */
+  sourceOf(row: LogRow, uses: number): Source | undefined {
     const chars = row.finalOutput.length + row.traceSpans.length
-    if (!row.webhooks || row.webhooks.deliveries.length === 0 || this.#chars + chars > charsMax) return undefined
+    if (!row.webhooks || this.#chars + chars > charsMax) return undefined
     const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = row
     const run: DeliverySource = {
       ...{ sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs },
@@ -43,7 +43,7 @@ export class Bodies {
       files: row.files?.text ?? null,
       facts: row.webhooks.facts,
     }
-    return this.#keep(run, row.webhooks.deliveries.length)
+    return this.#keep(run, uses)
   }
 
   /** Characters of the long texts in a delivery's body, or about as many as it will have. */

@@ -101,12 +101,13 @@ export class Dispatcher {
   /** A run that owes something and is on disk now. */
   take(row: LogRow): void {
     if (!row.webhooks || this.#isStopping) return
-    const { sequence, webhooks, endedAt } = row
-    const source = this.#attempts.sourceOf(row)
-    const committedAt = this.#options.clock.monotonic()
-    for (const { subscription, include } of webhooks.deliveries) {
+    const position = { dueAt: row.endedAt, sequence: row.sequence }
+    const taken = row.webhooks.deliveries.filter((owed) => !this.#lineOf(owed.subscription).lane.leaves(position))
+    if (taken.length === 0) return
+    const [source, committedAt] = [this.#attempts.sourceOf(row, taken.length), this.#options.clock.monotonic()]
+    for (const { subscription, include } of taken) {
       const line = this.#lineOf(subscription)
-      const delivery = { sequence, subscription, include, attempts: 0, attemptsBefore: 0, dueAt: endedAt }
+      const delivery = { ...position, subscription, include, attempts: 0, attemptsBefore: 0 }
       if (!line.lane.put(delivery, source, committedAt)) this.#attempts.releaseOne(source)
       this.#keepUp(line)
     }

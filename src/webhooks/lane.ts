@@ -85,6 +85,13 @@ export class Lane {
     return this.#items.get(sequence)
   }
 
+  /** Whether one that is on disk since this moment stays there, and is read when those are gone that are ready: full lanes. */
+  leaves(position: Position): boolean {
+    if (this.#horizon === null || this.readyCount === 0 || !isBefore(this.#horizon, position)) return false
+    this.expect(position)
+    return true
+  }
+
   /** One that is on disk since this moment. False when it stays there for now. */
   put(delivery: DueDelivery, source?: Source, committedAt?: number): boolean {
     if (this.#items.has(delivery.sequence)) return true
