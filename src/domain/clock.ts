@@ -1,3 +1,5 @@
+import { TimerLines } from './timer-lines.ts'
+
 /** Time as a parameter: the process's own clock in production, one moved by hand in tests. */
 export type Clock = {
   /** Epoch milliseconds, UTC. */
@@ -26,31 +28,24 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   })
 }
 
-/** The longest delay one `setTimeout` can hold; longer timers are made of several. */
-const timeoutMsMax = 2_147_483_647
-
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
-  setTimer: (delayMs, run) => new SystemTimer(delayMs, run),
+  setTimer: (delayMs, run) => (delayMs < sharedFromMs ? new SystemTimer(delayMs, run) : longTimers.add(delayMs, run)),
 }
 
-/** Thousands may be pending: it holds no more than what it calls. */
+/** Shorter ones are few at a time. */
+const sharedFromMs = 1_000
+const longTimers = new TimerLines()
+
 class SystemTimer implements Timer {
-  #handle: ReturnType<typeof setTimeout>
+  readonly #handle: ReturnType<typeof setTimeout>
 
   constructor(delayMs: number, run: () => void) {
-    this.#handle = delayMs > timeoutMsMax ? this.#inSteps(delayMs, run) : setTimeout(run, Math.max(0, delayMs))
+    this.#handle = setTimeout(run, Math.max(0, delayMs))
   }
 
   cancel(): void {
     clearTimeout(this.#handle)
-  }
-
-  #inSteps(leftMs: number, run: () => void): ReturnType<typeof setTimeout> {
-    if (leftMs <= timeoutMsMax) return setTimeout(run, leftMs)
-    return setTimeout(() => {
-      this.#handle = this.#inSteps(leftMs - timeoutMsMax, run)
-    }, timeoutMsMax)
   }
 }

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { TimerLines } from '../../src/domain/timer-lines.ts'
+
+/** Resolves when a timer of its own has come due that began after all others. */
+const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+test('timers of one delay end in the order of their beginning, none before its time', async () => {
+  const lines = new TimerLines()
+  const ended: { name: number; early: boolean }[] = []
+  const last = Promise.withResolvers<void>()
+  for (const name of [1, 2, 3]) {
+    const endsAt = performance.now() + 30
+    lines.add(30, () => {
+      ended.push({ name, early: performance.now() < endsAt })
+      if (name === 3) last.resolve()
+    })
+    await after(5)
+  }
+  await last.promise
+  expect(ended).toEqual([1, 2, 3].map((name) => ({ name, early: false })))
+})
+
+test('a timer that was cancelled does not end, and holds up none of the others', async () => {
+  const lines = new TimerLines()
+  const ended: string[] = []
+  const last = Promise.withResolvers<void>()
+  const first = lines.add(20, () => ended.push('first'))
+  const second = lines.add(20, () => {
+    ended.push('second')
+    // In the same moment: this one is due as well.
+    third.cancel()
+  })
+  const third = lines.add(20, () => ended.push('third'))
+  lines.add(20, () => last.resolve())
+  first.cancel()
+  first.cancel()
+  await last.promise
+  second.cancel()
+  expect(ended).toEqual(['second'])
+})
+
+test('a delay whose timers are all over can be used again', async () => {
+  const lines = new TimerLines()
+  lines.add(10, () => undefined).cancel()
+  await new Promise<void>((resolve) => lines.add(10, resolve))
+  await new Promise<void>((resolve) => lines.add(10, resolve))
+})
+
+test('timers that are over keep no process alive', async () => {
+  const module = new URL('../../src/domain/timer-lines.ts', import.meta.url).pathname
+  const program = `const { TimerLines } = await import(${JSON.stringify(module)}); new TimerLines().add(600_000, () => {}).cancel()`
+  expect(await Bun.spawn([process.execPath, '-e', program]).exited).toBe(0)
+})
