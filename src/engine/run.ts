@@ -46,24 +46,42 @@ export type SubRunCall = {
 }
 
 /** What a run and all its sub-runs share: what is counted over them together, and the ways to end the outermost one. */
-export type Budget = {
-  blocks: number
-  bytes: number
-  spans: number
+export class Budget {
+  blocks = 0
+  bytes = 0
+  spans = 0
   /** What the requests of models cost so far. */
-  cost: Cost
-  /** Adds to it; a promise when it has to be written down. */
-  spend(cost: Cost): Promise<void> | undefined
+  cost: Cost = noCost
   /** The outermost run. */
   readonly root: { workflowId: string; files: readonly RunFile[] | undefined }
+  outermost: Run | undefined
   /** Made when a block asks for them. */
   files: RunFiles | undefined
   /** Who watches; readers may come while the run goes on. */
   observer: RunObserver | undefined
-  /** Ends it as failed, whatever runs inside it. */
-  stop(failure: RunFailure): void
+  /** Where what is spent is written down. */
+  costs: Journal | undefined
+
+  constructor(root: Budget['root'], observer: RunObserver | undefined) {
+    this.root = root
+    this.observer = observer
+  }
+
+  /** Adds to the cost; a promise when it has to be written down. */
+  spend(cost: Cost): Promise<void> | undefined {
+    this.cost = addCost(this.cost, cost)
+    return this.costs?.keepCost(cost).catch((cause: unknown) => this.suspend(cause))
+  }
+
+  /** Ends the outermost run as failed, whatever runs inside it. */
+  stop(failure: RunFailure): void {
+    this.outermost?.fail(failure)
+  }
+
   /** Ends it for now: it goes on later from its journal. `cause`: why. */
-  suspend(cause: unknown): void
+  suspend(cause: unknown): void {
+    this.outermost?.suspend(cause)
+  }
 }
 
 export type RunStart = {
@@ -205,33 +223,8 @@ export const suspended = Symbol('suspended')
 
 const holdMsMax = 5
 
-export function newBudget(root: Budget['root'], observer: RunObserver | undefined): Budget {
-  const budget: Budget = {
-    blocks: 0,
-    bytes: 0,
-    spans: 0,
-    root,
-    files: undefined,
-    observer,
-    cost: noCost,
-    spend(cost) {
-      budget.cost = addCost(budget.cost, cost)
-      return undefined
-    },
-    stop: () => undefined,
-    suspend: () => undefined,
-  }
-  return budget
-}
-
 /** What a run spent is written down as it is spent, and counted once, however often its blocks run. */
 export function keepCosts(budget: Budget, journal: Journal): void {
-  const add = budget.spend
   budget.cost = journal.cost
-  budget.spend = (cost) => {
-    add(cost)
-    return journal.keepCost(cost).catch((cause: unknown) => {
-      budget.suspend(cause)
-    })
-  }
+  budget.costs = journal
 }

@@ -16,7 +16,7 @@ import type { Journal } from './journal.ts'
 import { type PartialRun, runAlone } from './partial.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { walkRoot } from './root-walk.ts'
-import { keepCosts, newBudget, type Powers, Run } from './run.ts'
+import { Budget, keepCosts, type Powers, Run } from './run.ts'
 import { runWorkflow } from './sub-run.ts'
 import type { ScopeEnd } from './walk.ts'
 
@@ -135,9 +135,13 @@ export class Runner {
   }
 
   /** Runs a workflow and writes its log entry. Rejects only when the entry cannot be written, or for a bug. */
-  async execute(request: RunRequest): Promise<RunEnd> {
-    this.assertFree()
-    return await this.#execute(request)
+  execute(request: RunRequest): Promise<RunEnd> {
+    try {
+      this.assertFree()
+    } catch (refusal) {
+      return Promise.reject(refusal)
+    }
+    return this.#execute(request)
   }
 
   /** The same for an asynchronous run: its caller bounds how many there are. Nothing is written when it is suspended. */
@@ -210,7 +214,7 @@ export class Runner {
         environment: journal ? { ...environment, redactor: journal.hide(environment.redactor) } : environment,
         depth: 0,
         place: '',
-        budget: newBudget({ workflowId, files: input.files }, observer),
+        budget: new Budget({ workflowId, files: input.files }, observer),
         halt: new Halt(),
         journal,
         partial: request.partial,
@@ -218,8 +222,7 @@ export class Runner {
       },
       this.#powers,
     )
-    run.budget.stop = (failure) => run.fail(failure)
-    run.budget.suspend = (cause) => run.suspend(cause)
+    run.budget.outermost = run
     if (journal) keepCosts(run.budget, journal)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)

@@ -13,17 +13,20 @@ export type EventStreamOptions = {
 }
 
 /**
- * A stream of server-sent events: what is sent waits here until the connection takes it. An async generator is what Bun
+ * A stream of server-sent events: what is sent waits here until the connection takes it. An async iterator is what Bun
  * asks for more only when the socket has room (a pushed ReadableStream and one of the type "direct" are not held back by a
- * slow reader, Bun 1.4.5), so the bound on what waits is a bound on the memory of a stream.
+ * slow reader, Bun 1.4.5), so the bound on what waits is a bound on the memory of a stream. It is no generator: thousands of
+ * readers may be waiting, and each of those would take half a kilobyte more.
  */
-export class EventStream {
+export class EventStream implements AsyncIterableIterator<string> {
   readonly #options: EventStreamOptions
   #waiting: string[] = []
   #bytesWaiting = 0
   #state: 'open' | 'ended' | 'cut' = 'open'
   #isOverflown = false
-  #more = Promise.withResolvers<void>()
+  /** The reader, while it waits for more. */
+  #reader: ((next: Next | Promise<Next>) => void) | undefined
+  #isWoken = false
   #ping: Timer | undefined
 
   constructor(options: EventStreamOptions) {
@@ -55,30 +58,50 @@ export class EventStream {
       this.#state = 'ended'
     }
     this.#ping?.cancel()
-    this.#more.resolve()
+    this.#wake()
   }
 
-  /** What goes over the connection. */
-  async *body(): AsyncGenerator<string> {
-    try {
-      for (;;) {
-        if (this.#waiting.length > 0) {
-          const text = this.#waiting.join('')
-          this.#waiting = []
-          this.#bytesWaiting = 0
-          yield text
-        } else if (this.#state === 'open') {
-          await this.#more.promise
-          this.#more = Promise.withResolvers()
-        } else if (this.#state === 'cut' && this.#isOverflown) {
-          // The connection breaks: an end would say that this was all. Bun prints what is thrown, but for this.
-          throw undefined
-        } else return
-      }
-    } finally {
-      // Also when the reader has left: then nobody asks for more.
-      this.#cut()
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** What goes over the connection next: all that waits, together. */
+  next(): Promise<Next> {
+    if (this.#waiting.length > 0 || this.#state !== 'open') return this.#take()
+    return new Promise((resolve) => {
+      this.#reader = resolve
+    })
+  }
+
+  /** The reader has left. */
+  return(): Promise<Next> {
+    this.#cut()
+    return Promise.resolve({ value: undefined, done: true })
+  }
+
+  async #take(): Promise<Next> {
+    if (this.#waiting.length > 0) {
+      const value = this.#waiting.join('')
+      this.#waiting = []
+      this.#bytesWaiting = 0
+      return { value, done: false }
     }
+    // The connection breaks: an end would say that this was all. Bun prints what is thrown, but for this.
+    if (this.#state === 'cut' && this.#isOverflown) throw undefined
+    this.#cut()
+    return { value: undefined, done: true }
+  }
+
+  /** Not at once: what is sent in the same moment leaves together. */
+  #wake(): void {
+    if (!this.#reader || this.#isWoken) return
+    this.#isWoken = true
+    queueMicrotask(() => {
+      const reader = this.#reader
+      this.#reader = undefined
+      this.#isWoken = false
+      reader?.(this.#take())
+    })
   }
 
   #push(text: string, bytes: number): void {
@@ -91,7 +114,7 @@ export class EventStream {
     }
     this.#waiting.push(text)
     this.#bytesWaiting += bytes
-    this.#more.resolve()
+    this.#wake()
   }
 
   #overflow(): void {
@@ -111,7 +134,7 @@ export class EventStream {
     this.#waiting = []
     this.#bytesWaiting = 0
     this.#ping?.cancel()
-    this.#more.resolve()
+    this.#wake()
   }
 
   #pingLater(): void {
@@ -122,6 +145,8 @@ export class EventStream {
     })
   }
 }
+
+type Next = IteratorResult<string, undefined>
 
 function textOf(data: string): string {
   return `data: ${data}\n\n`

@@ -49,5 +49,5 @@ const messagesWaitingMax = 1_024
 const bytesWaitingMax = 8_388_608
 
 function answerOf(stream: EventStream, headers: Record<string, string>): Response {
-  return new Response(stream.body() as unknown as ReadableStream, { headers: { ...headers, ...eventStreamHeaders } })
+  return new Response(stream as unknown as ReadableStream, { headers: { ...headers, ...eventStreamHeaders } })
 }

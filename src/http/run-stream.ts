@@ -33,7 +33,7 @@ export type RunStreamOptions = {
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
   const stream = new RunStream(options)
   await stream.begin(options)
-  return new Response(stream.body() as unknown as ReadableStream, {
+  return new Response(stream.body as unknown as ReadableStream, {
     headers: { ...options.headers, ...eventStreamHeaders },
   })
 }
@@ -71,8 +71,8 @@ class RunStream implements RunObserver {
     return begun.promise
   }
 
-  body(): AsyncGenerator<string> {
-    return this.#stream.body()
+  get body(): AsyncIterable<string> {
+    return this.#stream
   }
 
   started({ blockId }: Span): void {

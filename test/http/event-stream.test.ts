@@ -6,7 +6,7 @@ function streamOf(bytesWaitingMax = 1_000) {
   const clock = new ManualClock()
   let overflows = 0
   const stream = new EventStream({ clock, bytesWaitingMax, onOverflow: () => (overflows += 1) })
-  return { clock, stream, body: stream.body(), overflows: () => overflows }
+  return { clock, stream, body: stream, overflows: () => overflows }
 }
 
 test('what waits leaves together, in order, and the end comes behind it', async () => {
@@ -76,7 +76,7 @@ test('the last messages are taken in whatever waits, and end the stream', async 
 test('a reader who leaves is no slow one', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   await body.next()
-  await body.return(undefined)
+  await body.return()
   stream.message('x'.repeat(200))
   expect(stream.isOverflown).toBe(false)
   expect(overflows()).toBe(0)
@@ -94,7 +94,7 @@ test('a reader of whom only some messages may wait finds a farewell in their pla
     farewell: '"bye"',
     onOverflow,
   })
-  const body = stream.body()
+  const body = stream
   await body.next()
   for (const each of ['1', '2', '3']) stream.message(each)
   expect(stream.isOverflown).toBe(false)
