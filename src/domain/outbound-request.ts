@@ -66,13 +66,18 @@ export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody
  * `ReadableStream`: thousands of these may be under way, and each of those takes 2 KB.
  */
 export type OutboundBody = {
-  /**
-   * Gives each part of the body as it arrives, and resolves at its end. Rejects with an `OutboundError` when the body
-   * breaks off, grows too large, passes the deadline or is closed. To be asked for once; until then the peer has to wait.
-   */
-  each(onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void>
+  /** Gives the body to a sink as it arrives. To be asked for once; until then the peer has to wait. */
+  flow(sink: OutboundSink): void
   /** Ends the request; whatever of its answer is still to come is not taken. */
   close(): void
+}
+
+/** Who is given a body: its parts, then either its end or why there is none. An object: of functions there would be three a body. */
+export type OutboundSink = {
+  part(part: Uint8Array<ArrayBuffer>): void
+  ended(): void
+  /** When it broke off, grew too large, passed the deadline or was closed. */
+  failed(error: OutboundError): void
 }
 
 /** Like `OutboundFetch`, but resolves as soon as the answer has begun. Never throws. */

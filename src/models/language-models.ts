@@ -4,6 +4,7 @@ import type { TokenCount } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
 import type { CallModel, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest, Models } from '../domain/model-call.ts'
 import type { OutboundOpen } from '../domain/outbound-request.ts'
+import { AnswersUnderWay } from './answers-under-way.ts'
 import { checkJson } from './json-check.ts'
 import { Providers } from './providers.ts'
 import { callOptions } from './request.ts'
@@ -15,6 +16,8 @@ export type LanguageModelsOptions = {
   clock: Clock
   /** Bytes of an answer. */
   answerBytesMax: number
+  /** Soon, and beside what goes on. */
+  collectGarbage?(): void
 }
 
 /**
@@ -23,7 +26,8 @@ export type LanguageModelsOptions = {
  */
 export function createLanguageModels(options: LanguageModelsOptions): Models {
   const providers = new Providers()
-  const call: CallModel = (request) => new ModelCall(request, options, providers).run()
+  const underWay = new AnswersUnderWay(options.collectGarbage ?? (() => Bun.gc(false)))
+  const call: CallModel = (request) => new ModelCall(request, options, providers, underWay).run()
   return { call, checkJson }
 }
 
@@ -32,6 +36,7 @@ class ModelCall {
   readonly #clock: Clock
   readonly #startedAt: number
   readonly #providers: Providers
+  readonly #underWay: AnswersUnderWay
   readonly #wire: Wire
   readonly #text = new GrowingText()
   readonly #toolCalls: ModelAnswer['toolCalls'][number][] = []
@@ -40,9 +45,17 @@ class ModelCall {
   #firstTokenMs: number | null = null
   #error: { thrown: unknown } | undefined
 
-  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions, providers: Providers) {
+  #resolve: ((outcome: ModelOutcome) => void) | undefined
+
+  constructor(
+    request: ModelRequest,
+    { open, clock, answerBytesMax }: LanguageModelsOptions,
+    providers: Providers,
+    underWay: AnswersUnderWay,
+  ) {
     this.#request = request
     this.#providers = providers
+    this.#underWay = underWay
     this.#clock = clock
     this.#startedAt = clock.monotonic()
     const { provider, timeoutMs, signal } = request
@@ -50,19 +63,37 @@ class ModelCall {
     this.#wire = new Wire(open, clock, { timeoutMs, signal, answerBytesMax }, isOpenAi ? this.#takeText : undefined)
   }
 
-  async run(): Promise<ModelOutcome> {
-    try {
-      await this.#send()
-      // Not in a call of its own: this is where it waits most of its time, a thousand others beside it.
-      const response = await this.#wire.response()
-      await this.#read(response)
-    } catch (error) {
-      this.#error ??= { thrown: error }
-    }
+  /** In no call while it waits for its answer: thousands of them may be waiting. */
+  run(): Promise<ModelOutcome> {
+    this.#underWay.begin()
+    return new Promise((resolve) => {
+      this.#resolve = resolve
+      this.#send()
+        .then(() => this.#wire.read(this))
+        .catch((error: unknown) => this.#fail(error))
+    })
+  }
+
+  answered(response: Response): void {
+    this.#read(response)
+      .then(() => this.#end())
+      .catch((error: unknown) => this.#fail(error))
+  }
+
+  #fail(thrown: unknown): void {
+    this.#error ??= { thrown }
+    this.#end()
+  }
+
+  #end(): void {
+    this.#underWay.end()
     const seen = { tokens: this.#tokens ?? this.#wire.tokens, firstTokenMs: this.#firstTokenMs }
     const failure = this.#failure()
-    if (failure) return { ok: false, failure, ...seen }
-    return { ok: true, answer: { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }, ...seen }
+    if (failure) this.#resolve?.({ ok: false, failure, ...seen })
+    else {
+      const answer = { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }
+      this.#resolve?.({ ok: true, answer, ...seen })
+    }
   }
 
   async #send(): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type OutboundFailureCode,
   type OutboundOpen,
   type OutboundRequest,
+  type OutboundSink,
 } from '../domain/outbound-request.ts'
 import type { ProviderRequest } from './providers.ts'
 import { TextTap } from './text-tap.ts'
@@ -14,14 +15,14 @@ import { TextTap } from './text-tap.ts'
  * Sends the request of one call by `outbound`, and remembers what became of it, because what providers' code makes of a
  * failure is different in each.
  */
-export class Wire {
+export class Wire implements OutboundSink {
   readonly #open: OutboundOpen
   readonly #clock: Clock
   readonly #bounds: WireBounds
   readonly #onText: ((text: string) => void) | undefined
   #body: OutboundBody | undefined
   /** Until the provider's code has something to read. */
-  #respond: ((body: ReadableStream<Bytes>) => void) | undefined
+  #waiting: WireReader | undefined
   /** From then on. */
   #reader: ReadableStreamDefaultController<Bytes> | undefined
   /** Whether it has read all that came, and waits. */
@@ -81,25 +82,20 @@ export class Wire {
     this.#body = arriving
   }
 
-  /** What the provider's code is to read, as soon as there is something in it for its four streams, which take 11 KB. */
-  response(): Promise<Response> {
-    return new Promise((resolve) => {
-      this.#respond = (body) => {
-        this.#respond = undefined
-        resolve(new Response(body, { status: this.status ?? 200, headers: { 'content-type': this.#type } }))
-      }
-      this.#body?.each(this.#take).then(
-        () => this.#end(),
-        (error: OutboundError) => this.#end(error),
-      )
-    })
+  /**
+   * Has the answer read, as soon as there is something in it for the four streams of the provider's code, which take 11 KB. The
+   * reader is an object, and told once: here a call waits most of its time, a thousand others beside it.
+   */
+  read(reader: WireReader): void {
+    this.#waiting = reader
+    this.#body?.flow(this)
   }
 
-  #take = (part: Bytes): void => {
+  part(part: Bytes): void {
     if (this.finished) return
     const rest = this.#tap ? this.#tap.push(part) : part
     if (rest) {
-      this.#respond?.(this.#stream())
+      this.#respond()
       this.#isAsked = false
       this.#reader?.enqueue(rest)
     }
@@ -110,23 +106,32 @@ export class Wire {
     }
   }
 
-  #end(failure?: OutboundError): void {
+  ended(): void {
+    this.#closing?.cancel()
+    if (!this.finished) this.#finish()
+  }
+
+  failed(error: OutboundError): void {
     this.#closing?.cancel()
     if (this.finished) return
-    if (!failure) {
-      this.#finish()
-      return
-    }
-    this.failure = { code: failure.code, message: failure.message }
-    this.#respond?.(this.#stream())
-    if (this.#isAsked) this.#reader?.error(failure)
-    else this.#broken = failure
+    this.failure = { code: error.code, message: error.message }
+    this.#respond()
+    if (this.#isAsked) this.#reader?.error(error)
+    else this.#broken = error
   }
 
   #finish(): void {
     this.finished = true
-    this.#respond?.(this.#stream())
+    this.#respond()
     this.#reader?.close()
+  }
+
+  #respond(): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.answered(
+      new Response(this.#stream(), { status: this.status ?? 200, headers: { 'content-type': this.#type } }),
+    )
   }
 
   /** A stream that breaks forgets what was not read of it: that waits until the reader has all that came before. */
@@ -153,5 +158,7 @@ export class Wire {
 /** Between its last word and its end nothing is on the way but a few bytes. */
 const endingMsMax = 1_000
 
+/** Told that there is something of an answer to read. */
+type WireReader = { answered(response: Response): void }
 type Bytes = Uint8Array<ArrayBuffer>
 type WireBounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>

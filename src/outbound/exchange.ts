@@ -1,4 +1,4 @@
-import { type OutboundBody, OutboundError } from '../domain/outbound-request.ts'
+import { type OutboundBody, OutboundError, type OutboundSink } from '../domain/outbound-request.ts'
 import { type BodyReader, type BodySink, flow } from './body-reader.ts'
 import type { Place } from './bulkhead.ts'
 import type { Deadline } from './deadline.ts'
@@ -22,8 +22,7 @@ export class Exchange implements OutboundBody, BodySink {
   readonly #parts: ExchangeParts
   #bytes = 0
   #isOver = false
-  #onPart: ((part: Uint8Array<ArrayBuffer>) => void) | undefined
-  #reading: PromiseWithResolvers<void> | undefined
+  #sink: OutboundSink | undefined
 
   constructor(parts: ExchangeParts) {
     const { deadline } = parts
@@ -37,14 +36,14 @@ export class Exchange implements OutboundBody, BodySink {
     }
   }
 
-  each(onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+  flow(sink: OutboundSink): void {
     const { deadline, body } = this.#parts
-    if (deadline.reason) return Promise.reject(deadline.reason)
-    this.#onPart = onPart
-    this.#reading = Promise.withResolvers()
-    const { promise } = this.#reading
+    if (deadline.reason) {
+      sink.failed(deadline.reason)
+      return
+    }
+    this.#sink = sink
     flow(body, this)
-    return promise
   }
 
   part(part: Uint8Array<ArrayBuffer>): void {
@@ -54,7 +53,7 @@ export class Exchange implements OutboundBody, BodySink {
     if (this.#bytes > answerBytesMax) {
       const message = `The answer of ${named.name} has more than the ${answerBytesMax} bytes that are read of one`
       this.close(new OutboundError('RESPONSE_TOO_LARGE', message))
-    } else this.#onPart?.(part)
+    } else this.#sink?.part(part)
   }
 
   ended(): void {
@@ -88,9 +87,9 @@ export class Exchange implements OutboundBody, BodySink {
   }
 
   #settle(reason?: OutboundError): void {
-    if (reason) this.#reading?.reject(reason)
-    else this.#reading?.resolve()
-    this.#reading = undefined
-    this.#onPart = undefined
+    const sink = this.#sink
+    this.#sink = undefined
+    if (reason) sink?.failed(reason)
+    else sink?.ended()
   }
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import {
+  type OutboundBody,
   OutboundError,
   type OutboundFailure,
   type OutboundFetch,
@@ -85,13 +86,11 @@ class Requests {
     const begun = await this.#begin(request, this.#connector.open)
     if (!begun.ok) return begun
     const { status, headers, url, body } = begun.answer
-    const parts: Uint8Array<ArrayBuffer>[] = []
     try {
-      await body.each((part) => parts.push(part))
+      return { ok: true, answer: { status, headers, url, body: joined(await partsOf(body)) } }
     } catch (error) {
       return { ...failed(error), status, headers }
     }
-    return { ok: true, answer: { status, headers, url, body: joined(parts) } }
   }
 
   open(request: OutboundStreamRequest): ReturnType<OutboundOpen> {
@@ -194,6 +193,13 @@ function failed(error: unknown): OutboundFailure {
 function tooManyRedirects(allowed: number, target: Target): OutboundError {
   const message = `${target.name} redirects again after the ${allowed} redirects that are followed`
   return new OutboundError('TOO_MANY_REDIRECTS', message)
+}
+
+function partsOf(body: OutboundBody): Promise<Uint8Array<ArrayBuffer>[]> {
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array<ArrayBuffer>[] = []
+    body.flow({ part: (part) => parts.push(part), ended: () => resolve(parts), failed: reject })
+  })
 }
 
 function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {

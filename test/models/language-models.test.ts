@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/domain/clock.ts'
 import type { OutboundBody, OutboundOpen } from '../../src/domain/outbound-request.ts'
 import { createLanguageModels } from '../../src/models/language-models.ts'
-import { outboundOf, RawPeer } from '../outbound/peers.ts'
+import { eachOf, outboundOf, RawPeer } from '../outbound/peers.ts'
 
 /** Gives all that comes of a body in the moment in which it ends. */
 function inOneMoment(open: OutboundOpen): OutboundOpen {
@@ -10,11 +10,15 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
     const outcome = await open(request)
     if (!outcome.ok) return outcome
     const { body, ...head } = outcome.answer
-    const each: OutboundBody['each'] = async (onPart) => {
+    const flow: OutboundBody['flow'] = (sink) => {
       const parts: Uint8Array<ArrayBuffer>[] = []
-      await body.each((part) => parts.push(part)).finally(() => parts.forEach(onPart))
+      eachOf(body, (part) => parts.push(part))
+        .finally(() => {
+          for (const part of parts) sink.part(part)
+        })
+        .then(() => sink.ended(), sink.failed.bind(sink))
     }
-    return { ok: true, answer: { ...head, body: { each, close: () => body.close() } } }
+    return { ok: true, answer: { ...head, body: { flow, close: () => body.close() } } }
   }
 }
 

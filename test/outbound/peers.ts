@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { OutboundRequest } from '../../src/domain/outbound-request.ts'
+import type { OutboundBody, OutboundRequest } from '../../src/domain/outbound-request.ts'
 import { type AllowList, parseAllowList } from '../../src/outbound/addresses.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/fetch.ts'
 
@@ -52,6 +52,11 @@ export class RawPeer implements Disposable {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
   }
+}
+
+/** Reads a body to its end. Rejects with why there is none. */
+export function eachOf(body: OutboundBody, onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+  return new Promise((resolve, reject) => body.flow({ part: onPart, ended: resolve, failed: reject }))
 }
 
 /** A peer that answers every request with the same bytes. */

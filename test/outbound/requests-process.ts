@@ -1,7 +1,7 @@
 import type { OutboundOutcome, OutboundStreamRequest } from '../../src/domain/outbound-request.ts'
 import type { Concurrency } from '../../src/outbound/bulkhead.ts'
 import { Poster } from '../../src/outbound/post.ts'
-import { allowList, outboundOf, requestTo } from './peers.ts'
+import { allowList, eachOf, outboundOf, requestTo } from './peers.ts'
 
 /** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
 export type Job = {
@@ -32,7 +32,7 @@ if (import.meta.main) {
     if (!outcome.ok) return outcome
     const { status, headers, url, body } = outcome.answer
     const parts: Uint8Array[] = []
-    await body.each((part) => parts.push(part))
+    await eachOf(body, (part) => parts.push(part))
     return { ok: true, answer: { status, headers, url, body: Buffer.concat(parts) } }
   }
   const told: Told[] = []

@@ -3,7 +3,7 @@ import type { OutboundStream, OutboundStreamRequest } from '../../src/domain/out
 import type { Outbound } from '../../src/outbound/fetch.ts'
 import { ManualClock } from '../clock.ts'
 import { brokenAnswers } from './broken-answers.ts'
-import { answering, hanging, httpPeer, outboundOf, RawPeer, requestTo, until } from './peers.ts'
+import { answering, eachOf, hanging, httpPeer, outboundOf, RawPeer, requestTo, until } from './peers.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
@@ -15,7 +15,7 @@ describe('a body that is read as it arrives', () => {
   async function read({ body }: OutboundStream): Promise<string> {
     let text = ''
     try {
-      await body.each((part) => {
+      await eachOf(body, (part) => {
         text += textOf(part)
       })
     } catch (error) {
@@ -72,7 +72,7 @@ describe('a body that is read as it arrives', () => {
     using outbound = outboundOf(['loopback'])
     const answer = await open(outbound, peer.url)
     const first = Promise.withResolvers<string>()
-    const reading = answer.body.each((part) => first.resolve(textOf(part)))
+    const reading = eachOf(answer.body, (part) => first.resolve(textOf(part)))
     expect(await first.promise).toBe('first')
     answer.body.close()
     await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' })
