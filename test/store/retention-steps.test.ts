@@ -253,6 +253,32 @@ describe('by size', () => {
     here.connection.close()
   })
 
+  test('no more pages are given back at once than a step may', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    fill(here, 1_000)
+    const pages = () => here.connection.get<{ page_count: number }>('PRAGMA page_count')!.page_count
+    /** By how many pages a step that deletes nothing makes the file smaller, at most. */
+    const given = (pagesMax: number) => {
+      let most = 0
+      for (let n = 0; n < 20; n += 1) {
+        const before = pages()
+        const bounds = { before: 0, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 0, pagesMax }
+        here.connection.write(() => retainLogs(here.connection, bounds, () => 0))
+        most = Math.max(most, before - pages())
+      }
+      return most
+    }
+    while (here.connection.get<{ freelist_count: number }>('PRAGMA freelist_count')!.freelist_count < 1_200)
+      here.step(0, 1)
+    here.connection.write(() => here.connection.run('DELETE FROM log_chunks'))
+    // One more where the end of the file has a page that says what the others are.
+    expect(given(1)).toBeWithin(1, 3)
+    expect(given(7)).toBeWithin(4, 6)
+    expect(given(32)).toBeWithin(32, 34)
+    here.connection.close()
+  })
+
   test('a limit that cannot be kept takes every entry and then rests', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)

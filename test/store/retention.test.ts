@@ -111,9 +111,42 @@ describe('retention', () => {
     expect(await settle(0.3)).toEqual({ workMs: near(0.7), pauseMs: near(16) })
     expect(await settle(0.9)).toEqual({ workMs: near(0.45), pauseMs: near(21.6) })
     expect(await settle(12)).toEqual({ workMs: near(6), pauseMs: near(288) })
-    expect(await settle(100)).toEqual({ workMs: near(10), pauseMs: near(1760) })
     expect(await settle(0)).toEqual({ workMs: near(1), pauseMs: near(16) })
-    expect(retention.counters.heldMsMax).toBeGreaterThan(109)
+    expect(retention.counters.heldMsMax).toBeGreaterThan(17)
+  })
+
+  test('halves the bounds of a step after each that took far too long, and doubles them after many that did not', async () => {
+    const asked: { workMs: number; pagesMax: number | undefined }[] = []
+    let heldMs = 15
+    begin({
+      store: {
+        retain: async ({ workMs, pagesMax }) => {
+          asked.push({ workMs, pagesMax })
+          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs, heldTo: 0, done: false }
+        },
+      },
+    })
+    const take = async (steps: number, eachMs: number) => {
+      heldMs = eachMs
+      asked.length = 0
+      for (let n = 0; n < steps; n += 1) {
+        clock.advance(clock.nextInMs!)
+        await clock.whenPending()
+      }
+      return asked.map(({ pagesMax }) => pagesMax)
+    }
+    // Steps that are worth their commit, as long as they may be.
+    expect(new Set(await take(100, 19))).toEqual(new Set([32]))
+    expect(asked.at(-1)!.workMs).toBeGreaterThan(6)
+    expect(await take(7, 77)).toEqual([32, 16, 8, 4, 2, 1, 1])
+    expect(asked.at(-1)!.workMs).toBe(0.4)
+    // A long one amid short ones is one too many.
+    expect(await take(31, 1)).toEqual(Array.from({ length: 31 }, () => 1))
+    await take(1, 77)
+    const after = await take(200, 15)
+    expect(after.slice(0, 32)).toEqual(Array.from({ length: 32 }, () => 1))
+    expect(after.filter((pages, index) => pages !== after[index - 1])).toEqual([1, 2, 4, 8, 16, 32])
+    expect(after.lastIndexOf(16)).toBeGreaterThan(150)
   })
 
   test('tries again after a failure, and tells of it', async () => {

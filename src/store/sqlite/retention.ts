@@ -62,8 +62,9 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
       writes += pagesPerTurns
     } else if (pages.free > freePagesKept) {
       // Each step of this statement gives one page back, so it has to be stepped to its end.
-      sql.all(shrink)
-      writes += shrinkPages * pagesPerMove
+      const { statement, pages: given } = shrinking(bounds.pagesMax ?? shrinkPages)
+      sql.all(statement)
+      writes += given * pagesPerMove
     } else {
       done = true
     }
@@ -91,7 +92,15 @@ const freePagesKept = 1_024
 /** Beyond these, pages are given back before more become free. */
 const freePagesMax = freePagesKept + 256
 const shrinkPages = 32
-const shrink = `PRAGMA incremental_vacuum(${shrinkPages})`
+/** Statements are kept, so there are few: for 32 pages, 16, and so on. */
+const shrinks = Array.from({ length: 6 }, (_, halvings) => {
+  const pages = shrinkPages / 2 ** halvings
+  return { pages, statement: `PRAGMA incremental_vacuum(${pages})` }
+})
+
+function shrinking(pagesMax: number): { pages: number; statement: string } {
+  return shrinks.find(({ pages }) => pages <= pagesMax) ?? shrinks.at(-1)!
+}
 
 // Pages that a commit writes for each of these, by measurement, rounded up.
 const pagesPerRange = 1.5
