@@ -5,11 +5,14 @@ import type { CheckJson } from '../domain/model-call.ts'
 export const checkJson: CheckJson = async (schema, value) => {
   const { Validator } = await import('@cfworker/json-schema')
   try {
-    const { valid, errors } = new Validator(schema, '2020-12', false).validate(value)
+    // Up to the first fault: a property that does not fit would be counted among the additional ones as well.
+    const { valid, errors } = new Validator(schema, '2020-12', true).validate(value)
     if (valid) return undefined
     // The last one is the innermost: those before only say that something inside them is wrong.
     const inner = errors.at(-1)
-    return inner ? `${inner.instanceLocation.replace(/^#\/?/, '') || 'the value'}: ${inner.error}` : 'it does not fit'
+    if (!inner) return 'it does not fit'
+    const place = inner.instanceLocation.replace(/^#\/?/, '') || 'the value'
+    return `${place}: ${inner.keyword === 'false' ? 'the schema does not allow it' : inner.error.replace(/\.$/, '')}`
   } catch (error) {
     return `the schema cannot be used: ${messageOf(error)}`
   }
