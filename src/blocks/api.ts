@@ -144,7 +144,7 @@ function spanAttempt(number: number, startTime: number, durationMs: number, answ
 /** Only a JSON body that is sent is a JSON template: any other is text, and an empty one stands for none. */
 function modeOfBody({ method = 'GET', bodyType = 'json', body }: Readonly<Record<string, unknown>>) {
   const empty = typeof body === 'string' && body.trim() === ''
-  return bodyType === 'json' && hasBody(String(method)) && !empty ? 'json' : 'template'
+  return bodyType === 'json' && typeof method === 'string' && hasBody(method) && !empty ? 'json' : 'template'
 }
 
 function check(params: Readonly<Record<string, unknown>>): ParameterFinding[] {

@@ -80,12 +80,17 @@ function fillEdges(value: unknown): unknown {
   return value.map((edge: unknown) => {
     if (!isObject(edge) || typeof edge['id'] === 'string') return edge
     const { source, sourceHandle, target } = edge as Partial<Edge>
-    const wanted = `${source}:${sourceHandle ?? 'source'}-${target}`
+    const wanted = `${wordOf(source)}:${wordOf(sourceHandle ?? 'source')}-${wordOf(target)}`
     let id = wanted
     for (let copy = 2; taken.has(id); copy++) id = `${wanted}-${copy}`
     taken.add(id)
     return { ...edge, id }
   })
+}
+
+/** An object with a member `toString` has no text, and JavaScript throws where it looks for one. */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** `/a//b/` → `a/b`; no folder at all → undefined. */

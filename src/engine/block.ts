@@ -95,7 +95,11 @@ export function portLeftBy({ branches }: BlockDefinition, outputs: Outputs): str
 
 /** The ids in a list of branches, as it may stand in a document. */
 export function idsOf(entries: unknown): string[] {
-  return Array.isArray(entries) ? entries.map((entry: { id?: unknown } | null) => String(entry?.id)) : []
+  if (!Array.isArray(entries)) return []
+  return entries.map((entry: { id?: unknown } | null) => {
+    const id = entry?.id
+    return typeof id === 'object' || id === undefined ? '' : String(id)
+  })
 }
 
 /**

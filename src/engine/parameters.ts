@@ -142,7 +142,7 @@ function compileTools(raw: unknown, context: ParameterContext): Compiled {
   const { node } = place
   const entries = raw.map((entry: unknown, index) => {
     const { params, ...rest } = (entry ?? {}) as { type?: unknown; params?: unknown }
-    const definition = node.definition.toolBlocks?.[String(rest.type)]
+    const definition = typeof rest.type === 'string' ? node.definition.toolBlocks?.[rest.type] : undefined
     const path = `${place.path}.${index}`
     const get = getterOf(compileValue(rest, (segment) => binder.bind(segment, { ...place, path })))
     if (!definition) return { get, filler: undefined }

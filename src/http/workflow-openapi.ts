@@ -63,7 +63,8 @@ function inputSchema(format: readonly InputField[]): Json {
 function fieldSchema(field: InputField): Json {
   const sample = sampleOf(field)
   return {
-    ...fieldSchemas[field.type],
+    // A draft may have anything there.
+    ...(typeof field.type === 'string' ? fieldSchemas[field.type] : {}),
     ...(field.description ? { description: field.description } : {}),
     ...(sample === undefined ? {} : { examples: [sample] }),
   }

@@ -229,6 +229,43 @@ describe('malformed requests', () => {
   }, 120_000)
 })
 
+/** JavaScript finds no text for it: `String` throws. */
+const textless = { toString: 1 }
+
+/** The document with such a value in the place of each of its values, one at a time. */
+function* withTextless(value: unknown): Generator<unknown> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, member] of Object.entries(value)) {
+    for (const changed of [textless, ...withTextless(member)]) {
+      yield Array.isArray(value) ? value.with(Number(name), changed) : { ...value, [name]: changed }
+    }
+  }
+}
+
+test.each(['stock-check', 'patient-order', 'ask', 'receive-webhook', 'weekday-mornings', 'chat'])(
+  'a value without a text, anywhere in %s.json, is the document’s fault and not the service’s',
+  async (sample) => {
+    const document = await Bun.file(new URL(`../../samples/${sample}.json`, import.meta.url)).json()
+    for (const [index, changed] of [...withTextless(document)].entries()) {
+      const name = (changed as { name: unknown }).name
+      const body = { ...(changed as object), name: name === textless ? name : `${sample} ${index}`, id: undefined }
+      const saved = await world.call('POST', '/api/workflows', { body })
+      expect(saved.status, `${JSON.stringify(body)} → ${saved.text.slice(0, 200)}`).toBeOneOf([201, 400])
+      if (saved.status !== 201) continue
+      const path = `/api/workflows/${saved.json.id}`
+      for (const [method, what] of [
+        ['POST', 'deploy'],
+        ['GET', 'openapi.json'],
+      ] as const) {
+        const answer = await world.call(method, `${path}/${what}`)
+        expect(answer.status, `${what} of ${JSON.stringify(body)} → ${answer.text.slice(0, 200)}`).toBeLessThan(500)
+      }
+      await world.call('DELETE', path)
+    }
+  },
+  120_000,
+)
+
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
