@@ -127,6 +127,8 @@ describe('the list of workflows', () => {
     await choose('Order <i>2</i>', 'Delete')
     await page.getByRole('dialog').getByText('Version 1 of it is live').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    // What lies under a dialog is as good as gone for readers: the list says nothing until then.
+    await page.getByText('Order <i>2</i> was deleted.').waitFor()
     await page.getByRole('link', { name: 'Order <i>2</i>', exact: true }).waitFor({ state: 'detached' })
     expect((await call(endpoint, apiKey, 'POST', {})).status).toBe(404)
     await page.getByRole('button', { name: 'More', exact: true }).click()
