@@ -1,9 +1,10 @@
 import { type Cost, type ModelUsage, noCost } from '../domain/cost.ts'
 import { folderOf, type RunFile } from '../domain/file.ts'
-import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
+import type { IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
+import { SpanPieces } from './span-pieces.ts'
 
 /** Makes the row of a run that ended. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
@@ -16,7 +17,7 @@ export type Fold = (record: RunRecord, sequence: number) => LogRow
  * tell that it is one. Member names, ids, types and numbers of our own are left as they are, whatever a secret says.
  */
 export function createFold(): Fold {
-  const iso = createIsoTime()
+  const pieces = new SpanPieces()
   return (record, sequence) => {
     const { failure, secrets } = record
     const texts = new Texts(record.output, secrets)
@@ -39,7 +40,7 @@ export function createFold(): Fold {
       cost: isFree(cost) ? null : JSON.stringify(cost),
       rawOutput: record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
       finalOutput,
-      traceSpans: `[${spanText(record.root, texts, iso)}]`,
+      traceSpans: `[${spanText(record.root, texts, pieces)}]`,
       ...(record.files ? { files: filesOf(record, record.files) } : undefined),
     }
   }
@@ -104,26 +105,45 @@ function quoted(text: string | null): string {
 }
 
 /** A span as it goes on the wire, with these spans below it. */
-export function spanText(span: Span, texts: Texts, iso: IsoTime, children: readonly Span[] = span.children): string {
+export function spanText(
+  span: Span,
+  texts: Texts,
+  pieces: SpanPieces,
+  children: readonly Span[] = span.children,
+): string {
   let text =
-    `{"id":${quoted(span.id)},"name":${texts.string(span.name)},"type":${quoted(span.type)},` +
-    `"blockId":${quoted(span.blockId)},"status":"${span.status}","startTime":"${iso(span.startTime)}",` +
-    `"endTime":"${iso(span.endTime)}","duration":${numberText(span.durationMs)},` +
-    `"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
+    `{"id":${quoted(span.id)},${headText(span, texts, pieces)}"${span.status}",${pieces.times(span)},` +
+    `"duration":${numberText(span.durationMs)},"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
   if (span.error !== null) {
     text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${texts.string(span.error.message)}}`
   }
   if (span.attempts !== null)
-    text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, iso)).join(',')}]`
+    text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, pieces.iso)).join(',')}]`
   if (span.usage !== undefined) text += usageText(span.usage, texts)
   if (span.reused) text += ',"reused":true'
   text += ',"children":['
   let separator = ''
   for (const child of children) {
-    text += separator + spanText(child, texts, iso)
+    text += separator + spanText(child, texts, pieces)
     separator = ','
   }
   return `${text}]}`
+}
+
+/** Which block it is, up to its status. */
+function headText(span: Span, texts: Texts, pieces: SpanPieces): string {
+  const { name, type, blockId } = span
+  const make = () => [
+    '"name":',
+    texts.string(name),
+    ',"type":',
+    quoted(type),
+    ',"blockId":',
+    quoted(blockId),
+    ',"status":',
+  ]
+  // What is hidden in one workspace is not in another.
+  return texts.hidesNothing ? pieces.head(span, make) : make().join('')
 }
 
 function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: Texts): string {
@@ -168,6 +188,10 @@ export class Texts {
     this.#valueBytesMax = valueBytesMax
     this.#output = output
     this.#outputText = this.#written(output)
+  }
+
+  get hidesNothing(): boolean {
+    return this.#secrets === undefined
   }
 
   string(value: string): string {

@@ -1,11 +1,11 @@
 import type { Cost } from '../domain/cost.ts'
-import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import type { LivePlace } from '../domain/live-event.ts'
 import { isOpen, type RunFailure, type Span } from '../domain/log.ts'
 import { redactText } from '../domain/redaction.ts'
 import type { RunInSight } from '../domain/run-observer.ts'
 import { blockSpans, bodyTypes } from '../domain/trace.ts'
 import { spanText, Texts } from './batch.ts'
+import { SpanPieces } from './span-pieces.ts'
 
 /** What a run is known by to those who watch it. */
 export type LiveFacts = Omit<RunInSight, 'root'>
@@ -23,7 +23,7 @@ export type LiveEnding = {
 export class LiveTexts {
   readonly #facts: LiveFacts
   readonly #texts: Texts
-  readonly #iso: IsoTime = createIsoTime()
+  readonly #pieces = new SpanPieces()
 
   constructor(facts: LiveFacts) {
     this.#facts = facts
@@ -37,13 +37,13 @@ export class LiveTexts {
       executionId,
       workflowId,
       trigger,
-      startedAt: this.#iso(startedAt),
+      startedAt: this.#pieces.iso(startedAt),
       earlier,
     })
   }
 
   blockStarted({ id, name, type, blockId, startTime }: Span, place: LivePlace): string {
-    const span = `{"id":"${id}","name":${this.#texts.string(name)},"type":${JSON.stringify(type)},"blockId":${JSON.stringify(blockId)},"startTime":"${this.#iso(startTime)}"}`
+    const span = `{"id":"${id}","name":${this.#texts.string(name)},"type":${JSON.stringify(type)},"blockId":${JSON.stringify(blockId)},"startTime":"${this.#pieces.iso(startTime)}"}`
     return `{"event":"block.started","span":${span},${placeText(place)}}`
   }
 
@@ -54,7 +54,7 @@ export class LiveTexts {
 
   blockEnded(span: Span, place: LivePlace): string {
     const children = bodyTypes.has(span.type) ? [] : span.children
-    return `{"event":"block.ended","span":${spanText(span, this.#texts, this.#iso, children)},${placeText(place)}}`
+    return `{"event":"block.ended","span":${spanText(span, this.#texts, this.#pieces, children)},${placeText(place)}}`
   }
 
   runEnded({ failure, output, cost, endedAt, durationMs }: LiveEnding): string {
@@ -63,7 +63,7 @@ export class LiveTexts {
       event: 'run.ended',
       executionId,
       status: statusOf(failure),
-      endedAt: this.#iso(endedAt),
+      endedAt: this.#pieces.iso(endedAt),
       duration: durationMs,
       cost,
       error: failure && { ...failure, message: redactText(failure.message, secrets) },

@@ -190,6 +190,24 @@ test('a value that is no JSON does not lose the run', () => {
   expect(root.output.preview).toContain('cannot be written as JSON: no')
 })
 
+test('what a span shares with those before it is taken from none that only looks like it', () => {
+  const one = { blockId: 'b1', name: 'Fetch', type: 'api', startTime: 1_000, endTime: 2_000 }
+  const unlike: Partial<Span>[] = [
+    {},
+    { name: 'Fetch again' },
+    { type: 'function' },
+    { blockId: null, name: 'b1' },
+    { endTime: 2_001 },
+    { startTime: 1_001 },
+    { status: 'error' },
+    {},
+  ]
+  for (const changes of unlike) {
+    const record = runRecord({ root: span({ ...one, ...changes }) })
+    expect(spansOf(record)).toEqual([wireSpan(record.root)])
+  }
+})
+
 describe('secrets', () => {
   const secrets = createRedactor([
     { name: 'TOKEN', value: 'hunter22"' },

@@ -1,0 +1,41 @@
+import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
+import type { Span } from '../domain/log.ts'
+
+/**
+ * Texts that spans share with those before them: the same blocks run again and again, and most times are of one millisecond.
+ * Each is joined to one piece. Written out it would be ten, which have to be put together anew for every row, where it leaves
+ * the thread: that took longer than making the row.
+ */
+export class SpanPieces {
+  readonly iso: IsoTime = createIsoTime()
+  readonly #heads = new Map<string, Head>()
+  #startTime = Number.NaN
+  #endTime = Number.NaN
+  #times = ''
+
+  /** `text` as it was made for a span of the same block, else as `make` makes it now. */
+  head({ name, type, blockId }: Span, make: () => readonly string[]): string {
+    const key = blockId ?? name
+    const known = this.#heads.get(key)
+    if (known && known.name === name && known.type === type && known.blockId === blockId) return known.text
+    if (this.#heads.size >= headsMax) this.#heads.clear()
+    const text = make().join('')
+    this.#heads.set(key, { name, type, blockId, text })
+    return text
+  }
+
+  /** When a span began and ended, as two members. */
+  times({ startTime, endTime }: Span): string {
+    if (startTime !== this.#startTime || endTime !== this.#endTime) {
+      this.#startTime = startTime
+      this.#endTime = endTime
+      this.#times = ['"startTime":"', this.iso(startTime), '","endTime":"', this.iso(endTime), '"'].join('')
+    }
+    return this.#times
+  }
+}
+
+type Head = Pick<Span, 'name' | 'type' | 'blockId'> & { text: string }
+
+/** Names and ids that users chose: some 100 kB at most. */
+const headsMax = 1_000
