@@ -37,7 +37,11 @@ export class AgentTools {
   }
 
   /** Never throws: what goes wrong is told to the model. */
-  async call(asked: ModelToolCall): Promise<ToolOutcome> {
+  callAll(asked: readonly ModelToolCall[]): Promise<ToolOutcome[]> {
+    return Promise.all(asked.map((call) => this.#call(call)))
+  }
+
+  async #call(asked: ModelToolCall): Promise<ToolOutcome> {
     const { clock } = this.#context
     const part = this.#context.part(asked.name, 'tool')
     const startedAt = clock.monotonic()

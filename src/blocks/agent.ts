@@ -14,6 +14,7 @@ import {
   type BlockErrorData,
   type BlockResult,
   defineBlock,
+  type Outputs,
   type ParameterFinding,
   type WorkflowFacts,
 } from '../engine/block.ts'
@@ -99,18 +100,19 @@ export const agent = defineBlock({
 
 async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
   const work: Work = { toolCalls: [], tokens: noTokens, cost: { input: 0, output: 0, total: 0 } }
-  const outputs = (content: unknown, error: BlockErrorData | null) => {
-    return { content, model: params.model, ...work, error }
-  }
   try {
     const answer = await converse(params, context, work)
     const content = params.responseFormat ? await structured(answer, params.responseFormat, context) : answer.text
-    return { outputs: outputs(content, null) }
+    return { outputs: outputsOf(params, work, content, null) }
   } catch (thrown) {
     if (!(thrown instanceof BlockError)) throw thrown
     const error = { code: thrown.code, message: thrown.message, ...attemptsOf(thrown) }
-    return { outputs: outputs(null, error), error }
+    return { outputs: outputsOf(params, work, null, error), error }
   }
+}
+
+function outputsOf({ model }: Parameters, work: Work, content: unknown, error: BlockErrorData | null): Outputs {
+  return { content, model, ...work, error }
 }
 
 type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
@@ -120,8 +122,9 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
   const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
   for (let step = 1; step <= params.maxSteps; step += 1) {
-    const question = { params, messages: [...messages], tools: tools.told, responseSchema: params.responseFormat }
-    const turn = await askModel({ ...question, onText: (text) => context.chunk(text) }, context)
+    const { responseFormat: responseSchema } = params
+    const question = { params, messages: [...messages], tools: tools.told, responseSchema, streams: true }
+    const turn = await askModel(question, context)
     work.tokens = addTokens(work.tokens, turn.tokens)
     work.cost = addCallCost(work.cost, turn.cost)
     if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message, turn.error)
@@ -133,7 +136,7 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
     // A last answer that asks for tools has nobody left to read what they give.
     if (step === params.maxSteps) break
     messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls })
-    const outcomes = await Promise.all(answer.toolCalls.map((call) => tools.call(call)))
+    const outcomes = await tools.callAll(answer.toolCalls)
     for (const [index, { call, text, failed }] of outcomes.entries()) {
       work.toolCalls.push(call)
       messages.push({ role: 'tool', call: answer.toolCalls[index]!, content: text, failed })

@@ -9,9 +9,9 @@ import {
   priceTokens,
   type Tokens,
 } from '../domain/cost.ts'
-import type { SpanAttempt } from '../domain/log.ts'
+import type { SpanAttempt, SpanNotes } from '../domain/log.ts'
 import type { ModelAnswer, ModelFailure, ModelMessage, ModelOutcome, ModelTool } from '../domain/model-call.ts'
-import type { BlockContext, BlockErrorData } from '../engine/block.ts'
+import type { BlockContext, BlockErrorData, PartContext } from '../engine/block.ts'
 import { type ModelParameters, selectionOf } from './model-parameters.ts'
 
 export type Question = {
@@ -19,8 +19,8 @@ export type Question = {
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
   responseSchema?: Record<string, unknown> | undefined
-  /** Where the text goes as it is generated: from the first piece on, the question is not asked again. */
-  onText?: (text: string) => void
+  /** Whether the text is told as it is generated: from the first piece on, the question is not asked again. */
+  streams?: boolean
 }
 
 export type Turn = { tokens: Tokens; cost: CallCost } & (
@@ -29,67 +29,100 @@ export type Turn = { tokens: Tokens; cost: CallCost } & (
 )
 
 /** Asks a model one question, again where that may help, in a span of its own; what it costs is counted. */
-export async function askModel(question: Question, context: BlockContext): Promise<Turn> {
-  const { params, messages, tools } = question
-  const part = context.part(params.model, 'model')
-  const attempts: SpanAttempt[] = []
-  let usage = noUsage(params.model)
-  const outcome = await answerOf(question, context, attempts, async (each) => {
-    usage = await counted(usage, each, context)
-  })
-  const { tokens, cost } = usage
-  const input = { messages, ...(tools.length > 0 ? { tools: tools.map(({ name }) => name) } : {}) }
-  if (outcome.ok) {
-    const { text, toolCalls, finish } = outcome.answer
-    const calls = toolCalls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given }))
-    part.end({ input, output: { content: text, toolCalls: calls, finish }, attempts, usage })
-    return { ok: true, answer: outcome.answer, tokens, cost }
-  }
-  const { code, message } = outcome.failure
-  const status = context.signal.aborted ? 'cancelled' : 'error'
-  part.end({ input, status, error: { code, message }, attempts, usage })
-  return { ok: false, error: { code, message, attempts: attempts.length }, tokens, cost }
+export function askModel(question: Question, context: BlockContext): Promise<Turn> {
+  return new ModelTurn(question, context).run()
 }
 
-async function answerOf(
-  question: Question,
-  context: BlockContext,
-  attempts: SpanAttempt[],
-  count: (outcome: ModelOutcome) => Promise<void>,
-): Promise<ModelOutcome> {
-  const { params, messages, tools, responseSchema, onText } = question
-  const { clock, signal } = context
-  for (;;) {
-    const startTime = clock.now()
-    const startedAt = clock.monotonic()
-    let isStreamed = false
-    const outcome = await context.models.call({
+/** An object, and one call that waits for the model: thousands of these may be waiting. */
+class ModelTurn {
+  readonly #question: Question
+  readonly #context: BlockContext
+  readonly #part: PartContext
+  readonly #attempts: SpanAttempt[] = []
+  #usage: ModelUsage
+  /** Whether a piece of the text has left: then the question is not asked again. */
+  #isStreamed = false
+
+  constructor(question: Question, context: BlockContext) {
+    this.#question = question
+    this.#context = context
+    this.#part = context.part(question.params.model, 'model')
+    this.#usage = noUsage(question.params.model)
+  }
+
+  async run(): Promise<Turn> {
+    const { clock } = this.#context
+    for (;;) {
+      const startTime = clock.now()
+      const startedAt = clock.monotonic()
+      const outcome = await this.#ask()
+      this.#usage = await counted(this.#usage, outcome, this.#context)
+      const failure = outcome.ok ? undefined : outcome.failure
+      const durationMs = clock.monotonic() - startedAt
+      this.#attempts.push(spanAttempt(this.#attempts.length + 1, startTime, durationMs, failure))
+      if (outcome.ok) return this.#answered(outcome.answer)
+      const last = await this.#pause(outcome.failure)
+      if (last) return this.#failed(last)
+    }
+  }
+
+  #ask(): Promise<ModelOutcome> {
+    const { params, messages, tools, responseSchema } = this.#question
+    return this.#context.models.call({
       ...selectionOf(params),
       messages,
       tools,
       ...(responseSchema ? { responseSchema } : {}),
-      signal,
-      onText(text) {
-        if (!onText) return
-        isStreamed = true
-        onText(text)
-      },
+      signal: this.#context.signal,
+      onText: (text) => this.#take(text),
     })
-    await count(outcome)
-    const failure = outcome.ok ? undefined : outcome.failure
-    attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, failure))
-    if (!failure?.mayPass || isStreamed || signal.aborted || attempts.length > params.retries) return outcome
+  }
+
+  #take(text: string): void {
+    if (!this.#question.streams) return
+    this.#isStreamed = true
+    this.#context.chunk(text)
+  }
+
+  /** Waits until the question may be asked again. Resolves with the failure when it is not to be. */
+  async #pause(failure: ModelFailure): Promise<ModelFailure | undefined> {
+    const { clock, signal } = this.#context
+    const attempts = this.#attempts.length
+    if (!failure.mayPass || this.#isStreamed || signal.aborted || attempts > this.#question.params.retries)
+      return failure
     const asked = retryAfterMs(failure.retryAfter, clock.now())
-    const delayMs = delayWithRetryAfter(backoffMs(attempts.length, context.random()), asked)
+    const delayMs = delayWithRetryAfter(backoffMs(attempts, this.#context.random()), asked)
     if (delayMs === undefined) {
       const wait = `it asks to wait ${Math.ceil(asked! / 1000)} s, which is longer than this block waits`
-      return { ...outcome, ok: false, failure: { ...failure, message: `${failure.message}; ${wait}` } }
+      return { ...failure, message: `${failure.message}; ${wait}` }
     }
     try {
       await sleep(clock, delayMs, signal)
+      return undefined
     } catch {
-      return outcome
+      return failure
     }
+  }
+
+  #answered(answer: ModelAnswer): Turn {
+    const { text, toolCalls, finish } = answer
+    const calls = toolCalls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given }))
+    this.#end({ output: { content: text, toolCalls: calls, finish } })
+    const { tokens, cost } = this.#usage
+    return { ok: true, answer, tokens, cost }
+  }
+
+  #failed({ code, message }: ModelFailure): Turn {
+    const status = this.#context.signal.aborted ? 'cancelled' : 'error'
+    this.#end({ status, error: { code, message } })
+    const { tokens, cost } = this.#usage
+    return { ok: false, error: { code, message, attempts: this.#attempts.length }, tokens, cost }
+  }
+
+  #end(notes: SpanNotes): void {
+    const { messages, tools } = this.#question
+    const input = { messages, ...(tools.length > 0 ? { tools: tools.map(({ name }) => name) } : {}) }
+    this.#part.end({ input, ...notes, attempts: this.#attempts, usage: this.#usage })
   }
 }
 
