@@ -162,7 +162,7 @@ describe('webhooks', () => {
 
   /**
    * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of
-   * failed ones ended, `untried` when those ended of which nothing was attempted.
+   * failed ones ended, `untried` when those ended that owe to two and of which nothing was attempted.
    */
   const withWebhook = async (
     folder: string,
@@ -189,10 +189,11 @@ describe('webhooks', () => {
       await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
       await store.endAttempts([endedAttempt({ sequence, subscription }, outcome)])
     }
+    const owedToTwo = { ...owed, deliveries: [...owed.deliveries, { subscription: subscription + 1, include: 0 }] }
     for (const [index, endedAt] of untried.entries()) {
       const row = logRow({ workspaceId, workflowId }, sequenceAt(now) + runs.length + index, {
         endedAt,
-        webhooks: owed,
+        webhooks: owedToTwo,
       })
       await store.append([logWrite(row)])
     }
@@ -213,7 +214,7 @@ describe('webhooks', () => {
     using folder = temporaryFolder()
     const late = now - 600_000
     await withWebhook(folder.path, { due: [now], untried: [now, late, now] })
-    const message = `4 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`
+    const message = `7 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`
     expect(await told(folder.path)).toEqual([['warning', message]])
   })
 

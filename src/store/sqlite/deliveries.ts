@@ -4,7 +4,7 @@ import { include } from '../../domain/webhook.ts'
 import type { DeliveryNeed } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
-import { insertAttempt, stateNumbers } from './delivery-rows.ts'
+import { insertAttempt, insertDeliveries, stateNumbers } from './delivery-rows.ts'
 import { LongWalk } from './long-texts.ts'
 import {
   type Audiences,
@@ -30,7 +30,11 @@ export function insertWebhooks(
   { deliveries, skipped, facts }: RunWebhooks,
   at: number,
 ): void {
-  if (deliveries.length > 0) insertOwingRun(sql, sequence, workflow, audiences.numberOf(deliveries), at)
+  // To stand for one delivery is not worth while: to take it apart later costs 3.6 µs more than its row, which costs 5.8 in all.
+  const [only] = deliveries.length === 1 ? deliveries : []
+  if (only)
+    insertDeliveries(sql, sequence, workflow, [{ ...only, state: stateNumbers.pending, attempts: 0, dueAt: at }])
+  else if (deliveries.length > 0) insertOwingRun(sql, sequence, workflow, audiences.numberOf(deliveries), at)
   if (skipped.length === 0 && facts === null) return
   const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
   sql.run(

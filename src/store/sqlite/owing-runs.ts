@@ -3,9 +3,9 @@ import type { RunWebhooks } from '../../domain/log.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
 
-// A run that has just ended owes alike to all of its audience: one small row. A row for each of five deliveries, in three
-// orders, took as long as all else that the commit of the run does. Whatever becomes of a delivery takes its run apart:
-// from then on each has a row of its own. So a run is in `owing_runs` or in `deliveries`, never in both.
+// A run that has just ended owes alike to all of its audience, of two or more: one small row. A row for each of five
+// deliveries, in three orders, took as long as all else that the commit of the run does. Whatever becomes of a delivery takes
+// its run apart: from then on each has a row of its own. So a run is in `owing_runs` or in `deliveries`, never in both.
 
 /** Numbers of audiences, as far as one transaction needs them: what it has made may be rolled back with it. */
 export class Audiences {

@@ -1,5 +1,5 @@
--- Runs none of whose deliveries has been attempted, or decided about: each stands for all of them, due at `due_at`, and has no
--- rows in `deliveries`. The first thing that becomes of one of them is written with rows of all, in the same transaction.
+-- Runs with several deliveries, none of which has been attempted or decided about: each stands for all of them, due at
+-- `due_at`, and has no rows in `deliveries`. The first thing that becomes of one is written with rows of all, in one transaction.
 CREATE TABLE owing_runs (
   sequence INTEGER PRIMARY KEY,               -- of the log entry
   workflow INTEGER NOT NULL,
