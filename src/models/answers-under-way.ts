@@ -27,4 +27,4 @@ export class AnswersUnderWay {
   }
 }
 
-const step = 100
+const step = 250

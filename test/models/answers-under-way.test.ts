@@ -16,32 +16,32 @@ function counted() {
   }
 }
 
-test('garbage is collected once for each hundred answers that come on top', () => {
+test('garbage is collected once for each 250 answers that come on top', () => {
   const { begin, collections } = counted()
-  begin(99)
+  begin(249)
   expect(collections()).toBe(0)
   begin(1)
   expect(collections()).toBe(1)
-  begin(1_900)
-  expect(collections()).toBe(20)
+  begin(1_750)
+  expect(collections()).toBe(8)
 })
 
 test('answers that come and go have nothing collected, however many they are', () => {
   const { begin, end, collections } = counted()
   begin(550)
-  expect(collections()).toBe(5)
+  expect(collections()).toBe(2)
   for (let turn = 0; turn < 1_000; turn += 1) {
     end(40)
     begin(40)
   }
-  expect(collections()).toBe(5)
+  expect(collections()).toBe(2)
 })
 
 test('many that begin after many have ended have garbage collected again', () => {
   const { begin, end, collections } = counted()
-  begin(500)
-  end(500)
-  expect(collections()).toBe(5)
-  begin(500)
-  expect(collections()).toBeGreaterThanOrEqual(8)
+  begin(1_000)
+  end(1_000)
+  expect(collections()).toBe(4)
+  begin(1_000)
+  expect(collections()).toBeGreaterThanOrEqual(7)
 })
