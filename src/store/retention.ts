@@ -32,7 +32,7 @@ export type RetentionCounters = {
  * more is recorded than it deletes, makes its pauses shorter.
  *
  * A step that held others up for far too long halves what the next one may do, each time again, and only many short ones in a
- * row double it: on a machine that is busy with something else it goes on in the smallest pieces.
+ * row double it, so that on a machine that is busy with something else it goes on in small pieces.
  */
 export class Retention {
   readonly #options: RetentionOptions
@@ -40,7 +40,7 @@ export class Retention {
   #workMs = workMsMin
   /** What a step takes beyond its work, on average: its commit. */
   #overMs = 0
-  /** Of what a step may do at most: 1, a half, a quarter. */
+  /** Of what a step may do at most: 1, a half or a quarter. */
   #share = 1
   /** Since the share last changed. */
   #shortSteps = 0
@@ -113,7 +113,7 @@ export class Retention {
 
   #learnShare(heldMs: number): void {
     this.#shortSteps += 1
-    if (heldMs > heldMsMost) this.#share = Math.max(this.#share / 2, 1 / pagesAtOnceMax)
+    if (heldMs > heldMsMost) this.#share = Math.max(this.#share / 2, shareMin)
     else if (this.#shortSteps >= shortStepsMin) this.#share = Math.min(this.#share * 2, 1)
     else return
     this.#shortSteps = 0
@@ -142,6 +142,8 @@ const stepsRemembered = 8
 /** Well below the 50 ms that no step may take: the next one may meet more than this one did. */
 const heldMsMost = 20
 const shortStepsMin = 32
+/** With less than a quarter a busy disk would take more entries than go. */
+const shareMin = 1 / 4
 /** Free pages that are given back at once; a power of two, so that a share of them is a whole number. */
 const pagesAtOnceMax = 32
 /**
