@@ -142,7 +142,7 @@ const stepsRemembered = 8
 /** Well below the 50 ms that no step may take: the next one may meet more than this one did. */
 const heldMsMost = 20
 const shortStepsMin = 32
-/** With less than a quarter a busy disk would take more entries than go. */
+/** At a page a step, with the pauses in between, to give back a gigabyte would take hours. */
 const shareMin = 1 / 4
 /** Free pages that are given back at once; a power of two, so that a share of them is a whole number. */
 const pagesAtOnceMax = 32
