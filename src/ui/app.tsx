@@ -1,15 +1,12 @@
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { Tooltip } from '@base-ui/react/tooltip'
-import { QueryClientProvider } from '@tanstack/react-query'
-import { useState } from 'react'
-import { createQueries } from './api/queries.ts'
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Toasts } from './parts/toast.tsx'
 import { Screens } from './screens.tsx'
 import { ScreenBoundary } from './shell/screen-boundary.tsx'
 
 /** The editor and dashboard: what every screen stands in. */
-export function App() {
-  const [queries] = useState(createQueries)
+export function App({ queries }: { queries: QueryClient }) {
   return (
     <QueryClientProvider client={queries}>
       {/* The page's policy lets in no style that is not a file: see styles.css for what Base UI would add. */}

@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { useToast } from '../parts/toast.tsx'
 import type { Autosave } from './autosave.ts'
+import { documentOf } from './document-of.ts'
 import { useEditing } from './editing.tsx'
-import { documentOf, loadWorkflow } from './load.ts'
+import { loadWorkflow } from './editor-queries.ts'
 
 /** Two versions of one draft: nothing is sent until one of them is chosen. */
 export function ConflictNotice({ autosave, message }: { autosave: Autosave; message: string }) {

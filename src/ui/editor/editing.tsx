@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { type AnswerOf, call } from '../api/call.ts'
 import type { Draft, DraftState } from './draft.ts'
+import { blockTypesQuery } from './editor-queries.ts'
 import type { RunWatch } from './run/run-watch.ts'
 
 export type BlockType = AnswerOf<'GET /api/editor/blocks'>['data'][number]
@@ -35,13 +36,9 @@ export function useDraft<Part>(pick: (state: DraftState) => Part): Part {
   return useSyncExternalStore(draft.watch, () => pick(draft.state()))
 }
 
-/** The block types, by type. They change with the service only. */
+/** The block types, by type. */
 export function useBlockTypes(): ReadonlyMap<string, BlockType> | undefined {
-  const { data } = useQuery({
-    queryKey: ['block-types'],
-    queryFn: ({ signal }) => call('GET /api/editor/blocks', { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const { data } = useQuery(blockTypesQuery)
   return useMemo(() => data && new Map(data.data.map((type) => [type.type, type])), [data])
 }
 

@@ -7,22 +7,17 @@ import { Failed, Loading } from '../parts/states.tsx'
 import { useTitle } from '../shell/page.tsx'
 import { useChooseWorkspace } from '../shell/workspace.tsx'
 import { Autosave } from './autosave.ts'
+import { documentOf } from './document-of.ts'
 import { Draft } from './draft.ts'
 import { type BlockType, EditingProvider, useBlockTypes } from './editing.tsx'
-import { documentOf, loadWorkflow } from './load.ts'
+import { workflowQuery } from './editor-queries.ts'
 import { RunWatch } from './run/run-watch.ts'
 import { Workbench } from './workbench.tsx'
 
 /** The editor of one workflow. */
 export function EditorScreen({ params: { id } }: { params: { id: string } }) {
   const types = useBlockTypes()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['workflow', id],
-    queryFn: ({ signal }) => loadWorkflow(id, signal),
-    // The draft is ahead of what was loaded; what others save is looked for by the workbench.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  })
+  const { data, error, refetch } = useQuery(workflowQuery(id))
   if (error) return <Failed error={error} title="This workflow cannot be opened" retry={() => void refetch()} />
   if (!data || !types) return <Loading label="Opening the workflow" />
   return <Opened key={id} workflow={data} types={types} />

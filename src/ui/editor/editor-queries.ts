@@ -1,0 +1,51 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { WorkflowAnswer } from '../../http/answers.ts'
+import { call } from '../api/call.ts'
+
+/** The block types. They change with the service only. */
+export const blockTypesQuery = queryOptions({
+  queryKey: ['block-types'],
+  queryFn: ({ signal }) => call('GET /api/editor/blocks', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** The workflow that an editor begins with. */
+export function workflowQuery(id: string) {
+  return queryOptions({
+    queryKey: ['workflow', id],
+    queryFn: async ({ client }) => {
+      const ahead = workflowAhead(id)
+      const found = await client.fetchQuery(ahead)
+      client.removeQueries({ queryKey: ahead.queryKey, exact: true })
+      return found
+    },
+    // The draft is ahead of what was loaded; what others save is looked for by the workbench.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+}
+
+/** Asks for what the editor of a workflow begins with, before there is an editor. */
+export function askForWorkflow(queries: QueryClient, id: string): void {
+  void queries.prefetchQuery(blockTypesQuery)
+  void queries.prefetchQuery(workflowAhead(id))
+}
+
+/** A workflow as the service has it. */
+export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<WorkflowAnswer> {
+  // The routes' own types lose the members of records; the answer's schema has them.
+  return (await call('GET /api/workflows/:id', {
+    params: { id },
+    ...(signal ? { signal } : {}),
+  })) as unknown as WorkflowAnswer
+}
+
+/** What was asked for when the page began; whoever takes it forgets it, so that no editor begins with an old document. */
+function workflowAhead(id: string) {
+  return queryOptions({
+    queryKey: ['workflow-ahead', id],
+    queryFn: ({ signal }) => loadWorkflow(id, signal),
+    staleTime: 10_000,
+    gcTime: 10_000,
+  })
+}
