@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { countsAsUsage, type LogRow } from '../../domain/log.ts'
 import type { LogDetailRow } from '../store.ts'
 import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
-import type { Sql, WorkflowNumbers } from './connection.ts'
+import type { Sql, Value, WorkflowNumbers } from './connection.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { LongTexts } from './long-texts.ts'
 import { addModelUsage } from './model-usage.ts'
@@ -12,24 +12,37 @@ import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
 import { findRunFiles, insertRunFiles } from './run-files.ts'
 
-const insertLog = `
+const insertLogs = (rows: number) => `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, created_at, started_at,
     ended_at, duration_ms, cost_total, models)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  VALUES ${Array<string>(rows).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`
+
+/** A row takes a fifth less when several are one statement; more than eight are no better (measured). */
+const rowsAtOnce = 8
+const insertOne = insertLogs(1)
+const insertSeveral = insertLogs(rowsAtOnce)
 
 /** One group of finished runs. */
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   checkOrder(sql, rows)
   const workspaces: number[] = []
   const audiences = new Audiences(sql)
-  for (const row of rows) {
+  const usage = new UsageOfGroup()
+  let values: Value[] = []
+  for (const [index, row] of rows.entries()) {
     const { workspace, workflow } = numbersOf(sql, row)
     if (row.webhooks) insertWebhooks(sql, audiences, workflow, row.sequence, row.webhooks, row.endedAt)
-    sql.run(insertLog, ...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
-    if (countsAsUsage(row)) addUsage(sql, workspace, row)
+    values.push(...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
+    const isSeveral = (index + 1) % rowsAtOnce === 0
+    if (isSeveral || rows.length - index <= rows.length % rowsAtOnce) {
+      sql.run(isSeveral ? insertSeveral : insertOne, ...values)
+      values = []
+    }
+    if (countsAsUsage(row)) usage.add(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)
     workspaces.push(workspace)
   }
+  usage.write(sql)
   for (const chunk of chunksOf(rows, workspaces)) sql.run(insertChunk, ...chunkValues(chunk))
 }
 
@@ -112,13 +125,23 @@ function modelSetOf(sql: Sql, models: readonly string[]): number {
   return made.number
 }
 
-function addUsage(sql: Sql, workspace: number, row: LogRow): void {
-  sql.run(
-    `INSERT INTO usage (user_id, period_start, cost) SELECT owner_id, ?, ? FROM workspaces WHERE number = ?
-     ON CONFLICT DO UPDATE SET cost = cost + excluded.cost`,
-    billingPeriodOf(row.endedAt),
-    row.costTotal,
-    workspace,
-  )
-  addModelUsage(sql, workspace, row)
+/** What the runs of a group cost: mostly one account in one month, so one row that changes. */
+class UsageOfGroup {
+  readonly #sums: { workspace: number; period: number; cost: number }[] = []
+
+  add(sql: Sql, workspace: number, row: LogRow): void {
+    const period = billingPeriodOf(row.endedAt)
+    const sum = this.#sums.find((sum) => sum.workspace === workspace && sum.period === period)
+    if (sum) sum.cost += row.costTotal
+    else this.#sums.push({ workspace, period, cost: row.costTotal })
+    addModelUsage(sql, workspace, row)
+  }
+
+  write(sql: Sql): void {
+    for (const { workspace, period, cost } of this.#sums) sql.run(addUsage, period, cost, workspace)
+  }
 }
+
+const addUsage = `
+  INSERT INTO usage (user_id, period_start, cost) SELECT owner_id, ?, ? FROM workspaces WHERE number = ?
+  ON CONFLICT DO UPDATE SET cost = cost + excluded.cost`
