@@ -324,8 +324,6 @@ export type RetentionBounds = {
   bytesMax: number
   /** Time that the step may work before it commits; something is done even with 0. */
   workMs: number
-  /** Free pages that are given back at once, before it looks at the time again: 32 when absent. */
-  pagesMax?: number
   /** The `heldTo` of the step before, in one round. */
   after?: number
 }

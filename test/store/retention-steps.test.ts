@@ -1,94 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
+import { sequenceAt } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import type { Connection } from '../../src/store/sqlite/connection.ts'
-import { createInstallation } from '../../src/store/sqlite/installation.ts'
-import { endJob, getJobOutput } from '../../src/store/sqlite/jobs.ts'
-import { queryLogs } from '../../src/store/sqlite/log-page.ts'
-import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
-import { openConnection } from '../../src/store/sqlite/open.ts'
-import { packChunks } from '../../src/store/sqlite/pack.ts'
-import { deletedTo, retainLogs } from '../../src/store/sqlite/retention.ts'
-import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
+import { getJobOutput } from '../../src/store/sqlite/jobs.ts'
+import { getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
+import { deletedTo } from '../../src/store/sqlite/retention.ts'
+import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
 import { temporaryFolder } from '../executable.ts'
-import { logRow, newKey } from './installed.ts'
-import { entriesOf, logQuery } from './log-model.ts'
-
-const workspaceCount = 4
-const start = Date.UTC(2025, 5, 1)
-
-/** A database with some workspaces, and entries recorded at times that a test chooses. */
-function world(path: string) {
-  const connection = openConnection({ path: `${path}/millrace.db`, sync: 'normal' })
-  const userId = 'user'
-  const key = newKey({ userId })
-  const first = { userId, email: 'a@example.org', workspaceId: 'w0', workspaceName: 'Main' }
-  createInstallation(connection, { ...first, key, signInTokenHash: null, at: 1 })
-  const homes = Array.from({ length: workspaceCount }, (_, index) => {
-    const workspaceId = `w${index}`
-    if (index > 0) {
-      connection.run(
-        'INSERT INTO workspaces (id, name, owner_id, created_at) VALUES (?, ?, ?, 1)',
-        workspaceId,
-        'W',
-        userId,
-      )
-    }
-    const document = { name: 'A', blocks: {}, edges: [] }
-    const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
-    return { userId, workspaceId, workflowId, key: { text: '', hash: key.hash, lastFour: '' }, keyId: key.id }
-  })
-  let nowMs = start
-  let sequence = 0
-  return {
-    connection,
-    pass: (ms: number) => {
-      nowMs += ms
-    },
-    record(entries: readonly { workspace: number; chars: number }[]): LogRow[] {
-      const rows = entries.map(({ workspace, chars }) => {
-        sequence = Math.max(sequence + 1, sequenceAt(nowMs))
-        const createdAt = chars % 3 === 0 ? nowMs : null
-        return logRow(homes[workspace]!, sequence, { createdAt, traceSpans: JSON.stringify([noise(chars)]) })
-      })
-      connection.write(() => {
-        appendLogs(connection, rows)
-        for (const { executionId } of rows.filter(isJob)) endJob(connection, executionId, new Uint8Array(9))
-      })
-      return rows
-    },
-    pack: () => connection.write(() => packChunks(connection)),
-    step: (before: number, bytesMax = Number.MAX_SAFE_INTEGER) =>
-      connection.write(() => retainLogs(connection, { before, bytesMax, workMs: 0 }, () => 0)),
-  }
-}
-
-/** An asynchronous run; each has left an output of its own. */
-const isJob = ({ createdAt }: LogRow) => createdAt !== null
-
-/** Until nothing is left to do; at least one chunk, or some pages, a step. */
-function sweep({ step }: ReturnType<typeof world>, before: number, bytesMax?: number): number {
-  let entries = 0
-  for (let steps = 0; steps < 10_000; steps += 1) {
-    const swept = step(before, bytesMax)
-    entries += swept.entries
-    if (swept.done) return entries
-  }
-  throw new Error('It never ends')
-}
-
-const chunksIn = (connection: Connection) =>
-  connection.all<{ first_sequence: number; last_sequence: number }>(
-    'SELECT first_sequence, last_sequence FROM log_chunks ORDER BY 1',
-  )
-const listed = (connection: Connection) =>
-  Array.from({ length: workspaceCount }, (_, index) =>
-    entriesOf(queryLogs(connection, logQuery(`w${index}`, { limit: 100_000 }))),
-  )
-    .flat()
-    .map(({ id }) => sequenceOf(id)!)
-    .toSorted((a, b) => a - b)
+import { chunksIn, listed, start, sweep, workspaceCount, world } from './retention-world.ts'
 
 describe('by time', () => {
   const entry = fc.record({
@@ -158,7 +77,7 @@ describe('by time', () => {
   test('one step deletes at least one chunk, however little time it has', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
-    for (let n = 0; n < 3; n += 1) here.record([{ workspace: n, chars: 10 }])
+    for (let n = 0; n < 3; n += 1) here.record([{ workspace: n, chars: 30_000 }])
     const before = sequenceAt(start + 1_000)
     expect([1, 2, 3].map(() => here.step(before))).toMatchObject([
       { entries: 1, done: false },
@@ -166,6 +85,31 @@ describe('by time', () => {
       { entries: 1, done: false },
     ])
     expect(here.step(before)).toMatchObject({ entries: 0, done: true })
+    here.connection.close()
+  })
+
+  test('one step deletes many chunks of lone runs, which are small', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    for (let n = 0; n < 100; n += 1) here.record([{ workspace: n % 2, chars: 10 }])
+    const steps = [1, 2, 3, 4, 5].map(() => here.step(sequenceAt(start + 1_000)).entries)
+    expect(steps).toEqual([33, 33, 33, 1, 0])
+    here.connection.close()
+  })
+
+  test('zones go with their rows, some at a time', () => {
+    using folder = temporaryFolder()
+    const here = world(folder.path)
+    const zones = new ZoneMaker()
+    for (let n = 0; n < 11; n += 1) here.record(Array.from({ length: zoneRows }, () => ({ workspace: 0, chars: 1 })))
+    while (here.connection.write(() => zones.step(here.connection, 'w0'))) {}
+    const count = (table: string) =>
+      here.connection.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)!.count
+    const facets = count('log_zone_facets')
+    expect(count('log_zones')).toBe(11)
+    sweep(here, sequenceAt(start + 1_000))
+    expect(count('log_zones')).toBeLessThan(8)
+    expect(count('log_zone_facets')).toBe((facets / 11) * count('log_zones'))
     here.connection.close()
   })
 
@@ -185,14 +129,14 @@ describe('by time', () => {
   test('a chunk that cannot be read goes with its entries, those of every workspace', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
-    here.record([0, 2, 3, 2].map((workspace) => ({ workspace, chars: 5_000 })))
+    here.record(Array.from({ length: workspaceCount }, (_, workspace) => ({ workspace, chars: 5_000 })))
     here.pass(dayMs)
     const young = here.record([{ workspace: 2, chars: 5 }])
     here.connection.run(
       'UPDATE log_chunks SET encoding = 1, content = zeroblob(99) WHERE first_sequence < ?',
       young[0]!.sequence,
     )
-    expect(sweep(here, sequenceAt(start + 1_000))).toBe(4)
+    expect(sweep(here, sequenceAt(start + 1_000))).toBe(workspaceCount)
     expect(listed(here.connection)).toEqual(young.map(({ sequence }) => sequence))
     here.connection.close()
   })
@@ -253,29 +197,20 @@ describe('by size', () => {
     here.connection.close()
   })
 
-  test('no more pages are given back at once than a step may', () => {
+  test('few pages are given back at once, before it looks at the time again', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     fill(here, 1_000)
-    const pages = () => here.connection.get<{ page_count: number }>('PRAGMA page_count')!.page_count
-    /** By how many pages a step that deletes nothing makes the file smaller, at most. */
-    const given = (pagesMax: number) => {
-      let most = 0
-      for (let n = 0; n < 20; n += 1) {
-        const before = pages()
-        const bounds = { before: 0, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 0, pagesMax }
-        here.connection.write(() => retainLogs(here.connection, bounds, () => 0))
-        most = Math.max(most, before - pages())
-      }
-      return most
-    }
-    while (here.connection.get<{ freelist_count: number }>('PRAGMA freelist_count')!.freelist_count < 1_200)
-      here.step(0, 1)
+    const count = (what: 'page' | 'freelist') =>
+      here.connection.get<{ count: number }>(`SELECT ${what}_count AS count FROM pragma_${what}_count`)!.count
+    while (count('freelist') < 1_200) here.step(0, 1)
     here.connection.write(() => here.connection.run('DELETE FROM log_chunks'))
-    // One more where the end of the file has a page that says what the others are.
-    expect(given(1)).toBeWithin(1, 3)
-    expect(given(7)).toBeWithin(4, 6)
-    expect(given(32)).toBeWithin(32, 34)
+    for (let n = 0; n < 20; n += 1) {
+      const before = count('page')
+      here.step(0)
+      // One more where the end of the file has a page that says what the others are.
+      expect(before - count('page')).toBeWithin(8, 10)
+    }
     here.connection.close()
   })
 
@@ -290,8 +225,3 @@ describe('by size', () => {
 })
 
 const dayMs = 86_400_000
-
-/** Text that does not become smaller. */
-function noise(chars: number): string {
-  return crypto.getRandomValues(new Uint8Array(Math.ceil(chars * 0.75))).toBase64()
-}

@@ -7,6 +7,8 @@ import { countHours } from './glance.ts'
  */
 export const zoneRows = 512
 
+const zonesGoneMin = 8
+
 /** What zones are found by beside their summaries: numbers on disk. */
 export const facets = { workflow: 0, models: 1 } as const
 
@@ -61,6 +63,11 @@ const insertZone = `
   FROM logs WHERE workspace = ? AND sequence > ? AND sequence <= ?
   RETURNING first_sequence`
 
+/** Whether so many have lost all of their rows that to forget them is worth while: for one alone it takes as long. */
+export function hasGoneZones(sql: Sql, workspace: number, goneTo: number): boolean {
+  return sql.get(selectGone, workspace, goneTo, goneTo) !== undefined
+}
+
 /**
  * Forgets the zones of a workspace whose rows are all gone. Facets are in the order of their values, so it goes from value
  * to value instead of along all of them.
@@ -75,6 +82,9 @@ export function deleteZones(sql: Sql, workspace: number, goneTo: number): void {
   }
 }
 
+const selectGone = `
+  SELECT 1 FROM log_zones WHERE workspace = ? AND first_sequence <= ? AND last_sequence <= ?
+  ORDER BY first_sequence LIMIT 1 OFFSET ${zonesGoneMin - 1}`
 const deleteZone = 'DELETE FROM log_zones WHERE workspace = ? AND first_sequence <= ? AND last_sequence <= ?'
 const selectFirstZone = 'SELECT first_sequence FROM log_zones WHERE workspace = ? ORDER BY first_sequence LIMIT 1'
 const deleteFacets =
