@@ -27,9 +27,12 @@ export type RetentionCounters = {
 
 /**
  * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is left to
- * do. A step holds up every other write, so it is short (commits that take long make its own work shorter), and between two
- * of them there is a pause that is many times as long: few callers meet one. Only a round that goes on for long, because
- * more is recorded than it deletes, makes its pauses shorter.
+ * do. A step holds up every other write, so it is short (commits that take long make its own work shorter, but not so short that
+ * most of the step were its commit), and between two of them there is a pause that is many times as long: few callers meet one.
+ *
+ * How many times, it learns while the round goes on: every so often it looks how much is left, and when that will be gone. Where
+ * that is long, or never, because as much is recorded as it deletes, pauses become half as long, and longer again when the end
+ * is in sight.
  *
  * A step that held others up for far too long halves what the next one may do, each time again, and only many short ones in a
  * row double it, so that on a machine that is busy with something else it goes on in small pieces.
@@ -49,7 +52,10 @@ export class Retention {
   #step: Promise<void> = Promise.resolve()
   #stopped = false
   #round = { entries: 0, bytesFreed: 0 }
-  #roundStartedAt: number | undefined
+  /** How many times as long as a step the pause behind it is. */
+  #pauses = pausesMax
+  /** When it last looked at how much is left, and what that was; undefined between two rounds. */
+  #looked: { at: number; leftBytes: number } | undefined
   /** What the round has left behind it, because deliveries need it. */
   #heldTo = 0
 
@@ -79,12 +85,12 @@ export class Retention {
   async #take(): Promise<void> {
     const { store, clock, days, bytesMax, onFailure } = this.#options
     try {
-      this.#roundStartedAt ??= clock.monotonic()
       const before = sequenceAt(clock.now() - days * dayMs)
       const step = await store.retain({ before, bytesMax, workMs: this.#workMs, after: this.#heldTo })
       this.#heldTo = step.heldTo
       this.#learn(step)
-      if (!step.done) return this.#after(Math.max(pauseMsMin, step.heldMs * this.#pausesPerStep()))
+      this.#look(step.leftBytes)
+      if (!step.done) return this.#after(Math.max(pauseMsMin, step.heldMs * this.#pauses))
     } catch (error) {
       onFailure(error)
     }
@@ -92,9 +98,16 @@ export class Retention {
     this.#after(roundMs)
   }
 
-  #pausesPerStep(): number {
-    const roundMs = this.#options.clock.monotonic() - (this.#roundStartedAt ?? 0)
-    return Math.max(pausesPerStepMin, pausesPerStepMax / 2 ** Math.floor(roundMs / patienceMs))
+  #look(leftBytes: number): void {
+    const at = this.#options.clock.monotonic()
+    this.#looked ??= { at, leftBytes }
+    const passedMs = at - this.#looked.at
+    if (passedMs < lookMs) return
+    const goneBytes = this.#looked.leftBytes - leftBytes
+    const endsInMs = goneBytes > 0 ? (leftBytes / goneBytes) * passedMs : Number.POSITIVE_INFINITY
+    if (endsInMs > endsInMsMost) this.#pauses = Math.max(this.#pauses / 2, pausesMin)
+    else if (endsInMs < endsInMsMost / 4) this.#pauses = Math.min(this.#pauses * 2, pausesMax)
+    this.#looked = { at, leftBytes }
   }
 
   #learn({ entries, bytesFreed, heldMs }: RetentionStep): void {
@@ -106,7 +119,7 @@ export class Retention {
     const overMs = Math.max(0, heldMs - this.#workMs)
     this.#overMs += (overMs - this.#overMs) / stepsRemembered
     this.#learnShare(heldMs)
-    const workMs = Math.min(Math.max(heldMsWanted - this.#overMs, this.#overMs / 2), workMsMax * this.#share)
+    const workMs = Math.min(Math.max(heldMsWanted - this.#overMs, this.#overMs), workMsMax * this.#share)
     this.#workMs = Math.max(workMs, workMsMin)
   }
 
@@ -122,7 +135,8 @@ export class Retention {
     this.#counters.lastRoundAt = this.#options.clock.now()
     if (this.#round.entries > 0) this.#options.onSwept(this.#round)
     this.#round = { entries: 0, bytesFreed: 0 }
-    this.#roundStartedAt = undefined
+    this.#pauses = pausesMax
+    this.#looked = undefined
     this.#heldTo = 0
   }
 }
@@ -132,23 +146,21 @@ const dayMs = 86_400_000
 const firstRoundMs = 1_000
 const roundMs = 60_000
 
-/** What a caller does not notice beside the time that its own commit takes. */
-const heldMsWanted = 1
+/** What a caller hardly notices beside the time that its own commit takes. */
+const heldMsWanted = 1.5
 const workMsMin = 0.4
 /** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
-const workMsMax = 10
+const workMsMax = 5
 const stepsRemembered = 8
 /** Well below the 50 ms that no step may take: the next one may meet more than this one did. */
 const heldMsMost = 20
 const shortStepsMin = 32
 /** Smaller steps would be little more than their commits. */
 const shareMin = 1 / 4
-/**
- * While entries by the million went, the p99 of runs was 1.6 times what it was with pauses of 4 steps, and 1.2 (16 connections)
- * to 1.7 times (200 runs a second) with 16 (bench/retention.ts).
- */
-const pausesPerStepMax = 16
-const pausesPerStepMin = 4
-/** How long a round goes on before its pauses become half as long. */
-const patienceMs = 600_000
+const pausesMax = 16
+const pausesMin = 4
+/** Long enough that what is recorded meanwhile is neither a burst nor a lull. */
+const lookMs = 15_000
+/** A round that would go on for longer makes its pauses shorter. */
+const endsInMsMost = 180_000
 const pauseMsMin = 2

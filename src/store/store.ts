@@ -342,6 +342,8 @@ export type RetentionStep = {
    * until those have ended, or the disk is full.
    */
   heldTo: number
+  /** What is still to go, in bytes: an estimate. */
+  leftBytes: number
   /** Whether nothing was left to do. */
   done: boolean
 }

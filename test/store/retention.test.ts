@@ -3,7 +3,7 @@ import { AppError } from '../../src/domain/errors.ts'
 import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
 import { Retention, type RetentionOptions } from '../../src/store/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { RetentionStep, Store } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { appendLogs } from './append-logs.ts'
@@ -85,66 +85,106 @@ describe('retention', () => {
     expect(swept).toEqual([])
   })
 
-  test('makes steps shorter when commits take longer, but worth their commit, with longer pauses between them', async () => {
+  /** A store whose steps take what a test says. */
+  const steps = (taken: (workMs: number) => Partial<RetentionStep>) => {
     const asked: number[] = []
+    const nothing = { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: 1, heldTo: 0, leftBytes: 1, done: false }
+    const retain: Store['retain'] = async ({ workMs }) => {
+      asked.push(workMs)
+      return { ...nothing, ...taken(workMs) }
+    }
+    return { store: { retain }, asked }
+  }
+  /** Moves the clock from step to step; answers the pause behind the last one. */
+  const take = async (count: number): Promise<number> => {
+    for (let n = 0; n < count; n += 1) {
+      clock.advance(clock.nextInMs!)
+      await clock.whenPending()
+    }
+    return clock.nextInMs!
+  }
+
+  test('makes steps shorter when commits take longer, but worth their commit, with longer pauses between them', async () => {
     let commitMs = 0
-    begin({
-      store: {
-        retain: async ({ workMs }) => {
-          asked.push(workMs)
-          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: workMs + commitMs, heldTo: 0, done: false }
-        },
-      },
+    // Enough goes that pauses stay as they are.
+    let leftBytes = 1e12
+    const { store, asked } = steps((workMs) => {
+      leftBytes *= 0.9
+      return { heldMs: workMs + commitMs, leftBytes }
     })
+    begin({ store })
     const settle = async (ms: number) => {
       commitMs = ms
-      for (let n = 0; n < 100; n += 1) {
-        clock.advance(clock.nextInMs!)
-        await clock.whenPending()
-      }
-      return { workMs: asked.at(-1), pauseMs: clock.nextInMs }
+      const pauseMs = await take(100)
+      return { workMs: asked.at(-1), pauseMs }
     }
     expect(asked).toEqual([])
     const near = (value: number) => expect.closeTo(value, 2)
-    expect(await settle(0)).toEqual({ workMs: near(1), pauseMs: near(16) })
+    expect(await settle(0)).toEqual({ workMs: near(1.5), pauseMs: near(24) })
     expect(asked[0]).toBe(0.4)
-    expect(await settle(0.3)).toEqual({ workMs: near(0.7), pauseMs: near(16) })
-    expect(await settle(0.9)).toEqual({ workMs: near(0.45), pauseMs: near(21.6) })
-    expect(await settle(12)).toEqual({ workMs: near(6), pauseMs: near(288) })
-    expect(await settle(0)).toEqual({ workMs: near(1), pauseMs: near(16) })
-    expect(retention.counters.heldMsMax).toBeGreaterThan(17)
+    expect(await settle(0.3)).toEqual({ workMs: near(1.2), pauseMs: near(24) })
+    expect(await settle(0.9)).toEqual({ workMs: near(0.9), pauseMs: near(28.8) })
+    expect(await settle(12)).toEqual({ workMs: near(5), pauseMs: near(272) })
+    expect(await settle(0)).toEqual({ workMs: near(1.5), pauseMs: near(24) })
+    expect(retention.counters.heldMsMax).toBeGreaterThan(16)
   })
 
-  test('halves the time of a step after each that took far too long, and doubles it after many that did not', async () => {
-    const asked: number[] = []
+  test('halves the bounds of a step after each that took far too long, and doubles them after many that did not', async () => {
     let heldMs = 19
-    begin({
-      store: {
-        retain: async ({ workMs }) => {
-          asked.push(workMs)
-          return { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs, heldTo: 0, done: false }
-        },
-      },
-    })
-    const take = async (steps: number, eachMs: number) => {
+    const { store, asked } = steps(() => ({ heldMs }))
+    begin({ store })
+    /** What each of so many steps was allowed. */
+    const allowed = async (count: number, eachMs: number) => {
       heldMs = eachMs
       asked.length = 0
-      for (let n = 0; n < steps; n += 1) {
-        clock.advance(clock.nextInMs!)
-        await clock.whenPending()
-      }
+      await take(count)
       return asked
     }
     // Steps that are worth their commit, as long as they may be.
-    expect((await take(100, 19)).at(-1)).toBeWithin(6, 7)
-    expect((await take(6, 77)).slice(2)).toEqual([2.5, 2.5, 2.5, 2.5])
+    expect((await allowed(100, 19)).slice(20)).toEqual(Array.from({ length: 80 }, () => 5))
+    expect(await allowed(6, 77)).toEqual([5, 2.5, 1.25, 1.25, 1.25, 1.25])
     // A long one amid short ones is one too many.
-    await take(31, 19)
-    await take(1, 77)
-    const after = await take(100, 19)
-    expect(after.slice(0, 32)).toEqual(Array.from({ length: 32 }, () => 2.5))
-    expect(after[32]).toBe(5)
-    expect(after.at(-1)).toBeWithin(6, 7)
+    await allowed(31, 15)
+    expect(asked.slice(1)).toEqual(Array.from({ length: 30 }, () => 1.25))
+    await allowed(1, 77)
+    const after = await allowed(100, 15)
+    expect(after.filter((workMs, index) => workMs !== after[index - 1])).toEqual([1.25, 2.5, 5])
+    expect([after.lastIndexOf(1.25), after.lastIndexOf(2.5)]).toEqual([31, 63])
+  })
+
+  test('pauses less where much is left or nothing becomes less, and more again when the end is in sight', async () => {
+    let leftBytes = 10_000_000_000
+    let bytesEach = 0
+    const { store } = steps(() => {
+      leftBytes -= bytesEach
+      return { leftBytes }
+    })
+    begin({ store })
+    expect(await take(2)).toBe(16)
+    // As much comes as goes. Each stretch that it looks at takes some 15 seconds.
+    expect(await take(1_000)).toBe(8)
+    expect(await take(2_000)).toBe(4)
+    expect(await take(10_000)).toBe(4)
+    // It will be gone in 100 seconds: that is soon, and well.
+    bytesEach = leftBytes / 100 / 250
+    expect(await take(6_000)).toBe(4)
+    leftBytes = 20 * 250 * bytesEach
+    expect(await take(4_100)).toBe(8)
+    expect(await take(1)).toBe(8)
+    leftBytes = 15 * 125 * bytesEach
+    expect(await take(1_900)).toBe(16)
+    expect(await take(1)).toBe(16)
+  })
+
+  test('begins each round with long pauses', async () => {
+    let done = false
+    const { store } = steps(() => ({ done }))
+    begin({ store })
+    expect(await take(3_000)).toBe(4)
+    done = true
+    expect(await take(1)).toBe(minuteMs)
+    done = false
+    expect(await take(1)).toBe(16)
   })
 
   test('tries again after a failure, and tells of it', async () => {

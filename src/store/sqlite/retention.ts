@@ -14,6 +14,7 @@ export type Swept = {
   usedBytes: number
   walBytes: number
   heldTo: number
+  leftBytes: number
   done: boolean
 }
 
@@ -79,12 +80,14 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     if (hasGoneZones(sql, workspace, zonesGoneTo)) deleteZones(sql, workspace, zonesGoneTo)
   }
   if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
+  const usedBytes = (pages.total - pages.free) * pageBytes
   return {
     entries,
     bytesFreed: (before.total - pages.total) * pageBytes,
-    usedBytes: (pages.total - pages.free) * pageBytes,
+    usedBytes,
     walBytes: (writes + pagesPerCommit) * pageBytes,
     heldTo,
+    leftBytes: done ? 0 : leftOf(sql, bounds, heldTo, usedBytes),
     done,
   }
 }
@@ -187,8 +190,19 @@ function workspacesOf(sql: Sql, { first, last }: Chunks): Iterable<number> {
   }
 }
 
+/** How much is still to go, an estimate: by the time it was recorded, if every time had as much. */
+function leftOf(sql: Sql, { before, bytesMax }: RetentionBounds, heldTo: number, usedBytes: number): number {
+  const oldest = sql.get<{ first_sequence: number }>(selectFirst, heldTo)?.first_sequence
+  if (oldest === undefined) return 0
+  const newest = sql.get<{ first_sequence: number }>(selectLast)!.first_sequence
+  const tooOld = Math.min(Math.max((before - oldest) / Math.max(newest - oldest, 1), 0), 1)
+  return Math.max(usedBytes - bytesMax, usedBytes * tooOld, 0)
+}
+
 const selectTexts =
   'SELECT encoding, content FROM log_chunks WHERE first_sequence BETWEEN ? AND ? ORDER BY first_sequence'
+const selectFirst = 'SELECT first_sequence FROM log_chunks WHERE first_sequence > ? ORDER BY first_sequence LIMIT 1'
+const selectLast = 'SELECT first_sequence FROM log_chunks ORDER BY first_sequence DESC LIMIT 1'
 
 /** To ask each of so many for its entries takes less than to read a chunk. */
 const workspacesMax = 16
