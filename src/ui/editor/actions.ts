@@ -1,4 +1,4 @@
-import { useReactFlow } from '@xyflow/react'
+import { useReactFlow, useStoreApi } from '@xyflow/react'
 import { useMemo } from 'react'
 import { useToast } from '../parts/toast.tsx'
 import { autoLayout } from './auto-layout.ts'
@@ -9,8 +9,9 @@ import { useEditing } from './editing.tsx'
 import { fitOptions } from './fit-options.ts'
 import { type Fragment, fragmentText, freshFragment, readFragment, takeFragment } from './fragment.ts'
 import { freshId } from './fresh-id.ts'
-import { cardWidth, sizesOf } from './geometry.ts'
+import { cardWidth, noteSize, placesOf, sizesOf } from './geometry.ts'
 import { newBlock, openPort, type Place } from './new-block.ts'
+import { viewOf } from './opening-view.ts'
 
 export type Actions = ReturnType<typeof useActions>
 
@@ -18,10 +19,20 @@ export type Actions = ReturnType<typeof useActions>
 export function useActions() {
   const { draft, types, readOnly } = useEditing()
   const flow = useReactFlow<CanvasNode>()
+  const store = useStoreApi()
   const toast = useToast()
   return useMemo(() => {
     const now = () => draft.state()
-    const sizes = (document: Document = now().document) => sizesOf(document, measuredSizes(flow.getNodes()))
+    const measured = () => measuredSizes(flow.getNodes())
+    const sizes = (document: Document = now().document) => sizesOf(document, measured())
+    /** All of the document, whether all of it is drawn already or not. */
+    const fit = () => {
+      const { width, height } = store.getState()
+      const places = placesOf(now().document, measured())
+      const view = viewOf(places.values(), { width, height })
+      if (flow.getNodes().length >= places.size) void flow.fitView(fitOptions)
+      else if (view) void flow.setViewport(view, { duration: fitOptions.duration })
+    }
     const middle = (): Point => {
       const box = document.querySelector('.react-flow')?.getBoundingClientRect()
       if (!box) return { x: 0, y: 0 }
@@ -90,7 +101,7 @@ export function useActions() {
       addNote(): void {
         if (readOnly) return
         const id = freshId()
-        draft.perform({ kind: 'note', note: { id, text: '', position: middle(), width: 220, height: 120 } })
+        draft.perform({ kind: 'note', note: { id, text: '', position: middle(), ...noteSize } })
         draft.select([id])
       },
       remove(): void {
@@ -138,10 +149,10 @@ export function useActions() {
       tidy(): void {
         if (readOnly) return
         const { document } = now()
-        draft.perform({ kind: 'move', to: autoLayout(document, measuredSizes(flow.getNodes())) })
-        requestAnimationFrame(() => void flow.fitView(fitOptions))
+        draft.perform({ kind: 'move', to: autoLayout(document, measured()) })
+        requestAnimationFrame(fit)
       },
-      fit: () => void flow.fitView(fitOptions),
+      fit,
       zoomIn: () => void flow.zoomIn({ duration: 120 }),
       zoomOut: () => void flow.zoomOut({ duration: 120 }),
       undo: () => draft.undo(),
@@ -161,7 +172,7 @@ export function useActions() {
         reveal(id)
       },
     }
-  }, [draft, types, readOnly, flow, toast])
+  }, [draft, types, readOnly, flow, store, toast])
 }
 
 /** How far something must move to lie within bounds, with some room around it; what is too large begins at their start. */

@@ -75,8 +75,14 @@ export class Autosave {
   }
 
   setFindings(findings: readonly Finding[]): void {
-    this.#info = { ...this.#info, findings }
+    this.#info = { ...this.#info, findings: this.#known(findings) }
     this.#tell()
+  }
+
+  /** The same list while it says the same: every card is drawn anew for another one. */
+  #known(findings: readonly Finding[]): readonly Finding[] {
+    const before = this.#info.findings
+    return JSON.stringify(findings) === JSON.stringify(before) ? before : findings
   }
 
   #changed(): void {
@@ -110,7 +116,7 @@ export class Autosave {
       })
       this.#sent = document
       this.#revision = saved.revision
-      this.#info = { save: { phase: 'saved' }, findings: saved.findings }
+      this.#info = { save: { phase: 'saved' }, findings: this.#known(saved.findings) }
       this.#tell()
       this.#changed()
     } catch (error) {

@@ -4,19 +4,17 @@ import { classes } from '../parts/class-names.ts'
 import { branchText, summaryOf } from './block-summary.ts'
 import type { BlockNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
-import { isTrigger, portsOf } from './document.ts'
+import { type Block, isTrigger, portsOf } from './document.ts'
 import { useEditing, useWorkflowNames } from './editing.tsx'
 import { PortHandle, WaysOut } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
 /** A block on the canvas: what it is, what it does, how it stands in the run, and its ways in and out. */
 export const BlockCard = memo(function BlockCard({ id, data: { block }, selected }: NodeProps<BlockNode>) {
-  const { draft, types } = useEditing()
-  const names = useWorkflowNames()
+  const { types } = useEditing()
   const run = useBlockRun(id)
   const ports = portsOf(block)
   const isOff = block.enabled === false
-  const { text, mono } = summaryOf(block, draft.state().document, (workflowId) => names.get(workflowId))
   const label = types.get(block.type)?.label ?? block.type
   return (
     <div
@@ -27,11 +25,7 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
     >
       {!isTrigger(block) && <Handle type="target" id="target" position={Position.Left} className="port top-6.5!" />}
       <CardHead block={block} detail={isOff ? `${label} · disabled` : label} run={run} />
-      {text !== '' && (
-        <div className="border-t border-line px-3 py-1.5">
-          <div className={classes('near-only truncate text-xs text-muted', mono && 'font-mono text-2xs')}>{text}</div>
-        </div>
-      )}
+      {block.type === 'workflow' ? <NamedSummary block={block} /> : <SummaryRow block={block} nameOf={noName} />}
       {ports.map(
         (port) =>
           port.kind === 'branch' && (
@@ -47,3 +41,24 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
     </div>
   )
 })
+
+/** The other workflow's name, which is looked for where there is such a block only. */
+function NamedSummary({ block }: { block: Block }) {
+  const names = useWorkflowNames()
+  return <SummaryRow block={block} nameOf={(workflowId) => names.get(workflowId)} />
+}
+
+function SummaryRow({ block, nameOf }: { block: Block; nameOf: (workflowId: string) => string | undefined }) {
+  const { draft } = useEditing()
+  const { text, mono } = summaryOf(block, draft.state().document, nameOf)
+  if (text === '') return null
+  return (
+    <div className="border-t border-line px-3 py-1.5">
+      <div className={classes('near-only truncate text-xs text-muted', mono && 'font-mono text-2xs')}>{text}</div>
+    </div>
+  )
+}
+
+function noName(): undefined {
+  return undefined
+}

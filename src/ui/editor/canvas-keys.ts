@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { hasMod, isTyping } from '../parts/keys.tsx'
 import type { Actions } from './actions.ts'
 
@@ -18,7 +18,8 @@ export type CanvasKeys = {
 export function useCanvasKeys(keys: CanvasKeys): void {
   const latest = useRef(keys)
   latest.current = keys
-  useEffect(() => {
+  // Before anything is drawn: who sees the canvas may use its keys.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || latest.current.isCovered()) return
       const command = commandOf(event, latest.current)

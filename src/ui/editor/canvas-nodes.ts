@@ -1,6 +1,6 @@
 import type { Edge as FlowEdge, Node } from '@xyflow/react'
 import { type Block, type Document, handleOf, isContainer, type Note, type Point, positionOf } from './document.ts'
-import { type Sizes, sizesOf } from './geometry.ts'
+import { noteSize, type Sizes, sizesOf } from './geometry.ts'
 
 export type BlockNode = Node<{ block: Block; document: Document | undefined }, 'block'>
 export type ContainerNode = Node<{ block: Block; document: Document | undefined }, 'container'>
@@ -27,6 +27,8 @@ export function nodesOf(
       parent: block.parentId ?? undefined,
       size: isContainer(block) ? sizes.get(block.id) : undefined,
     }
+    // What has a size need not be measured before it is shown.
+    const measured = old?.measured ?? sizes.get(block.id)
     const isSelected = selected.has(block.id)
     // The settings of a container stand in the document, not in its block.
     const data = { block, document: isContainer(block) ? document : undefined }
@@ -38,7 +40,7 @@ export function nodesOf(
     )
       return old
     return {
-      ...(old?.measured ? { measured: old.measured } : {}),
+      ...(measured ? { measured } : {}),
       ...(place.parent === undefined ? {} : { parentId: place.parent }),
       ...(place.size ? { width: place.size.width, height: place.size.height } : {}),
       ...(type === 'container' ? { zIndex: 0 } : {}),
@@ -53,13 +55,13 @@ export function nodesOf(
     const old = known.get(note.id)
     const isSelected = selected.has(note.id)
     if (old?.type === 'note' && old.data.note === note && (old.selected ?? false) === isSelected) return old
+    const size = { width: note.width ?? noteSize.width, height: note.height ?? noteSize.height }
     return {
-      ...(old?.measured ? { measured: old.measured } : {}),
+      ...size,
+      measured: old?.measured ?? size,
       id: note.id,
       type: 'note',
       position: note.position,
-      width: note.width ?? 220,
-      height: note.height ?? 120,
       zIndex: -1,
       selected: isSelected,
       data: { note },

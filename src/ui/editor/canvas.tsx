@@ -1,5 +1,6 @@
 import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
 import { useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useArrival } from './arrival.ts'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
 import { type CanvasEdge, type CanvasNode, edgesOf, nodesOf } from './canvas-nodes.ts'
@@ -7,40 +8,45 @@ import { ContainerCard } from './container-node.tsx'
 import { DotGrid } from './dot-grid.tsx'
 import { EdgeClick } from './edge-click.ts'
 import { useEditing } from './editing.tsx'
-import { fitOptions } from './fit-options.ts'
 import { FlowLine } from './flow-edge.tsx'
-import { gridSize } from './geometry.ts'
+import { gridSize, type Size } from './geometry.ts'
 import { NoteCard } from './note-node.tsx'
-import { openingBlocks } from './opening-view.ts'
+import { openingView, zoomLeast } from './opening-view.ts'
 import { PortClick } from './port-handle.tsx'
 
-/** The workflow as it is drawn. All it changes it changes by edits of the draft. */
-export function Canvas({
-  onOffer,
-  onAdd,
-  onBlock,
-  showMap,
-}: {
+type CanvasProps = {
   /** Offers blocks for a place, at a point of the page. */
   onOffer: CanvasNow['onOffer']
   onAdd: CanvasNow['onAdd']
   /** A block was clicked, not dragged. */
   onBlock?: (id: string) => void
   showMap: boolean
-}) {
+}
+
+/** The workflow as it is drawn. All it changes it changes by edits of the draft. */
+export function Canvas(props: CanvasProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [size, setSize] = useState<Size>()
+  // Where it looks at first depends on its room.
+  useLayoutEffect(() => {
+    const { clientWidth, clientHeight } = box.current!
+    setSize({ width: clientWidth || innerWidth, height: clientHeight || innerHeight })
+  }, [])
+  return (
+    <div ref={box} className="h-full w-full">
+      {size && <Flow {...props} size={size} />}
+    </div>
+  )
+}
+
+function Flow({ onOffer, onAdd, onBlock, showMap, size }: CanvasProps & { size: Size }) {
   const { draft, readOnly } = useEditing()
   const { document, selected, selectedEdges } = useSyncExternalStore(draft.watch, draft.state)
   const [nodes, setNodes] = useState<CanvasNode[]>(() => nodesOf(document, [], selected))
   const [edges, setEdges] = useState<CanvasEdge[]>(() => edgesOf(document, [], selectedEdges))
   const [target, setTarget] = useState<string | null>(null)
   const root = useRef<HTMLDivElement>(null)
-  const [opening] = useState(() => {
-    const nodes = openingBlocks(document, {
-      width: innerWidth < 768 ? innerWidth : innerWidth - 280,
-      height: innerHeight - 140,
-    })
-    return { ...fitOptions, duration: 0, ...(nodes ? { nodes: nodes.map((id) => ({ id })) } : {}) }
-  })
+  const [view] = useState(() => openingView(document, size))
   const isFar = useStore(({ transform }) => transform[2] < farBelow)
   const { isDragging, onPort, onInsert, ...handlers } = useCanvasHandlers({
     ...{ nodes, edges, setNodes, setEdges, setTarget, onOffer, onAdd, onBlock },
@@ -49,8 +55,11 @@ export function Canvas({
     if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))
     setEdges((before) => edgesOf(document, before, selectedEdges))
   }, [document, selected, selectedEdges, isDragging])
+  const arrived = useArrival({ nodes, edges, document, selected }, view, size)
   const shown =
-    target === null ? nodes : nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+    target === null
+      ? arrived.nodes
+      : arrived.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
   return (
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>
@@ -58,10 +67,10 @@ export function Canvas({
           ref={root}
           className={isFar ? 'far' : ''}
           nodes={shown}
-          edges={edges}
+          edges={arrived.edges}
           {...handlers}
           {...settings}
-          fitViewOptions={opening}
+          defaultViewport={view}
           onMove={() => root.current?.classList.add('moving')}
           onMoveEnd={() => root.current?.classList.remove('moving')}
           nodesDraggable={!readOnly}
@@ -89,11 +98,10 @@ const settings = {
   snapToGrid: true,
   snapGrid: [gridSize, gridSize] as [number, number],
   connectionRadius: 26,
-  minZoom: 0.1,
+  minZoom: zoomLeast,
   maxZoom: 2,
   // Moving blocks about is no look into them: the inspector comes with a click.
   selectNodesOnDrag: false,
-  fitView: true,
   zoomOnDoubleClick: false,
   panOnScroll: true,
   proOptions: { hideAttribution: true },

@@ -10,10 +10,16 @@ import {
 } from './document.ts'
 
 export type Size = { width: number; height: number }
+export type Box = Point & Size
 
-/** Cards are all of one width; how high one is, the browser measures, and this is close. */
+/**
+ * Cards are all of one width. How high one is, the browser measures when it is drawn: it is this, unless letters are
+ * larger than the page asks for.
+ */
 export const cardWidth = 224
-const cardHeight = 74
+const headHeight = 56
+const summaryHeight = 29
+const cardHeight = headHeight + summaryHeight
 const portRowHeight = 28
 
 /** Room around the blocks in a container, and above them for its title. */
@@ -54,7 +60,25 @@ export function around(inner: readonly { at: Point; size: Size }[]): Size {
 
 function estimate(block: Block): Size {
   const branches = portsOf(block).filter(({ kind }) => kind === 'branch').length
-  return { width: cardWidth, height: branches === 0 ? cardHeight : cardHeight - 22 + branches * portRowHeight }
+  // Its expressions say what a condition does.
+  const height = block.type === 'condition' ? headHeight : cardHeight
+  return { width: cardWidth, height: height + branches * portRowHeight }
+}
+
+/** A note's size, where the document says none. */
+export const noteSize: Size = { width: 220, height: 120 }
+
+/** Where everything stands on the canvas, notes too. */
+export function placesOf(document: Document, measured?: Sizes): Map<string, Box> {
+  const sizes = sizesOf(document, measured)
+  const places = new Map<string, Box>()
+  for (const id of Object.keys(document.blocks)) {
+    places.set(id, { ...absolutePosition(document, id), ...sizes.get(id)! })
+  }
+  for (const { id, position, width, height } of Object.values(document.notes ?? {})) {
+    places.set(id, { ...position, width: width ?? noteSize.width, height: height ?? noteSize.height })
+  }
+  return places
 }
 
 /** The innermost container that a point lies in, `not` and what is in them apart. */

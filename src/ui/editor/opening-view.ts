@@ -1,22 +1,47 @@
-import { absolutePosition, type Document, isTrigger } from './document.ts'
-import { type Size, sizesOf } from './geometry.ts'
+import { getViewportForBounds, type Viewport } from '@xyflow/react'
+import { type Document, isTrigger } from './document.ts'
+import { fitOptions } from './fit-options.ts'
+import { type Box, placesOf, type Size } from './geometry.ts'
+
+/** Where a canvas looks when a workflow is opened. */
+export function openingView(document: Document, canvas: Size): Viewport {
+  const places = placesOf(document)
+  const ids = openingBlocks(document, canvas) ?? [...places.keys()]
+  return (
+    viewOf(
+      ids.flatMap((id) => places.get(id) ?? []),
+      canvas,
+    ) ?? { x: 0, y: 0, zoom: 1 }
+  )
+}
+
+/** From where all of the boxes are in sight; undefined when there are none. */
+export function viewOf(boxes: Iterable<Box>, { width, height }: Size): Viewport | undefined {
+  const around = boundsOf([...boxes])
+  if (around.width < 0) return undefined
+  const { maxZoom, padding } = fitOptions
+  return getViewportForBounds(around, width, height, zoomLeast, maxZoom, padding)
+}
+
+/** What is in sight from there. */
+export function sightOf({ x, y, zoom }: Viewport, { width, height }: Size): Box {
+  return { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom }
+}
 
 /**
  * The blocks that are brought into view when a workflow is opened: all of them (undefined) when they can be read then,
- * else those around its beginning that fit into a canvas of about this size.
+ * else those around its beginning that fit into a canvas of this size.
  */
 export function openingBlocks(document: Document, canvas: Size): string[] | undefined {
-  const sizes = sizesOf(document)
+  const places = placesOf(document)
   const boxes = Object.values(document.blocks).map((block) => {
-    const at = absolutePosition(document, block.id)
-    const { width, height } = sizes.get(block.id)!
-    return { block, left: at.x, top: at.y, right: at.x + width, bottom: at.y + height }
+    const box = places.get(block.id)!
+    return { block, box, left: box.x, top: box.y, right: box.x + box.width, bottom: box.y + box.height }
   })
   const first = boxes.find(({ block }) => isTrigger(block)) ?? boxes.toSorted((a, b) => a.left - b.left)[0]
   if (!first) return undefined
   const room = { width: canvas.width / zoomMin, height: canvas.height / zoomMin }
-  const width = Math.max(...boxes.map(({ right }) => right)) - Math.min(...boxes.map(({ left }) => left))
-  const height = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top))
+  const { width, height } = boundsOf(boxes.map(({ box }) => box))
   if (width <= room.width && height <= room.height) return undefined
   // What lies right of the beginning counts, and what lies above it as much as what lies below.
   const middle = (first.top + first.bottom) / 2
@@ -30,5 +55,15 @@ export function openingBlocks(document: Document, canvas: Size): string[] | unde
   return [...new Set([first, ...near].map(({ block }) => block.id))]
 }
 
+function boundsOf(boxes: readonly Box[]): Box {
+  const x = Math.min(...boxes.map((box) => box.x))
+  const y = Math.min(...boxes.map((box) => box.y))
+  const width = Math.max(...boxes.map((box) => box.x + box.width)) - x
+  return { x, y, width, height: Math.max(...boxes.map((box) => box.y + box.height)) - y }
+}
+
 /** What stands on a card can be read from here on. */
 const zoomMin = 0.6
+
+/** Nobody gets further away than this. */
+export const zoomLeast = 0.1

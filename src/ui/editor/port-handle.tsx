@@ -12,10 +12,14 @@ export const PortClick = createContext<(from: { source: string; sourceHandle: st
 /** A way out of a block: dragged to another one, or clicked to choose what comes next. */
 export function PortHandle({ blockId, port, className }: { blockId: string; port: Port; className?: string }) {
   const onPort = useContext(PortClick)
-  const isUsed = useDraft(({ usedPorts }) => usedPorts.has(`${blockId} ${port.handle}`))
   const isError = port.kind === 'error'
-  // A response ends the run: what is behind it is drawn, and not offered.
-  const isLast = useDraft(({ document }) => document.blocks[blockId]?.type === 'response') && !isError
+  // One look at the draft for both: there are a thousand ports on a large canvas.
+  const look = useDraft(({ usedPorts, document }) => {
+    const isUsed = usedPorts.has(`${blockId} ${port.handle}`)
+    // A response ends the run: what is behind it is drawn, and not offered.
+    const isLast = document.blocks[blockId]?.type === 'response' && !isError
+    return classes(isLast && 'port-last', isUsed && 'port-used')
+  })
   return (
     <Handle
       type="source"
@@ -23,7 +27,7 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
       position={isError ? Position.Bottom : Position.Right}
       title={isError ? 'When it fails' : port.kind === 'start' ? 'Into the loop' : 'What comes next'}
       onClick={(event) => onPort({ source: blockId, sourceHandle: port.handle }, event.currentTarget)}
-      className={classes('port', isError && 'port-error', isLast && 'port-last', isUsed && 'port-used', className)}
+      className={classes('port', isError && 'port-error', look, className)}
     />
   )
 }

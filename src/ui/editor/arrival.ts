@@ -1,0 +1,81 @@
+import type { Viewport } from '@xyflow/react'
+import { useEffect, useMemo, useState } from 'react'
+import type { CanvasEdge, CanvasNode } from './canvas-nodes.ts'
+import type { Document, Point } from './document.ts'
+import { type Box, placesOf, type Size } from './geometry.ts'
+import { sightOf } from './opening-view.ts'
+
+/**
+ * What the canvas draws of a workflow that has just been opened: what is in sight at once, the rest in the frames that
+ * follow, the nearest first. As soon as something is changed, or selected that is not there yet, everything is.
+ */
+export function useArrival(
+  { nodes, edges, document, selected }: Drawn,
+  view: Viewport,
+  size: Size,
+): { nodes: CanvasNode[]; edges: CanvasEdge[] } {
+  const [opened] = useState(document)
+  const [order] = useState(() => arrivalOrder(nodes, document, sightOf(view, size)))
+  const [count, setCount] = useState(order.first)
+  const waiting = useMemo(() => new Set(order.ids.slice(count)), [order, count])
+  const isDone = waiting.size === 0 || document !== opened || [...selected].some((id) => waiting.has(id))
+  useEffect(() => {
+    if (isDone) return setCount(order.ids.length)
+    // After the frame that draws those that are there.
+    const frame = requestAnimationFrame(() => setCount(count + atOnce))
+    return () => cancelAnimationFrame(frame)
+  }, [isDone, count, order])
+  const here = useMemo(() => (isDone ? nodes : nodes.filter(({ id }) => !waiting.has(id))), [isDone, nodes, waiting])
+  const lines = useMemo(
+    () => (isDone ? edges : edges.filter(({ source, target }) => !waiting.has(source) && !waiting.has(target))),
+    [isDone, edges, waiting],
+  )
+  return { nodes: here, edges: lines }
+}
+
+type Drawn = {
+  nodes: CanvasNode[]
+  edges: CanvasEdge[]
+  document: Document
+  selected: ReadonlySet<string>
+}
+
+/** Nodes that are added in one frame, which takes some 50 ms then. With fewer of them all take longer together. */
+const atOnce = 40
+
+/** All nodes, containers before what is in them, else the nearest to the middle first; `first`: how many are in sight. */
+export function arrivalOrder(
+  nodes: readonly Pick<CanvasNode, 'id' | 'parentId'>[],
+  document: Document,
+  sight: Box,
+): { ids: string[]; first: number } {
+  const places = placesOf(document)
+  const known = new Map(nodes.map((node) => [node.id, node]))
+  const middle = { x: sight.x + sight.width / 2, y: sight.y + sight.height / 2 }
+  const away = nodes.map((node) => {
+    const box = places.get(node.id) ?? { x: 0, y: 0, width: 0, height: 0 }
+    return { node, isSeen: overlap(box, sight), distance: distance(middle, box) }
+  })
+  const ids = new Set<string>()
+  const seen = new Set<string>()
+  const add = (node: Pick<CanvasNode, 'id' | 'parentId'>) => {
+    // A broken document may have containers in a circle.
+    if (seen.has(node.id)) return
+    seen.add(node.id)
+    const parent = node.parentId === undefined ? undefined : known.get(node.parentId)
+    if (parent) add(parent)
+    ids.add(node.id)
+  }
+  for (const { node } of away.filter(({ isSeen }) => isSeen)) add(node)
+  const first = ids.size
+  for (const { node } of away.toSorted((a, b) => a.distance - b.distance)) add(node)
+  return { ids: [...ids], first }
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+function distance(from: Point, box: Box): number {
+  return Math.hypot(from.x - (box.x + box.width / 2), from.y - (box.y + box.height / 2))
+}
