@@ -50,11 +50,15 @@ describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words 
     expect((error as AppError).message).toContain('is not a database')
   })
 
-  test('a directory that is a file', async () => {
+  test.each([
+    ['a directory that is a file', 'data'],
+    ['a directory inside a file', 'data/millrace'],
+  ])('%s', async (_, name) => {
     using folder = temporaryFolder()
-    const file = join(folder.path, 'data')
-    writeFileSync(file, '')
-    expect(await refusal(file, mode)).toBeInstanceOf(Error)
+    writeFileSync(join(folder.path, 'data'), '')
+    const error = await refusal(join(folder.path, name), mode)
+    expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    expect((error as AppError).message).toContain(`The folder ${join(folder.path, name)} cannot be made: E`)
   })
 })
 

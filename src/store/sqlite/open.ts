@@ -1,8 +1,8 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
 import { Connection, type Sql } from './connection.ts'
-import { storageError } from './failures.ts'
+import { storageError, unavailable } from './failures.ts'
 import { migrate, migrations, schemaVersionOf } from './migrations.ts'
 
 /** `full`: an acknowledged commit survives a power cut. `normal`: it survives the process, not the machine. */
@@ -52,8 +52,15 @@ export function databasePath(directory: string): string {
 
 /** The database is readable by its owner only, and so is the directory when it is made here. */
 function createFile(path: string): void {
+  const directory = join(path, '..')
   try {
-    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const problem =
+      storageError(error, path)?.message ?? `The folder ${directory} cannot be made: ${messageOf(error)}. ${elsewhere}`
+    throw unavailable(problem, error)
+  }
+  try {
     // Only a file that was not there may be opened and closed beside SQLite: closing any descriptor of a file drops
     // all POSIX locks that this process holds on it. The -wal and -shm files inherit the mode.
     closeSync(openSync(path, 'wx', 0o600))
@@ -61,6 +68,8 @@ function createFile(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
+
+const elsewhere = 'Choose another one, or put right what stands in its place.'
 
 function configure(connection: Connection, { sync, manualCheckpoints, busyTimeoutMs = 5_000 }: OpenOptions): void {
   // First, because switching to WAL already takes a lock.
