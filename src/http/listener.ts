@@ -28,7 +28,7 @@ export class Listener {
       hostname,
       port,
       fetch: (request) =>
-        isLiveCheck(hasHost(request) ? request : withHost(request))
+        isLiveCheck(isUsable(request.headers.get('host')) ? request : withHost(request))
           ? alive(request, version)
           : this.#afterOpening(request),
     })
@@ -47,8 +47,12 @@ export class Listener {
     app.server = server
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
     const { fetch } = app
+    /** What requests named last: mostly it is what the next one names. */
+    let usual: string | undefined
     const answer = (given: Request) => {
-      const request = hasHost(given) ? given : withHost(given)
+      const host = given.headers.get('host')
+      if (host !== usual && isUsable(host)) usual = host
+      const request = host === usual ? given : withHost(given)
       return shortcut?.(request, server) ?? fetch(request)
     }
     this.#server.reload({ ...options, fetch: answer, error })
@@ -81,8 +85,7 @@ const options = {
   development: false,
 }
 
-function hasHost({ headers }: Request): boolean {
-  const host = headers.get('host')
+function isUsable(host: string | null): host is string {
   return host !== null && /^[\w.:[\]%~-]+$/.test(host)
 }
 
