@@ -6,7 +6,7 @@ import { isLoopback } from '../domain/local-address.ts'
 import { loadInterfaceFiles } from '../http/interface-files.ts'
 import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
-import { type DirectoryLock, takeLock } from '../store/lock.ts'
+import type { DirectoryLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
 import { tellLastWords } from '../telemetry/last-words.ts'
 import { Logger } from '../telemetry/logger.ts'
@@ -81,10 +81,11 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
   tellLastWords(logger)
   try {
-    const listener = listen(config)
+    const listener = await listen(config)
+    // A turn for whoever waited for the socket: what follows keeps this thread busy for some 20 ms.
+    await Bun.sleep(2)
+    const { takeLock } = await import('../store/lock.ts')
     const lock = takeLock(config.data)
-    // A turn for whoever waited for the socket: loading keeps this thread busy for some 20 ms.
-    await Bun.sleep(1)
     const opening = openStore(config, logger)
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
@@ -112,12 +113,13 @@ async function openStore({ data, sync }: Config, logger: Logger): Promise<Store>
   return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost, onTrouble })
 }
 
-function listen({ host, port, data }: Config): Listener {
+async function listen({ host, port, data }: Config): Promise<Listener> {
   try {
     return new Listener({ hostname: host, port, version: build.version })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
       // Started twice: that the folder is served already says more, and by whom.
+      const { takeLock } = await import('../store/lock.ts')
       takeLock(data).release()
       const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
       throw new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
