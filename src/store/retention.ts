@@ -104,7 +104,9 @@ export class Retention {
     const passedMs = at - this.#looked.at
     if (passedMs < lookMs) return
     const goneBytes = this.#looked.leftBytes - leftBytes
-    const endsInMs = goneBytes > 0 ? (leftBytes / goneBytes) * passedMs : Number.POSITIVE_INFINITY
+    // Where no entry is left to go, the rest is free pages, which are in nobody's way.
+    const never = leftBytes > 0 && goneBytes <= 0
+    const endsInMs = never ? Number.POSITIVE_INFINITY : (leftBytes / Math.max(goneBytes, 1)) * passedMs
     if (endsInMs > endsInMsMost) this.#pauses = Math.max(this.#pauses / 2, pausesMin)
     else if (endsInMs < endsInMsMost / 4) this.#pauses = Math.min(this.#pauses * 2, pausesMax)
     this.#looked = { at, leftBytes }

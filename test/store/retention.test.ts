@@ -176,6 +176,12 @@ describe('retention', () => {
     expect(await take(1)).toBe(16)
   })
 
+  test('pauses for long where no entry is left to go', async () => {
+    const { store } = steps(() => ({ entries: 0, leftBytes: 0 }))
+    begin({ store })
+    expect(await take(3_000)).toBe(16)
+  })
+
   test('begins each round with long pauses', async () => {
     let done = false
     const { store } = steps(() => ({ done }))
