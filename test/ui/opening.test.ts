@@ -42,6 +42,22 @@ test('a workflow that is opened is asked for once, and so is who is signed in', 
   expect([count('/api/editor/me'), count('/api/editor/blocks'), count(`/api/workflows/${id}`)]).toEqual([1, 1, 1])
 })
 
+test('a service that cannot answer now is asked for a workflow ahead and three times more, then it is said', async () => {
+  const { page } = visited
+  const path = `/api/workflows/${sample.split('/').at(-1)}`
+  let asked = 0
+  const refuse = (url: URL) => url.pathname === path
+  await page.route(refuse, (route) => {
+    asked += 1
+    return route.fulfill({ status: 503, json: { error: 'The disk is full', code: 'STORAGE_UNAVAILABLE' } })
+  })
+  await page.goto(sample)
+  await page.getByText('The disk is full').waitFor({ timeout: patienceMs })
+  await page.unroute(refuse)
+  // The editor may come before the first answer, and take that.
+  expect([3, 4]).toContain(asked)
+}, 120_000)
+
 test('cards are as high as the editor reckons before they are drawn', async () => {
   const { page, serving, context } = visited
   const answer = await context.request.get(`${serving.url}/api/editor/blocks`)

@@ -13,8 +13,9 @@ export const blockTypesQuery = queryOptions({
 export function workflowQuery(id: string) {
   return queryOptions({
     queryKey: ['workflow', id],
-    queryFn: async ({ client }) => {
+    queryFn: async ({ client, signal }) => {
       const ahead = workflowAhead(id)
+      signal.addEventListener('abort', () => void client.cancelQueries({ queryKey: ahead.queryKey, exact: true }))
       const found = await client.fetchQuery(ahead)
       client.removeQueries({ queryKey: ahead.queryKey, exact: true })
       return found
@@ -40,11 +41,15 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
   })) as unknown as WorkflowAnswer
 }
 
-/** What was asked for when the page began; whoever takes it forgets it, so that no editor begins with an old document. */
+/**
+ * What was asked for when the page began. Whoever takes it forgets it, so that the next editor begins with what is there then.
+ * Tried once: the query that takes it tries again.
+ */
 function workflowAhead(id: string) {
   return queryOptions({
     queryKey: ['workflow-ahead', id],
     queryFn: ({ signal }) => loadWorkflow(id, signal),
+    retry: false,
     staleTime: 10_000,
     gcTime: 10_000,
   })

@@ -9,12 +9,13 @@ export function LateScreen<Params extends object>({ file, params }: { file: Scre
   const [asked, setAsked] = useState<{ file: object; error?: { cause: unknown } }>()
   const Screen = file.screen
   useEffect(() => {
-    if (file.screen) return
+    // As it was drawn: the file may have come since.
+    if (Screen) return
     file.load().then(
       () => setAsked({ file }),
       (cause: unknown) => setAsked({ file, error: { cause } }),
     )
-  }, [file])
+  }, [file, Screen])
   // To the boundary around screens.
   if (asked?.file === file && asked.error) throw asked.error.cause
   return Screen ? <Screen params={params} /> : <Loading />
