@@ -28,22 +28,24 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   const workspaces: number[] = []
   const audiences = new Audiences(sql)
   const usage = new UsageOfGroup()
-  let values: Value[] = []
-  for (const [index, row] of rows.entries()) {
+  const values: Value[][] = []
+  for (const row of rows) {
     const { workspace, workflow } = numbersOf(sql, row)
     if (row.webhooks) insertWebhooks(sql, audiences, workflow, row.sequence, row.webhooks, row.endedAt)
-    values.push(...logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
-    const isSeveral = (index + 1) % rowsAtOnce === 0
-    if (isSeveral || rows.length - index <= rows.length % rowsAtOnce) {
-      sql.run(isSeveral ? insertSeveral : insertOne, ...values)
-      values = []
-    }
+    values.push(logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
     if (countsAsUsage(row)) usage.add(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)
     workspaces.push(workspace)
   }
+  insertRows(sql, values)
   usage.write(sql)
   for (const chunk of chunksOf(rows, workspaces)) sql.run(insertChunk, ...chunkValues(chunk))
+}
+
+function insertRows(sql: Sql, rows: readonly Value[][]): void {
+  const rest = rows.length - (rows.length % rowsAtOnce)
+  for (let at = 0; at < rest; at += rowsAtOnce) sql.run(insertSeveral, ...rows.slice(at, at + rowsAtOnce).flat())
+  for (const row of rows.slice(rest)) sql.run(insertOne, ...row)
 }
 
 /** 0 when nothing was ever recorded. What retention deleted counts: no number is given twice. */

@@ -1,6 +1,6 @@
 import type { Edge as FlowEdge, Node } from '@xyflow/react'
 import { type Block, type Document, handleOf, isContainer, type Note, type Point, positionOf } from './document.ts'
-import { noteSize, type Sizes, sizesOf } from './geometry.ts'
+import { type Sizes, sizeOfNote, sizesOf } from './geometry.ts'
 
 export type BlockNode = Node<{ block: Block; document: Document | undefined }, 'block'>
 export type ContainerNode = Node<{ block: Block; document: Document | undefined }, 'container'>
@@ -55,7 +55,7 @@ export function nodesOf(
     const old = known.get(note.id)
     const isSelected = selected.has(note.id)
     if (old?.type === 'note' && old.data.note === note && (old.selected ?? false) === isSelected) return old
-    const size = { width: note.width ?? noteSize.width, height: note.height ?? noteSize.height }
+    const size = sizeOfNote(note)
     return {
       ...size,
       measured: old?.measured ?? size,

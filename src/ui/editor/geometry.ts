@@ -68,6 +68,10 @@ function estimate(block: Block): Size {
 /** A note's size, where the document says none. */
 export const noteSize: Size = { width: 220, height: 120 }
 
+export function sizeOfNote({ width, height }: Partial<Size>): Size {
+  return { width: width ?? noteSize.width, height: height ?? noteSize.height }
+}
+
 /** Where everything stands on the canvas, notes too. */
 export function placesOf(document: Document, measured?: Sizes): Map<string, Box> {
   const sizes = sizesOf(document, measured)
@@ -75,8 +79,8 @@ export function placesOf(document: Document, measured?: Sizes): Map<string, Box>
   for (const id of Object.keys(document.blocks)) {
     places.set(id, { ...absolutePosition(document, id), ...sizes.get(id)! })
   }
-  for (const { id, position, width, height } of Object.values(document.notes ?? {})) {
-    places.set(id, { ...position, width: width ?? noteSize.width, height: height ?? noteSize.height })
+  for (const note of Object.values(document.notes ?? {})) {
+    places.set(note.id, { ...note.position, ...sizeOfNote(note) })
   }
   return places
 }

@@ -6,7 +6,7 @@ import { type Box, placesOf, type Size } from './geometry.ts'
 /** Where a canvas looks when a workflow is opened. */
 export function openingView(document: Document, canvas: Size): Viewport {
   const places = placesOf(document)
-  const ids = openingBlocks(document, canvas) ?? [...places.keys()]
+  const ids = openingBlocks(document, canvas, places) ?? [...places.keys()]
   return (
     viewOf(
       ids.flatMap((id) => places.get(id) ?? []),
@@ -32,8 +32,7 @@ export function sightOf({ x, y, zoom }: Viewport, { width, height }: Size): Box 
  * The blocks that are brought into view when a workflow is opened: all of them (undefined) when they can be read then,
  * else those around its beginning that fit into a canvas of this size.
  */
-export function openingBlocks(document: Document, canvas: Size): string[] | undefined {
-  const places = placesOf(document)
+export function openingBlocks(document: Document, canvas: Size, places = placesOf(document)): string[] | undefined {
   const boxes = Object.values(document.blocks).map((block) => {
     const box = places.get(block.id)!
     return { block, box, left: box.x, top: box.y, right: box.x + box.width, bottom: box.y + box.height }
