@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { type BlockResult, defineBlock, type Evaluate, idsOf } from '../engine/block.ts'
+import { type BlockResult, defineBlock, type Expressions, idsOf } from '../engine/block.ts'
 
 const Condition = t.Object({
   id: t.String({ minLength: 1, maxLength: 100 }),
@@ -17,6 +17,7 @@ export const condition = defineBlock({
   outputs: ['branch', 'result'],
   branches: { list: 'conditions', prefix: 'condition-', otherwise: 'else', output: 'branch' },
   mayFail: false,
+  showInput: (params) => branchesOf(params).shown,
   check({ conditions }) {
     const ids = idsOf(conditions)
     return ids.flatMap((id, index) => {
@@ -36,12 +37,15 @@ export const condition = defineBlock({
     })
   },
   run(params, context) {
-    const branches = params.conditions as unknown as Branch[]
-    return firstTrue(branches, 0, () => context.signal)
+    return firstTrue(branchesOf(params).list, 0, () => context.signal)
   },
 })
 
-type Branch = { id: string; evaluate: Evaluate }
+function branchesOf({ conditions }: { conditions?: unknown }): Expressions<{ id: string }> {
+  return conditions as Expressions<{ id: string }>
+}
+
+type Branch = Expressions<{ id: string }>['list'][number]
 
 /** Goes on synchronously until an expression needs the sandbox. */
 function firstTrue(
@@ -50,16 +54,16 @@ function firstTrue(
   signal: () => AbortSignal,
 ): BlockResult | Promise<BlockResult> {
   for (let index = from; index < branches.length; index += 1) {
-    const { id, evaluate } = branches[index] as Branch
+    const { entry, evaluate } = branches[index] as Branch
     const value = evaluate(signal)
     if (value instanceof Promise) {
-      return value.then((settled: unknown) => (settled ? taken(id) : firstTrue(branches, index + 1, signal)))
+      return value.then((settled: unknown) => (settled ? taken(entry) : firstTrue(branches, index + 1, signal)))
     }
-    if (value) return taken(id)
+    if (value) return taken(entry)
   }
   return { outputs: { branch: 'else', result: false }, port: 'condition-else' }
 }
 
-function taken(id: string): BlockResult {
+function taken({ id }: { id: string }): BlockResult {
   return { outputs: { branch: id, result: true }, port: `condition-${id}` }
 }

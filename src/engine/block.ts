@@ -107,7 +107,7 @@ export function idsOf(entries: unknown): string[] {
  * - `json`: the same, or JSON text that is a template as a whole (`body`, `data`, `input`).
  * - `literal`: taken as it stands; references mean nothing in it.
  * - `code`: the body of an async function; arrives as a `ProgramCall`.
- * - `expressions`: a list of objects whose `expression` is one; each arrives as an `Evaluate`.
+ * - `expressions`: a list of objects whose `expression` is one; arrives as `Expressions`.
  * - `tools`: a list of objects; the `params` of one whose `type` is in `toolBlocks` arrive as a `FillTool`.
  */
 export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'tools'
@@ -123,6 +123,15 @@ export type ProgramCall = {
   values: readonly unknown[]
   /** The references as the author wrote them, one for each value. */
   sources: readonly string[]
+}
+
+/**
+ * A list of expressions, each with the entry it was written in. `shown`: the parameter as it was written, the same object in
+ * every run.
+ */
+export type Expressions<Entry = unknown> = {
+  readonly list: readonly { entry: Entry; evaluate: Evaluate }[]
+  readonly shown: Readonly<Record<string, unknown>>
 }
 
 /** Evaluates an expression with the values its references had; a promise when it needs the sandbox. Throws `BlockError`. */

@@ -9,6 +9,7 @@ import { type Binder, type Place, ToolArguments } from './binder.ts'
 import {
   BlockError,
   type Evaluate,
+  type Expressions,
   type FillTool,
   type ParameterMode,
   type ProgramCall,
@@ -37,7 +38,7 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
     if (raw === undefined || raw === null) continue
     const place: Place = { ...at, path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
-    const compiled = compileParameter(raw, mode, { ...context, place })
+    const compiled = compileParameter(raw, mode, { ...context, place, name })
     // Code and expressions become something to call: it is the text that has to fit, and now.
     const isCode = mode === 'code' || mode === 'expressions' || mode === 'tools'
     const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
@@ -70,7 +71,8 @@ function modeOf({ definition }: GraphNode, name: string, given: Record<string, u
   return (typeof mode === 'function' ? mode(given) : mode) ?? 'template'
 }
 
-type ParameterContext = CompileContext & { place: Place }
+type ExpressionContext = CompileContext & { place: Place }
+type ParameterContext = ExpressionContext & { name: string }
 
 function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterContext): Compiled {
   const { binder, report, place } = context
@@ -129,9 +131,13 @@ function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
     context.report.add('error', 'INVALID_PARAMETER', path, context.place.node.block, 'The expression must be a string.')
     return { entry: {}, evaluate: (): Evaluate => () => false }
   })
+  const shown = Object.freeze({ [context.name]: raw as unknown[] })
   return {
     constant: false,
-    get: (frame) => entries.map(({ entry, evaluate }) => ({ ...entry, evaluate: evaluate(frame) })),
+    get: (frame): Expressions => ({
+      list: entries.map(({ entry, evaluate }) => ({ entry, evaluate: evaluate(frame) })),
+      shown,
+    }),
   }
 }
 
@@ -166,7 +172,7 @@ function compileTools(raw: unknown, context: ParameterContext): Compiled {
 /** One expression, as a function of the frame it is asked in. */
 export function compileEvaluate(
   source: string,
-  { binder, report, place }: ParameterContext,
+  { binder, report, place }: ExpressionContext,
 ): (frame: Frame) => Evaluate {
   const getters = new Map<string, Getter>()
   const compiled = compileExpression(source, (segment) =>
@@ -227,7 +233,10 @@ export function fit(value: unknown, schema: TSchema): unknown {
 }
 
 function reader(schema: TObject, members: readonly Member[]): Parameters {
-  const constants = Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]])))
+  // Frozen: whoever is given them again and again may take them for the same.
+  const constants = Object.freeze(
+    Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]]))),
+  )
   const reads = members.flatMap(({ name, schema: member, get, isCode }) => {
     if (!get) return []
     const check = isCode ? undefined : TypeCompiler.Compile(member)

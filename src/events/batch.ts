@@ -4,7 +4,7 @@ import type { IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
-import { SpanPieces } from './span-pieces.ts'
+import { type SpanHead, SpanPieces } from './span-pieces.ts'
 
 /** Makes the row of a run that ended. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
@@ -111,9 +111,10 @@ export function spanText(
   pieces: SpanPieces,
   children: readonly Span[] = span.children,
 ): string {
+  const head = headOf(span, texts, pieces)
   let text =
-    `{"id":${quoted(span.id)},${headText(span, texts, pieces)}"${span.status}",${pieces.times(span)},` +
-    `"duration":${numberText(span.durationMs)},"input":${texts.spanValue(span.input)},"output":${texts.spanValue(span.output)}`
+    `{"id":"${span.id}",${head.text}"${span.status}",${pieces.times(span)},"duration":${numberText(span.durationMs)},` +
+    `"input":${texts.spanValue(span.input, head)},"output":${texts.spanValue(span.output)}`
   if (span.error !== null) {
     text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${texts.string(span.error.message)}}`
   }
@@ -131,7 +132,7 @@ export function spanText(
 }
 
 /** Which block it is, up to its status. */
-function headText(span: Span, texts: Texts, pieces: SpanPieces): string {
+function headOf(span: Span, texts: Texts, pieces: SpanPieces): SpanHead {
   const { name, type, blockId } = span
   const make = () => [
     '"name":',
@@ -143,7 +144,7 @@ function headText(span: Span, texts: Texts, pieces: SpanPieces): string {
     ',"status":',
   ]
   // What is hidden in one workspace is not in another.
-  return texts.hidesNothing ? pieces.head(span, make) : make().join('')
+  return texts.hidesNothing ? pieces.head(span, make) : { text: make().join(''), input: undefined, inputText: '' }
 }
 
 function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: Texts): string {
@@ -202,10 +203,22 @@ export class Texts {
     return bounded(this.#outputText, finalOutputBytesMax)
   }
 
-  spanValue(value: unknown): string {
-    const text = bounded(this.#textOf(value), Math.min(this.#valueBytesMax, Math.max(0, this.#charsLeft)))
+  /** `head`: of the span whose input it is. */
+  spanValue(value: unknown, head?: SpanHead): string {
+    const isConstant = typeof value === 'object' && value !== null && Object.isFrozen(value)
+    const full = head && isConstant ? this.#constantText(value, head) : this.#textOf(value)
+    const text = bounded(full, Math.min(this.#valueBytesMax, Math.max(0, this.#charsLeft)))
     this.#charsLeft -= text.length
     return text
+  }
+
+  /** What a block is given in every run alike is written once. */
+  #constantText(value: unknown, head: SpanHead): string {
+    if (head.input !== value) {
+      head.inputText = this.#textOf(value)
+      head.input = value
+    }
+    return head.inputText
   }
 
   #textOf(value: unknown): string {

@@ -8,20 +8,20 @@ import type { Span } from '../domain/log.ts'
  */
 export class SpanPieces {
   readonly iso: IsoTime = createIsoTime()
-  readonly #heads = new Map<string, Head>()
+  readonly #heads = new Map<string, Known>()
   #startTime = Number.NaN
   #endTime = Number.NaN
   #times = ''
 
   /** `text` as it was made for a span of the same block, else as `make` makes it now. */
-  head({ name, type, blockId }: Span, make: () => readonly string[]): string {
+  head({ name, type, blockId }: Span, make: () => readonly string[]): SpanHead {
     const key = blockId ?? name
     const known = this.#heads.get(key)
-    if (known && known.name === name && known.type === type && known.blockId === blockId) return known.text
+    if (known && known.name === name && known.type === type && known.blockId === blockId) return known
     if (this.#heads.size >= headsMax) this.#heads.clear()
-    const text = make().join('')
-    this.#heads.set(key, { name, type, blockId, text })
-    return text
+    const head: Known = { name, type, blockId, text: make().join(''), input: undefined, inputText: '' }
+    this.#heads.set(key, head)
+    return head
   }
 
   /** When a span began and ended, as two members. */
@@ -35,7 +35,10 @@ export class SpanPieces {
   }
 }
 
-type Head = Pick<Span, 'name' | 'type' | 'blockId'> & { text: string }
+/** `inputText`: of `input`, the latest one that is given in every run alike. */
+export type SpanHead = { readonly text: string; input: unknown; inputText: string }
+
+type Known = SpanHead & Pick<Span, 'name' | 'type' | 'blockId'>
 
 /** Names and ids that users chose: some 100 kB at most. */
 const headsMax = 1_000

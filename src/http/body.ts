@@ -4,8 +4,14 @@ import { readJson } from '../domain/json.ts'
 import { findMisfits } from '../domain/shape.ts'
 
 /** A request's body as text, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8. */
-export async function readBody(request: Request, bytesMax: number): Promise<string> {
-  const bytes = await readBytes(request, bytesMax)
+export function readBody(request: Request, bytesMax: number): Promise<string> {
+  const declared = declaredBytes(request.headers)
+  // What nearly all requests are, in as few steps as there can be: each promise counts where requests are answered by the ten thousand.
+  if (declared !== undefined && declared <= bytesMax) return request.bytes().then(textOf, rejectBroken)
+  return readBytes(request, bytesMax).then(textOf)
+}
+
+function textOf(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)
   } catch (cause) {
@@ -21,9 +27,7 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Uin
     if (declared !== undefined) return await request.bytes()
     return request.body === null ? new Uint8Array() : await readStream(request.body, bytesMax)
   } catch (error) {
-    if (error instanceof AppError) throw error
-    // The caller went away while sending; nobody reads this answer, but it is no error of ours.
-    throw brokenOff(error)
+    throw error instanceof AppError ? error : brokenOff(error)
   }
 }
 
@@ -83,6 +87,11 @@ function declaredBytes(headers: Headers): number | undefined {
   return header === null ? undefined : Number(header)
 }
 
+function rejectBroken(cause: unknown): never {
+  throw brokenOff(cause)
+}
+
+/** The caller went away while sending; nobody reads this answer, but it is no error of ours. */
 function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }

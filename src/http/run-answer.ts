@@ -1,3 +1,4 @@
+import type { IsoTime } from '../domain/iso-time.ts'
 import type { RunFailure } from '../domain/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
@@ -5,16 +6,26 @@ import { isoTime } from './answers.ts'
 import { statusOf } from './errors.ts'
 import { isSessionPair } from './session-cookie.ts'
 
+/** How an endpoint writes its answers: what one has in common with the one before it need not be made again. */
+export type AnswerMaking = { iso: IsoTime; headersOf(values: Record<string, string>): Headers | Record<string, string> }
+
+const plainMaking: AnswerMaking = { iso: isoTime, headersOf: (values) => values }
+
 /** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
-export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>, iso = isoTime): Response {
+export function runAnswer(
+  { record, response }: RunEnd,
+  headers: Record<string, string>,
+  making = plainMaking,
+): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  if (response) return answerOf(response, headers)
+  if (response) return answerOf(response, headers, making)
+  const { iso, headersOf } = making
   const metadata = `{"duration":${durationMs},"startTime":"${iso(startedAt)}","endTime":"${iso(endedAt)}"}`
   headers['content-type'] = 'application/json'
   const outputText = JSON.stringify(output) ?? 'null'
   if (!failure) {
     const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
-    return new Response(text, { headers })
+    return new Response(text, { headers: headersOf(headers) })
   }
   const { blockId, blockName } = failure
   const facts = JSON.stringify({
@@ -29,12 +40,18 @@ export function runAnswer({ record, response }: RunEnd, headers: Record<string, 
   return new Response(text, { status: statusOf(codeOf(failure)), headers })
 }
 
-function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+function answerOf(
+  response: NonNullable<RunEnd['response']>,
+  headers: Record<string, string>,
+  { headersOf }: AnswerMaking,
+): Response {
   const { data, status } = response
   const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
-  return new Response(hasNoBody ? null : body, { status, headers: withOwn(headers, response.headers) })
+  const own = Object.entries(response.headers)
+  const sent = own.length === 0 ? headersOf(headers) : withOwn(headers, own)
+  return new Response(hasNoBody ? null : body, { status, headers: sent })
 }
 
 /**
@@ -50,12 +67,10 @@ const sandbox =
   'sandbox allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-scripts ' +
   'allow-top-navigation-by-user-activation'
 
-/** A plain object as long as the workflow sets none: then nothing has to be copied. */
-function withOwn(headers: Record<string, string>, own: ResponseHeaders): Record<string, string> | Headers {
-  const entries = Object.entries(own)
-  if (entries.length === 0) return headers
+/** With those that the workflow sets. */
+function withOwn(headers: Record<string, string>, own: readonly [string, ResponseHeaders[string]][]): Headers {
   const sent = new Headers(headers)
-  for (const [name, value] of entries) {
+  for (const [name, value] of own) {
     const lower = name.toLowerCase()
     if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
     if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)

@@ -96,7 +96,8 @@ describe('trace spans', () => {
   )
   const anySpan = fc.letrec<{ span: Span }>((tie) => ({
     span: fc.record({
-      id: fc.string({ unit: 'binary' }),
+      // Ids are counted, never chosen.
+      id: fc.nat().map((number) => `s${number}`),
       name: fc.string({ unit: 'binary' }),
       type: fc.string(),
       blockId: fc.option(fc.string()),
@@ -205,6 +206,23 @@ test('what a span shares with those before it is taken from none that only looks
   for (const changes of unlike) {
     const record = runRecord({ root: span({ ...one, ...changes }) })
     expect(spansOf(record)).toEqual([wireSpan(record.root)])
+  }
+})
+
+test('an input that no run can change is written right for each block, whichever was written before', () => {
+  const constant = Object.freeze({ url: 'https://one.test' })
+  const other = Object.freeze({ url: 'https://two.test' })
+  const inputs = [constant, constant, other, { url: 'https://three.test' }, constant, null, 5, undefined, constant]
+  for (const input of inputs) {
+    for (const blockId of ['b1', 'b2']) {
+      const record = runRecord({ root: span({ blockId, input }) })
+      expect(spansOf(record)).toEqual([wireSpan(record.root)])
+    }
+  }
+  const large = Object.freeze({ text: 'x'.repeat(300_000) })
+  for (let time = 0; time < 2; time += 1) {
+    const [root] = spansOf(runRecord({ root: span({ blockId: 'b1', input: large }) }))
+    expect(root.input.truncated).toBe(true)
   }
 })
 

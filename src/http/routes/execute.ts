@@ -1,28 +1,30 @@
 import { Elysia } from 'elysia'
-import type { AccountLimits } from '../../accounts/limits.ts'
+import type { AccountLimits, LimitedAccount } from '../../accounts/limits.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { TriggerInput } from '../../domain/input.ts'
-import { createIsoTime, type IsoTime } from '../../domain/iso-time.ts'
+import { createIsoTime } from '../../domain/iso-time.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { Upload } from '../../files/upload.ts'
+import type { KeyRow } from '../../store/store.ts'
+import { AnswerHeaders } from '../answer-headers.ts'
 import { isoTime } from '../answers.ts'
 import { assertMay, authenticate } from '../auth.ts'
 import { readBody, readChunks, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
-import { readExecuteBody } from '../execute-body.ts'
+import { type ExecuteBody, readExecuteBody } from '../execute-body.ts'
 import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
 import type { Shortcut } from '../listener.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
-import { runAnswer } from '../run-answer.ts'
+import { type AnswerMaking, runAnswer } from '../run-answer.ts'
 import { streamRun } from '../run-stream.ts'
 import type { SelectedOutput } from '../selected-outputs.ts'
 import type { LookUpKey } from '../services.ts'
@@ -69,7 +71,12 @@ export const executePath = '/api/workflows/:id/execute'
  * the checks is a promise: nothing about a workflow leaks to a caller without a key for it.
  */
 export function executeRoute(given: ExecuteServices) {
-  const services: Endpoint = { ...given, iso: createIsoTime() }
+  const answerHeaders = new AnswerHeaders()
+  const services: Endpoint = {
+    ...given,
+    iso: createIsoTime(),
+    headersOf: (values) => answerHeaders.of(values),
+  }
   const routes = new Elysia().post(
     executePath,
     ({ request, params, server }) => handle(services, request, params.id, server),
@@ -85,7 +92,7 @@ export function executeRoute(given: ExecuteServices) {
 /** The endpoint's address as it is mostly written. All its other spellings are known to the router. */
 const plainAddress = /^https?:\/\/[^/?#]+\/api\/workflows\/([\w-]+)\/execute$/
 
-type Endpoint = ExecuteServices & { iso: IsoTime }
+type Endpoint = ExecuteServices & AnswerMaking
 
 type ServerPort = {
   requestIP(request: Request): { address: string } | null
@@ -112,7 +119,22 @@ async function handle(
   let response: Response
   let failure: unknown
   try {
-    response = await execute(call)
+    // One function from here to the answer, and nothing waited for that is there already: promises cost more than most of the checks.
+    const found = admit(call)
+    const admitted = found instanceof Promise ? await found : found
+    if (admitted.trigger.fileFields.length > 0) response = await answerWithFiles(call, admitted)
+    else {
+      const text = await readBody(request, services.settings.bodyBytesMax)
+      const account = ownerOf(call, admitted)
+      const owner = account instanceof Promise ? await account : account
+      const { input, stream } = readCall(call, admitted, owner, text)
+      assertAccepting(call, admitted)
+      const run = runRequest(call, admitted, input, newExecutionId())
+      response =
+        admitted.kind === 'async' || stream
+          ? await answerEarly(call, admitted, run, stream)
+          : answerOf(call, await services.execute(run))
+    }
   } catch (error) {
     failure = error
     await showWindowOf(call)
@@ -139,29 +161,73 @@ type Call = {
   code: string | undefined
 }
 
-async function execute(call: Call): Promise<Response> {
+/** A call by somebody who may execute the workflow. */
+type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind: 'sync' | 'async' }
+
+/** At once where the key and the deployment are in memory. */
+function admit(call: Call): Admitted | Promise<Admitted> {
   const { services, request, workflowId } = call
-  const { settings } = services
-  refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
-  const kind = isAsync(request) ? 'async' : 'sync'
-  const key = await authenticate(services, request.headers)
+  refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
+  const key = authenticate(services, request.headers)
+  if (key instanceof Promise) return key.then((known) => admitHolder(call, known))
+  const deployment = services.deployments.get(workflowId)
+  return deployment ? admitTo(call, key, deployment) : admitHolder(call, key)
+}
+
+async function admitHolder(call: Call, key: KeyRow): Promise<Admitted> {
+  const { deployments } = call.services
   call.keyId = key.id
   call.limitedId = key.userId
-  const deployment = services.deployments.get(workflowId) ?? (await services.deployments.load(workflowId))
+  return admitTo(call, key, deployments.get(call.workflowId) ?? (await deployments.load(call.workflowId)))
+}
+
+function admitTo(call: Call, key: KeyRow, deployment: Deployment | undefined): Admitted {
+  call.keyId = key.id
+  call.limitedId = key.userId
   assertMay(key, deployment?.workspaceId, 'read', 'workflow')
   if (!deployment) throw new Error('What is not there cannot be seen')
   call.limitedId = deployment.ownerId
   assertMay(key, deployment.workspaceId, 'execute', 'workflow')
   const plan = planOf(deployment)
-  const trigger = triggerOf(plan)
-  const { fileFields } = trigger
-  if (fileFields.length === 0) {
-    const text = await readBody(request, settings.bodyBytesMax)
-    return await proceed(call, { deployment, plan, trigger, kind, text, upload: undefined })
-  }
-  const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), fileFields)
+  return { deployment, plan, trigger: triggerOf(plan), kind: isAsync(call.request) ? 'async' : 'sync' }
+}
+
+function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount | Promise<LimitedAccount> {
+  return services.limits.account(deployment.ownerId)
+}
+
+/** What a body asks for, counted. `text`: as JSON, without the content of files. */
+function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, text: string): ExecuteBody {
+  const { services, headers } = call
+  const body = text === '' ? {} : readJson(text)
+  const window = services.limits.take(kind, owner)
+  showWindow(headers, window, services.iso)
+  assertAllowed(window, services.clock.now())
+  services.limits.assertWithinUsage(owner)
+  return readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
+}
+
+function assertAccepting({ services }: Call, { kind }: Admitted): void {
+  if (kind === 'async') services.assertAcceptingJobs()
+  else services.assertAccepting()
+}
+
+async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response> {
+  const { services, request, workflowId } = call
+  const { deployment, trigger } = admitted
+  const upload = await services.receiveFiles(
+    readChunks(request, services.settings.bodyBytesMaxFiles),
+    trigger.fileFields,
+  )
   try {
-    return await proceed(call, { deployment, plan, trigger, kind, text: upload.text, upload })
+    const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), upload.text)
+    upload.check(given)
+    assertAccepting(call, admitted)
+    const executionId = newExecutionId()
+    const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
+    const run = runRequest(call, admitted, input, executionId)
+    if (admitted.kind === 'async' || stream) return await answerEarly(call, admitted, run, stream)
+    return answerOf(call, await services.execute(run))
   } catch (error) {
     await upload.takeBack(error)
     throw error
@@ -170,46 +236,30 @@ async function execute(call: Call): Promise<Response> {
   }
 }
 
-type Received = {
-  deployment: Deployment
-  plan: Plan
-  trigger: PlanTrigger
-  kind: 'sync' | 'async'
-  /** The body as JSON, without the content of files. */
-  text: string
-  upload: Upload | undefined
-}
-
-/** From the body on. */
-async function proceed(call: Call, { deployment, plan, trigger, kind, text, upload }: Received): Promise<Response> {
-  const { services, workflowId, headers } = call
-  const body = text === '' ? {} : readJson(text)
-  const found = services.limits.account(deployment.ownerId)
-  const owner = found instanceof Promise ? await found : found
-  const window = services.limits.take(kind, owner)
-  showWindow(headers, window, services.iso)
-  assertAllowed(window, services.clock.now())
-  services.limits.assertWithinUsage(owner)
-  const { input: given, stream } = readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
-  upload?.check(given)
-  if (kind === 'async') services.assertAcceptingJobs()
-  else services.assertAccepting()
-  const executionId = newExecutionId()
-  const { workspaceId } = deployment
-  const input = upload ? await upload.store(given, { workspaceId, workflowId, executionId }) : given
-  if (kind === 'async') return accept(call, deployment, input, executionId)
-  headers['x-execution-id'] = executionId
-  const run = runRequest(call, { executionId, plan, deployment, input })
-  if (stream) return await streamAnswer(call, run, stream)
-  const end = await services.execute(run)
+function answerOf(call: Call, end: RunEnd): Response {
   call.code = end.record.failure?.code
-  return runAnswer(end, headers, services.iso)
+  return runAnswer(end, call.headers, call.services)
 }
 
-type RunFacts = { executionId: string; plan: Plan; deployment: Deployment; input: TriggerInput }
+/** Before the run has ended. */
+function answerEarly(
+  call: Call,
+  { kind }: Admitted,
+  run: RunRequest & { executionId: string },
+  stream: ExecuteBody['stream'],
+): Promise<Response> {
+  return kind === 'async' ? accept(call, run) : streamAnswer(call, run, stream ?? [])
+}
 
-function runRequest({ services, request, server, workflowId }: Call, facts: RunFacts): RunRequest {
-  const { executionId, plan, deployment, input } = facts
+function runRequest(
+  call: Call,
+  { plan, deployment, kind }: Admitted,
+  input: TriggerInput,
+  executionId: string,
+): RunRequest & { executionId: string } {
+  const { services, request, server, workflowId } = call
+  // An asynchronous one is none before it is on disk.
+  if (kind === 'sync') call.headers['x-execution-id'] = executionId
   return {
     executionId,
     plan,
@@ -251,15 +301,9 @@ function isAsync({ headers }: Request): boolean {
 }
 
 /** Answers as soon as the run is on disk; it starts when its turn comes. */
-async function accept(
-  { services, workflowId, headers }: Call,
-  deployment: Deployment,
-  input: TriggerInput,
-  executionId: string,
-) {
-  const { workspaceId, version } = deployment
-  const job = { workflowId, workspaceId, version: version ?? 0, trigger: 'api' as const, input, executionId }
-  const { createdAt } = await services.accept(job)
+async function accept({ services, headers }: Call, run: RunRequest & { executionId: string }): Promise<Response> {
+  const { executionId, workflowId, workspaceId, version, input } = run
+  const { createdAt } = await services.accept({ workflowId, workspaceId, version, trigger: 'api', input, executionId })
   const statusUrl = `/api/jobs/${executionId}`
   headers['x-execution-id'] = executionId
   headers['location'] = statusUrl
