@@ -1,67 +1,29 @@
 import { Elysia } from 'elysia'
-import type { AccountLimits, LimitedAccount } from '../../accounts/limits.ts'
-import type { Clock } from '../../domain/clock.ts'
-import type { AppError } from '../../domain/errors.ts'
+import type { LimitedAccount } from '../../accounts/limits.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { TriggerInput } from '../../domain/input.ts'
 import { createIsoTime } from '../../domain/iso-time.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
-import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
-import type { Upload } from '../../files/upload.ts'
 import type { KeyRow } from '../../store/store.ts'
+import { acceptedAnswer } from '../accepted-answer.ts'
 import { AnswerHeaders } from '../answer-headers.ts'
-import { isoTime } from '../answers.ts'
 import { assertMay, authenticate } from '../auth.ts'
 import { readBody, readChunks, refuseOversized } from '../body.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../execute-body.ts'
-import { type AcceptedAnswer, executeDetail } from '../execute-operation.ts'
+import { executeDetail } from '../execute-operation.ts'
+import type { ExecuteServices } from '../execute-services.ts'
 import type { Shortcut } from '../listener.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { type AnswerMaking, runAnswer } from '../run-answer.ts'
 import { streamRun } from '../run-stream.ts'
 import type { SelectedOutput } from '../selected-outputs.ts'
-import type { LookUpKey } from '../services.ts'
-
-/** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
-export type ExecuteServices = {
-  lookUpKey: LookUpKey
-  clock: Clock
-  deployments: {
-    get(workflowId: string): Deployment | undefined
-    load(workflowId: string): Promise<Deployment | undefined>
-  }
-  execute(request: RunRequest): Promise<RunEnd>
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
-  /** The same for asynchronous ones. */
-  assertAcceptingJobs(): void
-  /** Reads a body with file items; `fields` are those that hold them. */
-  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
-  /** Takes an asynchronous run on; resolves when it is on disk. Rejects like `assertAccepting`. */
-  accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
-  /** Those of the workspace's owner count, whichever key is used. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
-  settings: {
-    bodyBytesMax: number
-    /** Of a workflow whose trigger declares files. */
-    bodyBytesMaxFiles: number
-    bodyBytesMaxAnywhere: number
-    cancelOnDisconnect: boolean
-    /** Text that waits for a slow reader of a stream at most. */
-    streamBufferBytes: number
-  }
-  /** Told of a stream that broke off for a reason that is no workflow's. */
-  streamLost(error: AppError, executionId: string): void
-  /** Told of each answer; cheap when nobody listens. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void
-}
 
 export const executePath = '/api/workflows/:id/execute'
 
@@ -304,22 +266,7 @@ function isAsync({ headers }: Request): boolean {
 async function accept({ services, headers }: Call, run: RunRequest & { executionId: string }): Promise<Response> {
   const { executionId, workflowId, workspaceId, version, input } = run
   const { createdAt } = await services.accept({ workflowId, workspaceId, version, trigger: 'api', input, executionId })
-  const statusUrl = `/api/jobs/${executionId}`
-  headers['x-execution-id'] = executionId
-  headers['location'] = statusUrl
-  headers['content-type'] = 'application/json'
-  const answer: AcceptedAnswer = {
-    success: true,
-    async: true,
-    taskId: executionId,
-    jobId: executionId,
-    executionId,
-    status: 'queued',
-    createdAt: isoTime(createdAt),
-    statusUrl,
-    links: { status: statusUrl },
-  }
-  return new Response(JSON.stringify(answer), { status: 202, headers })
+  return acceptedAnswer(executionId, createdAt, headers)
 }
 
 /** What was refused behind the key check shows a window too, in which nothing was counted. */

@@ -1,0 +1,43 @@
+import type { AccountLimits } from '../accounts/limits.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { AppError } from '../domain/errors.ts'
+import type { Deployment } from '../engine/deployments.ts'
+import type { JobRequest } from '../engine/job-request.ts'
+import type { RunEnd, RunRequest } from '../engine/runner.ts'
+import type { Upload } from '../files/upload.ts'
+import type { AnswerFacts } from './door.ts'
+import type { LookUpKey } from './services.ts'
+
+/** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
+export type ExecuteServices = {
+  lookUpKey: LookUpKey
+  clock: Clock
+  deployments: {
+    get(workflowId: string): Deployment | undefined
+    load(workflowId: string): Promise<Deployment | undefined>
+  }
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  /** The same for asynchronous ones. */
+  assertAcceptingJobs(): void
+  /** Reads a body with file items; `fields` are those that hold them. */
+  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  /** Takes an asynchronous run on; resolves when it is on disk. Rejects like `assertAccepting`. */
+  accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
+  /** Those of the workspace's owner count, whichever key is used. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
+  settings: {
+    bodyBytesMax: number
+    /** Of a workflow whose trigger declares files. */
+    bodyBytesMaxFiles: number
+    bodyBytesMaxAnywhere: number
+    cancelOnDisconnect: boolean
+    /** Text that waits for a slow reader of a stream at most. */
+    streamBufferBytes: number
+  }
+  /** Told of a stream that broke off for a reason that is no workflow's. */
+  streamLost(error: AppError, executionId: string): void
+  /** Told of each answer; cheap when nobody listens. */
+  answered(request: Request, response: Response, facts: AnswerFacts): void
+}
