@@ -78,9 +78,10 @@ function expectNoSecrets(what: string, text: string): void {
   expect([what, found]).toEqual([what, []])
 }
 
-/** Every byte of the data folder, but for the two that hold no data of users. */
+/** Every byte of the data folder, but for the reserve of a full disk while it is made: it comes and goes, and holds no data. */
 function expectFolderKeepsSecrets(): void {
-  const names = readdirSync(folder.path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const all = readdirSync(folder.path, { recursive: true, withFileTypes: true })
+  const names = all.filter((entry) => entry.isFile() && !entry.name.endsWith('.reserve.draft'))
   expect(names.length).toBeGreaterThan(2)
   for (const { name, parentPath } of names) {
     const bytes = readFileSync(join(parentPath, name))

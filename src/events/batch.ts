@@ -4,7 +4,7 @@ import type { IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
-import { type SpanHead, SpanPieces } from './span-pieces.ts'
+import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
 /** Makes the row of a run that ended. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
@@ -112,9 +112,13 @@ export function spanText(
   children: readonly Span[] = span.children,
 ): string {
   const head = headOf(span, texts, pieces)
+  // Few large pieces: what each one costs is paid twice, here and where the row leaves the thread.
   let text =
-    `{"id":"${span.id}",${head.text}"${span.status}",${pieces.times(span)},"duration":${numberText(span.durationMs)},` +
-    `"input":${texts.spanValue(span.input, head)},"output":${texts.spanValue(span.output)}`
+    pieces.opening(head, span) +
+    pieces.times(span) +
+    texts.spanValue(span.input, head) +
+    ',"output":' +
+    texts.spanValue(span.output)
   if (span.error !== null) {
     text += `,"error":{"code":${JSON.stringify(span.error.code)},"message":${texts.string(span.error.message)}}`
   }
@@ -122,6 +126,7 @@ export function spanText(
     text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, pieces.iso)).join(',')}]`
   if (span.usage !== undefined) text += usageText(span.usage, texts)
   if (span.reused) text += ',"reused":true'
+  if (children.length === 0) return `${text},"children":[]}`
   text += ',"children":['
   let separator = ''
   for (const child of children) {
@@ -131,20 +136,12 @@ export function spanText(
   return `${text}]}`
 }
 
-/** Which block it is, up to its status. */
+/** Which block it is. */
 function headOf(span: Span, texts: Texts, pieces: SpanPieces): SpanHead {
   const { name, type, blockId } = span
-  const make = () => [
-    '"name":',
-    texts.string(name),
-    ',"type":',
-    quoted(type),
-    ',"blockId":',
-    quoted(blockId),
-    ',"status":',
-  ]
+  const make = () => `"name":${texts.string(name)},"type":${quoted(type)},"blockId":${quoted(blockId)}`
   // What is hidden in one workspace is not in another.
-  return texts.hidesNothing ? pieces.head(span, make) : { text: make().join(''), input: undefined, inputText: '' }
+  return texts.hidesNothing ? pieces.head(span, make) : newHead(make())
 }
 
 function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: Texts): string {
@@ -167,11 +164,6 @@ function attemptText(
   if (status !== undefined) text += `,"status":${status}`
   if (error !== undefined) text += `,"error":${texts.string(error)}`
   return `${text}}`
-}
-
-/** JSON has no infinities. */
-function numberText(value: number): string {
-  return Number.isFinite(value) ? `${value}` : 'null'
 }
 
 /** The texts of one run's values, without its secrets. */
@@ -205,20 +197,21 @@ export class Texts {
 
   /** `head`: of the span whose input it is. */
   spanValue(value: unknown, head?: SpanHead): string {
-    const isConstant = typeof value === 'object' && value !== null && Object.isFrozen(value)
-    const full = head && isConstant ? this.#constantText(value, head) : this.#textOf(value)
+    const full = head === undefined ? this.#textOf(value) : this.#inputText(value, head)
     const text = bounded(full, Math.min(this.#valueBytesMax, Math.max(0, this.#charsLeft)))
     this.#charsLeft -= text.length
     return text
   }
 
-  /** What a block is given in every run alike is written once. */
-  #constantText(value: unknown, head: SpanHead): string {
-    if (head.input !== value) {
-      head.inputText = this.#textOf(value)
+  /** What a block is given in every run alike is frozen, and written once. */
+  #inputText(value: unknown, head: SpanHead): string {
+    if (value === head.input && value !== undefined) return head.inputText
+    const text = this.#textOf(value)
+    if (typeof value === 'object' && value !== null && Object.isFrozen(value)) {
       head.input = value
+      head.inputText = text
     }
-    return head.inputText
+    return text
   }
 
   #textOf(value: unknown): string {
