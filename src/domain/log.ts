@@ -11,6 +11,7 @@ export type SpanAttempt = { number: number; startTime: number; durationMs: numbe
 
 /** What one block (or run, iteration, sub-workflow) did. Times are epoch milliseconds, durations milliseconds. */
 export type Span = {
+  /** `s` and a number; written without a look at it. */
   id: string
   name: string
   /** The block's type; `workflow` for the root, `iteration` for one pass of a loop or parallel. */

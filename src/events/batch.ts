@@ -207,7 +207,10 @@ export class Texts {
   #inputText(value: unknown, head: SpanHead): string {
     if (value === head.input && value !== undefined) return head.inputText
     const text = this.#textOf(value)
-    if (typeof value === 'object' && value !== null && Object.isFrozen(value)) {
+    // Not what is large: heads outlive the workflows they came from.
+    const isKept =
+      text.length <= inputCharsKept && typeof value === 'object' && value !== null && Object.isFrozen(value)
+    if (isKept) {
       head.input = value
       head.inputText = text
     }
@@ -228,6 +231,9 @@ export class Texts {
     return this.#secrets === undefined ? text : this.#secrets.redact(text)
   }
 }
+
+/** Of an input that is remembered with its block, at most. */
+const inputCharsKept = 1_024
 
 /** Texts of this length are never worth a preview. */
 const smallChars = 128

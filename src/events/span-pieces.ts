@@ -67,7 +67,7 @@ export function newHead(text: string): SpanHead {
 
 type Known = SpanHead & Pick<Span, 'name' | 'type' | 'blockId'>
 
-/** Names and ids that users chose: some 100 kB at most. */
+/** With names, ids and short inputs that users chose: a few megabytes at most. */
 const headsMax = 1_000
 
 /** JSON has no infinities. */

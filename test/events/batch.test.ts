@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addCost, noCost } from '../../src/domain/cost.ts'
@@ -223,4 +224,18 @@ test('an input that no run can change is written right for each block, whichever
     const [root] = spansOf(runRecord({ root: span({ blockId: 'b1', input: large }) }))
     expect(root.input.truncated).toBe(true)
   }
+})
+
+test('nothing large is remembered of the blocks that have run', () => {
+  const remembering = createFold()
+  const held = () => {
+    Bun.gc(true)
+    return heapStats().heapSize
+  }
+  const before = held()
+  for (let index = 0; index < 200; index += 1) {
+    const input = Object.freeze({ text: `${index}é`.padEnd(500_000, 'x') })
+    remembering(runRecord({ root: span({ blockId: `b${index}`, input }) }), 1)
+  }
+  expect(held() - before).toBeLessThan(20_000_000)
 })

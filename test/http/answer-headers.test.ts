@@ -16,3 +16,11 @@ test('each answer has its own headers and none of another one, whatever came bef
     }),
   )
 })
+
+test('nothing of an answer with a header that HTTP cannot carry stands in the next one', () => {
+  const headers = new AnswerHeaders()
+  const values = { 'x-request-id': 'one', 'content-type': 'text/plain' }
+  new Response('', { headers: headers.of(values) })
+  expect(() => headers.of({ 'x-request-id': 'two', 'content-type': 'a\nb' })).toThrow()
+  expect(Object.fromEntries(new Response('', { headers: headers.of(values) }).headers)).toEqual(values)
+})

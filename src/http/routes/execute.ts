@@ -86,10 +86,10 @@ async function handle(
     const admitted = found instanceof Promise ? await found : found
     if (admitted.trigger.fileFields.length > 0) response = await answerWithFiles(call, admitted)
     else {
-      const text = await readBody(request, services.settings.bodyBytesMax)
+      const body = jsonOf(await readBody(request, services.settings.bodyBytesMax))
       const account = ownerOf(call, admitted)
       const owner = account instanceof Promise ? await account : account
-      const { input, stream } = readCall(call, admitted, owner, text)
+      const { input, stream } = readCall(call, admitted, owner, body)
       assertAccepting(call, admitted)
       const run = runRequest(call, admitted, input, newExecutionId())
       response =
@@ -158,10 +158,14 @@ function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount |
   return services.limits.account(deployment.ownerId)
 }
 
-/** What a body asks for, counted. `text`: as JSON, without the content of files. */
-function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, text: string): ExecuteBody {
+/** `text`: a body, without the content of files. */
+function jsonOf(text: string): unknown {
+  return text === '' ? {} : readJson(text)
+}
+
+/** What a body asks for, counted. */
+function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, body: unknown): ExecuteBody {
   const { services, headers } = call
-  const body = text === '' ? {} : readJson(text)
   const window = services.limits.take(kind, owner)
   showWindow(headers, window, services.iso)
   assertAllowed(window, services.clock.now())
@@ -182,7 +186,8 @@ async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response
     trigger.fileFields,
   )
   try {
-    const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), upload.text)
+    const body = jsonOf(upload.text)
+    const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), body)
     upload.check(given)
     assertAccepting(call, admitted)
     const executionId = newExecutionId()
