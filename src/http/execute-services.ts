@@ -27,17 +27,20 @@ export type ExecuteServices = {
   accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
   /** Those of the workspace's owner count, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
-  settings: {
-    bodyBytesMax: number
-    /** Of a workflow whose trigger declares files. */
-    bodyBytesMaxFiles: number
-    bodyBytesMaxAnywhere: number
-    cancelOnDisconnect: boolean
-    /** Text that waits for a slow reader of a stream at most. */
-    streamBufferBytes: number
-  }
+  settings: RunSettings
   /** Told of a stream that broke off for a reason that is no workflow's. */
   streamLost(error: AppError, executionId: string): void
   /** Told of each answer; cheap when nobody listens. */
   answered(request: Request, response: Response, facts: AnswerFacts): void
+}
+
+/** What every endpoint that starts runs and may stream them is set to. */
+export type RunSettings = {
+  bodyBytesMax: number
+  /** Of a workflow whose trigger declares files. */
+  bodyBytesMaxFiles: number
+  bodyBytesMaxAnywhere: number
+  cancelOnDisconnect: boolean
+  /** Text that waits for a slow reader of a stream at most. */
+  streamBufferBytes: number
 }

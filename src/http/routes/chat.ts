@@ -23,6 +23,7 @@ import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
 import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
 import type { AnswerFacts, AnswerSet } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
+import type { RunSettings } from '../execute-services.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { streamRun } from '../run-stream.ts'
@@ -50,13 +51,7 @@ export type ChatServices = {
   refused(address: string): RateWindow
   /** Wrong passwords, by chat and address. `count`: whether this is one. */
   wrongPasswords(who: string, count: boolean): RateWindow
-  settings: {
-    bodyBytesMax: number
-    bodyBytesMaxFiles: number
-    bodyBytesMaxAnywhere: number
-    cancelOnDisconnect: boolean
-    streamBufferBytes: number
-  }
+  settings: RunSettings
   /** Told of what was said and could not be kept, and of streams that broke off. */
   lost(what: string, error: unknown, executionId: string): void
   /** Told of a password that names a variable that is not set: nobody gets in. */

@@ -128,24 +128,22 @@ type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind
 
 /** At once where the key and the deployment are in memory. */
 function admit(call: Call): Admitted | Promise<Admitted> {
-  const { services, request, workflowId } = call
+  const { services, request } = call
   refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
   const key = authenticate(services, request.headers)
-  if (key instanceof Promise) return key.then((known) => admitHolder(call, known))
-  const deployment = services.deployments.get(workflowId)
-  return deployment ? admitTo(call, key, deployment) : admitHolder(call, key)
+  return key instanceof Promise ? key.then((known) => admitHolder(call, known)) : admitHolder(call, key)
 }
 
-async function admitHolder(call: Call, key: KeyRow): Promise<Admitted> {
-  const { deployments } = call.services
+function admitHolder(call: Call, key: KeyRow): Admitted | Promise<Admitted> {
+  const { services, workflowId } = call
   call.keyId = key.id
   call.limitedId = key.userId
-  return admitTo(call, key, deployments.get(call.workflowId) ?? (await deployments.load(call.workflowId)))
+  const deployment = services.deployments.get(workflowId)
+  if (deployment) return admitTo(call, key, deployment)
+  return services.deployments.load(workflowId).then((loaded) => admitTo(call, key, loaded))
 }
 
 function admitTo(call: Call, key: KeyRow, deployment: Deployment | undefined): Admitted {
-  call.keyId = key.id
-  call.limitedId = key.userId
   assertMay(key, deployment?.workspaceId, 'read', 'workflow')
   if (!deployment) throw new Error('What is not there cannot be seen')
   call.limitedId = deployment.ownerId

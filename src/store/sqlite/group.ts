@@ -57,7 +57,7 @@ function encodeLog({ row, output, claim }: LogWrite, shared: SharedTexts): strin
 
 /**
  * What the rows of a group have in common with those before them, as few pieces of text: each piece of a row is copied by
- * itself when the group leaves the thread, so a row of sixty took half as long again as one of thirty.
+ * itself when the group leaves the thread, so a row of twice as many took a quarter longer.
  */
 class SharedTexts {
   /** ` <version> <level> <trigger> ` */
