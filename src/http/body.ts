@@ -2,12 +2,15 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { AppError } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
 import { findMisfits } from '../domain/shape.ts'
+import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../outbound/body-reader.ts'
 
-/** A request's body as text, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8. */
+/**
+ * A request's body as text, at most `bytesMax` bytes of it; all of them are counted as they are when decompressed. Throws
+ * `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8.
+ */
 export function readBody(request: Request, bytesMax: number): Promise<string> {
-  const declared = declaredBytes(request.headers)
   // What nearly all requests are, in as few steps as there can be: each promise counts where requests are answered by the ten thousand.
-  if (declared !== undefined && declared <= bytesMax) return request.bytes().then(textOf, rejectBroken)
+  if (isPlain(request, bytesMax)) return request.bytes().then(textOf, rejectBroken)
   return readBytes(request, bytesMax).then(textOf)
 }
 
@@ -19,16 +22,10 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A request's body as it came, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`. */
+/** A request's body, decompressed, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`. */
 export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = declaredBytes(request.headers)
-  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
-  try {
-    if (declared !== undefined) return await request.bytes()
-    return request.body === null ? new Uint8Array() : await readStream(request.body, bytesMax)
-  } catch (error) {
-    throw error instanceof AppError ? error : brokenOff(error)
-  }
+  if (isPlain(request, bytesMax)) return await request.bytes().catch(rejectBroken)
+  return Buffer.concat(await Array.fromAsync(readChunks(request, bytesMax)))
 }
 
 /** A request's body as JSON. Its Content-Type is not looked at. */
@@ -48,27 +45,27 @@ export async function readShape<const Schema extends TSchema>(
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-/** A request's body piece by piece, at most `bytesMax` bytes of it. Throws like `readBody`. */
+/** A request's body piece by piece, decompressed, at most `bytesMax` bytes of it. Throws like `readBody`. */
 export async function* readChunks(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
+  refuseOversized(request.headers, bytesMax)
+  refuseUnknownEncoding(request.headers)
   const declared = declaredBytes(request.headers)
-  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
-  if (request.body === null) return
+  const isCounted = declared !== undefined && !request.headers.has('content-encoding')
   let length = 0
-  const reader = request.body.getReader()
+  const reader = bodyReaderOf(request)
   try {
     for (;;) {
-      const { value, done } = await reader.read().catch((cause: unknown) => {
-        throw brokenOff(cause)
-      })
-      if (done) break
-      length += value.byteLength
+      const chunk = await reader.read().catch(rejectBroken)
+      if (!chunk) break
+      length += chunk.byteLength
+      // Counted while it is read, so that neither a body without a length nor one that is mostly air can fill the memory.
       if (length > bytesMax) throw tooLarge(bytesMax)
-      yield value
+      yield chunk
     }
     // A caller that goes away may end the stream as if it were complete.
-    if (declared !== undefined && length < declared) throw brokenOff()
+    if (isCounted && length < declared) throw brokenOff()
   } finally {
-    await reader.cancel().catch(() => undefined)
+    reader.cancel()
   }
 }
 
@@ -81,32 +78,35 @@ export function refuseOversized(headers: Headers, bytesMax: number): void {
 /** Strict, because bytes that are no text would silently become other characters. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** Whether a body is of a known size that is taken, and not compressed. */
+function isPlain({ headers }: Request, bytesMax: number): boolean {
+  const declared = declaredBytes(headers)
+  return declared !== undefined && declared <= bytesMax && !headers.has('content-encoding')
+}
+
 /** Undefined for a body of unknown length (sent in chunks). */
 function declaredBytes(headers: Headers): number | undefined {
   const header = headers.get('content-length')
   return header === null ? undefined : Number(header)
 }
 
+function refuseUnknownEncoding(headers: Headers): void {
+  const encoding = headers.get('content-encoding')
+  if (encoding === null || encodingsOf(encoding)) return
+  const message = `The body is encoded with "${encoding}", which is not read here. Known are ${acceptEncoding}.`
+  throw new AppError('INVALID_INPUT', message)
+}
+
 function rejectBroken(cause: unknown): never {
-  throw brokenOff(cause)
+  const isOfEncoding = (cause as { code?: unknown } | null)?.code === brokenEncoding
+  throw isOfEncoding
+    ? new AppError('INVALID_INPUT', 'The body is not what its Content-Encoding says.')
+    : brokenOff(cause)
 }
 
 /** The caller went away while sending; nobody reads this answer, but it is no error of ours. */
 function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
-}
-
-/** Counts while it reads, so that a body without a length cannot fill the memory. */
-async function readStream(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (length > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function tooLarge(bytesMax: number): AppError {

@@ -30,8 +30,8 @@ export const brokenEncoding = 'BROKEN_ENCODING'
 /** What is asked for when the author asks for nothing else, and can be taken apart again. */
 export const acceptEncoding = 'gzip, deflate, br, zstd'
 
-/** Reads the body of what `fetch` gave, decompressed. */
-export function bodyReaderOf({ body, headers }: Response): BodyReader {
+/** Reads the body of what `fetch` gave or the server received, decompressed. */
+export function bodyReaderOf({ body, headers }: Message): BodyReader {
   if (!body) return { read: async () => undefined, cancel: () => {} }
   return decodedReader(plainReader(body), headers.get('content-encoding'))
 }
@@ -42,17 +42,21 @@ export function bodyReaderOf({ body, headers }: Response): BodyReader {
  * no more than is read.
  */
 export function decodedReader(reader: BodyReader, contentEncoding: string | null): BodyReader {
-  const encodings = (contentEncoding ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-  const applied = encodings.filter((name) => name !== '' && name !== 'identity')
+  const encodings = contentEncoding === null ? [] : encodingsOf(contentEncoding)
   // Of an encoding that nobody knows the body is handed on as it is, like any other bytes.
-  const known = applied.length > 0 && applied.length <= encodingsMax && applied.every((name) => formats.has(name))
-  return known ? decompressingReader(reader, applied.toReversed()) : reader
+  return encodings && encodings.length > 0 ? decompressingReader(reader, encodings.toReversed()) : reader
+}
+
+/** What a Content-Encoding says was done to a body, in that order. Undefined when it cannot be undone here. */
+export function encodingsOf(contentEncoding: string): string[] | undefined {
+  const names = contentEncoding.split(',').map((name) => name.trim().toLowerCase())
+  const applied = names.filter((name) => name !== '' && name !== 'identity')
+  return applied.length <= encodingsMax && applied.every((name) => formats.has(name)) ? applied : undefined
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
+
+type Message = { body: ReadableStream<Bytes> | null; headers: Headers }
 
 function plainReader(body: ReadableStream<Bytes>): BodyReader {
   const reader = body.getReader()
