@@ -26,7 +26,9 @@ export class EventStream implements AsyncIterableIterator<string> {
   #isOverflown = false
   /** The reader, while it waits for more. */
   #reader: ((next: Next | Promise<Next>) => void) | undefined
+  /** The reader takes all that waits when this moment is over. */
   #isWoken = false
+  #wasAsked = false
   #ping: Timer | undefined
 
   constructor(options: EventStreamOptions) {
@@ -67,6 +69,7 @@ export class EventStream implements AsyncIterableIterator<string> {
 
   /** What goes over the connection next: all that waits, together. */
   next(): Promise<Next> {
+    this.#wasAsked = true
     if (this.#waiting.length > 0 || this.#state !== 'open') return this.#take()
     return new Promise((resolve) => {
       this.#reader = resolve
@@ -107,8 +110,10 @@ export class EventStream implements AsyncIterableIterator<string> {
   #push(text: string, bytes: number): void {
     if (this.#state !== 'open') return
     const { bytesWaitingMax, messagesWaitingMax = Number.POSITIVE_INFINITY } = this.#options
-    const isBehind = this.#bytesWaiting > 0 && this.#bytesWaiting + bytes > bytesWaitingMax
-    if (isBehind || this.#waiting.length >= messagesWaitingMax) {
+    const isTooMuch = this.#bytesWaiting > 0 && this.#bytesWaiting + bytes > bytesWaitingMax
+    // What is sent before a reader can have taken anything says nothing of the reader: a run may give a lot in one moment.
+    const isBehind = this.#wasAsked && !this.#isWoken
+    if ((isTooMuch && isBehind) || this.#waiting.length >= messagesWaitingMax) {
       this.#overflow()
       return
     }

@@ -64,6 +64,22 @@ test('a message longer than what may wait reaches a reader for whom nothing else
   expect([stream.isOverflown, overflows()]).toEqual([true, 1])
 })
 
+test('what comes in one moment is taken in one, however much, by a reader who has kept up', async () => {
+  const { stream, body, overflows } = streamOf(100)
+  stream.message('a'.repeat(80))
+  stream.message('b'.repeat(80))
+  const early = await body.next()
+  expect(early.value).toBe(`: open\n\ndata: ${'a'.repeat(80)}\n\ndata: ${'b'.repeat(80)}\n\n`)
+  const next = body.next()
+  stream.message('c'.repeat(80))
+  stream.message('d'.repeat(80))
+  expect((await next).value).toBe(`data: ${'c'.repeat(80)}\n\ndata: ${'d'.repeat(80)}\n\n`)
+  // What it has taken is on its way, and it has asked for no more.
+  stream.message('e'.repeat(80))
+  stream.message('f'.repeat(80))
+  expect([stream.isOverflown, overflows()]).toEqual([true, 1])
+})
+
 test('the last messages are taken in whatever waits, and end the stream', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   stream.message('x'.repeat(80))

@@ -216,6 +216,18 @@ describe('a streamed run', () => {
     expect(unknown.text).toContain('start, f')
   })
 
+  test('gives several values at once, however large, to a caller who reads', async () => {
+    const code = 'return { large: "x".repeat(300_000), larger: "y".repeat(400_000), small: "z" }'
+    const id = await world.deploy(
+      document({ name: 'Large', blocks: [start(), block('f', 'function', { code })], edges: ['start > f'] }),
+    )
+    const selectedOutputs = ['f.result.large', 'f.result.larger', 'f.result.small']
+    const messages = await (await open(id, { stream: true, selectedOutputs })).all()
+    const sizes = messages.slice(0, 3).map((message) => (message as Message).chunk?.length)
+    expect(sizes).toEqual([300_000, 400_000, 1])
+    expect(messages.at(-1)).toBe('[DONE]')
+  })
+
   test('is cancelled by a caller who leaves, and so are its requests', async () => {
     const id = await world.deploy(
       document({ name: 'Left', blocks: [start(), api('slow', '/slow/left')], edges: ['start > slow'] }),
