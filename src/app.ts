@@ -329,6 +329,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       find: (executionId: string) => manualRuns.find(executionId),
       secretsOf: async (workspaceId: string) => (await environments.of(workspaceId)).redactor,
       receiveFiles: files.receive,
+      removeFiles: files.remove,
       inFlight: (executionId: string) => bus.find(executionId) ?? runner.find(executionId),
       watch: (executionId: string, watcher: Watcher, expected?: ExpectedRun) =>
         bus.watch(executionId, watcher, expected),
@@ -460,25 +461,40 @@ export async function startApp(options: AppOptions): Promise<App> {
     routes: async () => [...server.app.routes, ...(await server.editor()).routes],
     async stop(graceMs) {
       const stopped = listener.stop(false)
-      await scheduler.stop()
-      jobs.close()
-      await runner.stop(graceMs)
-      await jobs.stop()
-      bus.close()
-      await dispatcher.stop(graceMs)
-      await attemptWriter.stop()
-      await retention.stop()
-      await files.stop()
-      await writer.stop()
-      await Promise.race([stopped, after(clock, closeMs)])
-      await listener.stop(true)
-      await sandbox.stop()
-      metrics.stop()
-      outbound.stop()
-      poster.stop()
-      await Promise.all([keyUses.stop(), sessions.stop(), journal.stop()])
-      await store.close()
+      await endAll(logger, [
+        ['schedules', () => scheduler.stop()],
+        ['asynchronous runs', () => jobs.close()],
+        ['runs', () => runner.stop(graceMs)],
+        ['asynchronous runs', () => jobs.stop()],
+        ['live events', () => bus.close()],
+        ['webhooks', () => dispatcher.stop(graceMs)],
+        ['webhooks', () => attemptWriter.stop()],
+        ['retention', () => retention.stop()],
+        ['files', () => files.stop()],
+        ['log', () => writer.stop()],
+        ['listener', () => Promise.race([stopped, after(clock, closeMs)])],
+        ['listener', () => listener.stop(true)],
+        ['sandbox', () => sandbox.stop()],
+        ['metrics', () => metrics.stop()],
+        ['connections', () => outbound.stop()],
+        ['connections', () => poster.stop()],
+        ['keys', () => keyUses.stop()],
+        ['sessions', () => sessions.stop()],
+        ['rate windows', () => journal.stop()],
+        ['store', () => store.close()],
+      ])
     },
+  }
+}
+
+/** One after the other. What cannot end well, on a full disk say, is told, and keeps nothing behind it from ending. */
+async function endAll(logger: Logger, parts: readonly (readonly [part: string, end: () => unknown])[]): Promise<void> {
+  for (const [part, end] of parts) {
+    try {
+      await end()
+    } catch (error) {
+      logger.error('a part of the service did not stop well', { part, reason: messageOf(error) })
+    }
   }
 }
 

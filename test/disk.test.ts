@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, statfsSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanEnvironment, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
@@ -16,6 +16,23 @@ const workflow = document({
     block('f', 'function', { code: 'return "x".repeat(20_000) + Math.random()' }),
   ],
   edges: ['start > f'],
+})
+
+/** Goes on for a minute. */
+const waiting = document({
+  name: 'Waits',
+  blocks: [block('start', 'api_trigger'), block('wait', 'wait', { ms: 60_000 })],
+  edges: ['start > wait'],
+})
+
+/** Takes a file from whoever sends one. */
+const taking = document({
+  name: 'Takes',
+  blocks: [
+    block('hook', 'webhook_trigger', { path: 'take', authentication: { type: 'none' } }),
+    block('f', 'function', { code: 'return 1' }),
+  ],
+  edges: ['hook > f'],
 })
 
 const mount = Bun.spawnSync([
@@ -58,6 +75,46 @@ describe('a failing disk', () => {
         expect(await service.kill('SIGTERM')).toBe(0)
         service = await serve(data)
         await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+      } finally {
+        await service?.kill('SIGTERM')
+        Bun.spawnSync(['umount', data])
+      }
+    },
+    120_000,
+  )
+
+  test.skipIf(!canMount)(
+    'that is full keeps no part of a file that did not fit, and does not keep the service from ending well',
+    async () => {
+      using folder = temporaryFolder()
+      const data = folder.path
+      Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', data])
+      let service: Serving | undefined
+      try {
+        const { apiKey } = await init(data)
+        service = await serve(data, { MILLRACE_STOP_GRACE_MS: '100' })
+        const waits = await deploy(service.url, apiKey, waiting)
+        await deploy(service.url, apiKey, taking)
+        const headers = { 'x-api-key': apiKey, 'x-execution-mode': 'async' }
+        const { jobId } = (await (await fetch(waits, { method: 'POST', headers })).json()) as { jobId: string }
+        const ballast = join(data, 'ballast')
+        const { bavail, bsize } = statfsSync(data)
+        writeFileSync(ballast, new Uint8Array(bavail * bsize - 4 * 1024 * 1024))
+        for (let n = 0; n < 50; n += 1) {
+          const headers = { 'content-type': 'application/octet-stream' }
+          const body = new Uint8Array(6 * 1024 * 1024)
+          const answer = await fetch(`${service.url}/api/webhooks/trigger/take`, { method: 'POST', headers, body })
+          expect(answer.status).toBe(503)
+        }
+        expect(readdirSync(join(data, 'files', '.incoming'))).toEqual([])
+        expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
+
+        fillUp(ballast)
+        expect(await service.kill('SIGTERM')).toBe(0)
+        expect(service.errors() + service.output()).toContain('a part of the service did not stop well')
+        Bun.spawnSync(['rm', ballast])
+        service = await serve(data)
+        expect((await call(`${service.url}/api/jobs/${jobId}`, apiKey)).body).toMatchObject({ status: 'processing' })
       } finally {
         await service?.kill('SIGTERM')
         Bun.spawnSync(['umount', data])
@@ -113,6 +170,22 @@ describe('a failing disk', () => {
     120_000,
   )
 })
+
+/** Not a byte is left. */
+function fillUp(path: string): void {
+  const file = openSync(path, 'a')
+  try {
+    for (let bytes = 1_048_576; bytes >= 1; ) {
+      try {
+        writeSync(file, new Uint8Array(bytes))
+      } catch {
+        bytes = Math.floor(bytes / 2)
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
+}
 
 type Outcome = { status: number; code: string | undefined }
 

@@ -35,17 +35,25 @@ export class Spool {
     return new SpoolFile(join(this.#folder, crypto.randomUUID()), this.#isDurable)
   }
 
-  /** A file with this content. */
+  /** A file with this content. Rejects with `STORAGE_UNAVAILABLE`, and then nothing is left of it. */
   async hold(bytes: Uint8Array): Promise<SpoolFile> {
     const file = this.create()
-    file.write(bytes)
-    file.end()
-    await file.flush()
-    return file
+    try {
+      file.write(bytes)
+      file.end()
+      await file.flush()
+      return file
+    } catch (error) {
+      await file.remove()
+      throw error
+    }
   }
 }
 
-/** One file that waits. Whoever made it removes it, unless a storage has taken it over. */
+/**
+ * One file that waits. Whoever made it removes it, also when it could not be written, unless a storage has taken it over:
+ * a handle that is left to the garbage collector ends the process (Bun 1.4.5).
+ */
 export class SpoolFile {
   readonly path: string
   readonly #isDurable: boolean

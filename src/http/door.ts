@@ -3,6 +3,7 @@ import type { KeyRow } from '../store/store.ts'
 import type { RouteMetrics } from '../telemetry/request-metrics.ts'
 import { accountOf, authenticate, type Caller, callerOf } from './auth.ts'
 import { refuseOversized } from './body.ts'
+import { addressOf, type ServerPort } from './connection.ts'
 import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
 import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
@@ -12,9 +13,6 @@ import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 
 /** The part of Elysia's `set` that is used: what the answer will carry. */
 export type AnswerSet = { status?: number | string; headers: Record<string, unknown> }
-
-/** The part of Bun's server that is used. */
-export type ServerPort = { requestIP(request: Request): { address: string } | null }
 
 /** What the line about a request says beyond what the request itself tells. */
 export type RequestNotes = { keyId?: string; userId?: string; workflowId?: string; executionId?: string }
@@ -70,7 +68,7 @@ export class Door {
    * For holders of a key that call the external API: counts the request, and says on every answer how many are left.
    * A request without a valid key counts against its address only.
    */
-  async enterExternal(request: Request, set: AnswerSet, server: ServerPort | null): Promise<KeyRow> {
+  async enterExternal(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): Promise<KeyRow> {
     const { rateLimits } = this.#services
     let key: KeyRow
     try {
@@ -116,7 +114,7 @@ export class Door {
   }
 
   /** For answers of the external API that are given before there is a key: the window of the caller's address. */
-  showAddressWindow(request: Request, set: AnswerSet, server: ServerPort | null): void {
+  showAddressWindow(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): void {
     if (!isExternal(pathOf(request)) || showsWindow(set.headers)) return
     showWindow(set.headers, this.#services.rateLimits.refusedSoFar(addressOf(request, server)))
   }
@@ -132,7 +130,7 @@ export class Door {
   }
 
   /** Makes the answer to a request that failed: its text, with status and headers in `set`. */
-  refuse(request: Request, set: AnswerSet, server: ServerPort | null, thrown: unknown): string {
+  refuse(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
     const visit = this.#visitOf(request)
@@ -259,10 +257,6 @@ function refuseBrokenEscapes(request: Request): void {
 /** Whether a path belongs to the external API, whose answers all carry a window. */
 export function isExternal(path: string): boolean {
   return path === '/api/v1' || path.startsWith('/api/v1/')
-}
-
-export function addressOf(request: Request, server: ServerPort | null): string {
-  return server?.requestIP(request)?.address ?? 'unknown'
 }
 
 export function pathOf({ url }: Request): string {

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
-import type { FreshenFiles } from '../domain/file.ts'
+import type { FileOwner, FreshenFiles } from '../domain/file.ts'
 import type { RunRecord } from '../domain/log.ts'
 import type { PriceTable } from '../domain/model-prices.ts'
 import type { Redactor } from '../domain/redaction.ts'
@@ -136,6 +136,8 @@ export type ManualServices = {
   /** What the log hides of a workspace's runs. */
   secretsOf(workspaceId: string): Promise<Redactor | undefined>
   receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  /** Deletes all that was stored for a run. */
+  removeFiles(owner: FileOwner): Promise<void>
   /** A run that can be watched. */
   inFlight(executionId: string): { workspaceId: string } | undefined
   /** Answers how to stop; undefined when the run is neither in flight nor `expected` to begin. Throws OVERLOADED. */

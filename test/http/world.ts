@@ -134,6 +134,7 @@ export class HttpWorld {
         find: () => undefined,
         secretsOf: async () => undefined,
         receiveFiles: () => Promise.reject(new Error('No files here')),
+        removeFiles: () => Promise.reject(new Error('No files here')),
         inFlight: () => undefined,
         watch: () => undefined,
         isAwaited: () => false,

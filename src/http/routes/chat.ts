@@ -21,6 +21,7 @@ import { chatAnswer, Listening } from '../chat-answer.ts'
 import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
 import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
 import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
+import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
 import type { AnswerFacts, AnswerSet } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
@@ -61,11 +62,6 @@ export type ChatServices = {
 }
 
 export const chatPath = '/api/chat/:identifier'
-
-type ServerPort = {
-  requestIP(request: Request): { address: string } | null
-  timeout(request: Request, seconds: number): void
-}
 
 /** `/api/chat/<identifier>`: conversations with a workflow. */
 export function chatRoutes(services: ChatServices) {
@@ -238,7 +234,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const listening = new Listening(plan)
   const callerSignal = () => {
     // A run may take longer than the server lets a silent connection live.
-    server?.timeout(request, 0)
+    allowSilence(request, server)
     return settings.cancelOnDisconnect ? request.signal : undefined
   }
   const facts = { executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'chat' as const, input }
@@ -268,8 +264,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     clock,
     callerSignal: callerSignal(),
     bytesWaitingMax: settings.streamBufferBytes,
-    // Bun has no other way to close a connection under an answer: it is silent, since nothing is sent any more.
-    disconnect: () => server?.timeout(request, 1),
+    disconnect: () => disconnect(request, server),
     headers,
     lost: (error) => lost('stream broke off', error, executionId),
     more: remember,
@@ -278,8 +273,4 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
 
 function noChat(): AppError {
   return new AppError('NOT_FOUND', 'There is no chat at this address, or none that you may see.')
-}
-
-function addressOf(request: Request, server: ServerPort | null): string {
-  return server?.requestIP(request)?.address ?? 'unknown'
 }

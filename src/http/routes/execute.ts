@@ -12,6 +12,7 @@ import { acceptedAnswer } from '../accepted-answer.ts'
 import { AnswerHeaders } from '../answer-headers.ts'
 import { assertMay, authenticate } from '../auth.ts'
 import { readBody, readChunks, refuseOversized } from '../body.ts'
+import { allowSilence, disconnect, type ServerPort } from '../connection.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
@@ -55,11 +56,6 @@ export function executeRoute(given: ExecuteServices) {
 const plainAddress = /^https?:\/\/[^/?#]+\/api\/workflows\/([\w-]+)\/execute$/
 
 type Endpoint = ExecuteServices & AnswerMaking
-
-type ServerPort = {
-  requestIP(request: Request): { address: string } | null
-  timeout(request: Request, seconds: number): void
-}
 
 async function handle(
   services: Endpoint,
@@ -235,7 +231,7 @@ function runRequest(
     input,
     callerSignal: () => {
       // A run may take longer than the server lets a silent connection live.
-      server?.timeout(request, 0)
+      allowSilence(request, server)
       return services.settings.cancelOnDisconnect ? request.signal : undefined
     },
   }
@@ -254,8 +250,7 @@ function streamAnswer(
     clock,
     callerSignal: run.callerSignal?.(),
     bytesWaitingMax: settings.streamBufferBytes,
-    // Bun has no other way to close a connection under an answer: it is silent, since nothing is sent any more.
-    disconnect: () => server?.timeout(request, 1),
+    disconnect: () => disconnect(request, server),
     headers,
     lost: streamLost,
   })

@@ -17,6 +17,7 @@ import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { readBytes, refuseOversized } from '../body.ts'
+import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
 import type { AnswerFacts } from '../door.ts'
 import { errorResponse, toAppError } from '../errors.ts'
 import { assertAllowed } from '../rate-headers.ts'
@@ -58,10 +59,6 @@ export type Acceptance = { job: { executionId: string } } | { job: undefined; ho
 
 export const webhookPath = '/api/webhooks/trigger/:path'
 
-type ServerPort = {
-  requestIP(request: Request): { address: string } | null
-  timeout(request: Request, seconds: number): void
-}
 type Context = { request: Request; params: { path: string }; server: ServerPort | null }
 
 /** `/api/webhooks/trigger/<path>`: runs that other services start. */
@@ -185,12 +182,12 @@ class Receiver {
     const holder =
       claim && holdsFiles(content) ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
     if (holder !== undefined) return duplicate(call, holder)
-    const input = await this.#inputOf(call, executionId)
     const { workspaceId, version } = deployment
-    const job: JobRequest = { workflowId, workspaceId, version: version ?? 0, trigger: 'webhook', input, executionId }
-    const accepted = await this.#services.accept(job, claim)
+    const run = { workspaceId, workflowId, executionId, input: await this.#inputOf(call, executionId) }
+    const job: JobRequest = { ...run, version: version ?? 0, trigger: 'webhook' }
+    const accepted = await this.#services.accept(job, claim).catch((error) => this.#refuse(error, run))
     if (accepted.job) return taken(call, executionId)
-    await this.#takeBack({ workspaceId, workflowId, executionId, input })
+    await this.#takeBack(run)
     return duplicate(call, accepted.holder ?? executionId)
   }
 
@@ -204,7 +201,7 @@ class Receiver {
     const held = `${deployment.workflowId} ${claim.key}`
     const first = this.#inFlight.get(held)
     if (first) {
-      server?.timeout(request, 0)
+      allowSilence(request, server)
       const { holder, end } = await first
       if (!end || !hasFailed(end)) return duplicate(call, holder)
       headers['x-execution-id'] = holder
@@ -235,16 +232,18 @@ class Receiver {
     const callerSignal = () => {
       // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
       // request again: the run goes on, so that it need not begin anew.
-      server?.timeout(request, 0)
+      allowSilence(request, server)
       return undefined
     }
     const run = { executionId, plan, workflowId, workspaceId, version: version ?? 0, input, callerSignal }
-    try {
-      return await this.#services.execute({ ...run, trigger: 'webhook', ...(claim && { claim }) })
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'OVERLOADED') await this.#takeBack(run)
-      throw error
-    }
+    const ending = this.#services.execute({ ...run, trigger: 'webhook', ...(claim && { claim }) })
+    return await ending.catch((error) => this.#refuse(error, run))
+  }
+
+  /** Of a run that did not begin nothing stays. */
+  async #refuse(error: unknown, run: FileOwner & { input: TriggerInput }): Promise<never> {
+    if (error instanceof AppError && error.code === 'OVERLOADED') await this.#takeBack(run)
+    throw error
   }
 
   /** Deletes the files of a run that did not begin. What cannot be deleted now goes with what crashes leave. */
@@ -255,7 +254,12 @@ class Receiver {
   async #inputOf({ deployment, request, content, hook }: KnownCall, executionId: string): Promise<TriggerInput> {
     const { workspaceId, workflowId } = deployment
     const owner = { workspaceId, workflowId, executionId }
-    const { body, files } = await bodyOf(content, (bytes, facts) => this.#services.storeFile(owner, bytes, facts))
+    const storing = bodyOf(content, (bytes, facts) => this.#services.storeFile(owner, bytes, facts))
+    const { body, files } = await storing.catch(async (error) => {
+      // Those before the one that could not be stored.
+      if (holdsFiles(content)) await this.#services.removeFiles(owner).catch(() => undefined)
+      throw error
+    })
     const { url, method, headers } = request
     return inputOf({ url, method, headers: withoutSession(headers) }, hook, body, files)
   }
@@ -272,7 +276,7 @@ class Receiver {
   /** Whoever guesses addresses and secrets has few tries; who has the right one is never counted. */
   #countRefused({ request, server }: Call): void {
     const { refused, clock } = this.#services
-    assertAllowed(refused(server?.requestIP(request)?.address ?? 'unknown'), clock.now())
+    assertAllowed(refused(addressOf(request, server)), clock.now())
   }
 }
 

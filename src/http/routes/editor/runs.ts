@@ -16,6 +16,7 @@ import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
 import { answers, FindingAnswer } from '../../answers.ts'
 import { assertMay, findWorkflow } from '../../auth.ts'
 import { readShape } from '../../body.ts'
+import { allowSilence } from '../../connection.ts'
 import type { Door } from '../../door.ts'
 import { findingsError } from '../../findings-error.ts'
 import { liveStream, pastStream } from '../../live-stream.ts'
@@ -61,9 +62,15 @@ export function runRoutes(services: Services, door: Door) {
         const owner = { workspaceId, workflowId: id, executionId }
         const runsAgain = (body.from ?? body.only)?.blockId === trigger?.node.id
         const input = await inputOf({ trigger, given: body.input, past, owner, runsAgain })
-        const version = body.version ?? (await store.keepDraft(id, document))
-        const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
-        manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
+        try {
+          const version = body.version ?? (await store.keepDraft(id, document))
+          const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
+          manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
+        } catch (error) {
+          // It has not begun, and nobody else has its files.
+          if (input.files) await manual.removeFiles(owner).catch(() => undefined)
+          throw error
+        }
         door.note(request, { executionId })
         set.status = 202
         const eventsUrl = `/api/editor/runs/${executionId}/events`
@@ -93,8 +100,7 @@ export function runRoutes(services: Services, door: Door) {
         if (run) {
           const { workspaceId } = run
           assertMay(caller, workspaceId, 'read', 'run')
-          // It may be silent for as long as a block runs, or a job waits for its turn.
-          server?.timeout(request, 0)
+          allowSilence(request, server)
           const { signal } = request
           const expected = { executionId, workspaceId }
           const watch = (watcher: Watcher) => manual.watch(executionId, watcher, expected)
