@@ -79,6 +79,9 @@ function syncFolder(directory: string): void {
   const folder = openSync(directory, 'r')
   try {
     fsyncSync(folder)
+  } catch (error) {
+    // Some file systems of networks cannot, and keep names in their own way. SQLite passes over it as well.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
   } finally {
     closeSync(folder)
   }

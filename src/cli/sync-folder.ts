@@ -5,6 +5,9 @@ export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
     await folder.sync()
+  } catch (error) {
+    // Some file systems of networks cannot, and keep names in their own way. SQLite passes over it as well.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
   } finally {
     await folder.close()
   }

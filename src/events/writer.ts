@@ -202,17 +202,18 @@ export class LogWriter {
   /** Never rejects: every entry of the group learns its outcome. */
   async #write(group: Entry[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
+    let refusals: readonly Refusal[] | undefined
     try {
-      const refusals = await this.#store.append(group.map((entry) => entry.write))
-      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true, runsIn(group))
-      if (refusals) this.#acknowledgeEach(group, refusals)
-      else for (const entry of group) this.#acknowledge(entry)
+      refusals = await this.#store.append(group.map((entry) => entry.write))
     } catch (error) {
       this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false, 0)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
       if (group.length === 1) return this.#reject(group[0]!, error)
-      await this.#writeOneByOne(group)
+      return await this.#writeOneByOne(group)
     }
+    this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true, runsIn(group))
+    if (refusals) this.#acknowledgeEach(group, refusals)
+    else for (const entry of group) this.#acknowledge(entry)
   }
 
   async #writeOneByOne(group: Entry[]): Promise<void> {

@@ -64,6 +64,9 @@ async function syncFolders(from: string, to: string): Promise<void> {
     const handle = await open(folder, 'r')
     try {
       await handle.sync()
+    } catch (error) {
+      // Some file systems of networks cannot, and keep names in their own way. SQLite passes over it as well.
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
     } finally {
       await handle.close()
     }
