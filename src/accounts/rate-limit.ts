@@ -17,7 +17,8 @@ export type RateLimiterOptions = {
 
 /**
  * Counts requests in windows of a minute. A window starts with the first request in it; a request beyond the limit is
- * refused and not counted. Bounded: the account seen longest ago is forgotten first, which can only be in its favour.
+ * refused and not counted. Bounded: the window that was opened longest ago is forgotten first, which can only be in an
+ * account's favour.
  */
 export class RateLimiter {
   readonly #clock: Clock

@@ -8,7 +8,7 @@ export type AddressesOptions = {
     get(workflowId: string): Deployment | undefined
     load(workflowId: string): Promise<Deployment | undefined>
   }
-  /** Addresses remembered at most; the ones not used for longest go first. */
+  /** Addresses remembered at most; the ones found longest ago go first. */
   rememberedMax?: number
 }
 

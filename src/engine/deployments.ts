@@ -21,7 +21,7 @@ export type DeploymentsOptions = {
   limits: Limits
   /** Models whose price is known; the built-in table's when absent. */
   priceOf?: PriceOf
-  /** Plans kept at most; the ones not used for longest go first. */
+  /** Plans of active versions kept at most: the ones not used for longest go first. Of versions as many, the oldest in memory first. */
   plansMax: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
   /** One version, also of a workflow that is deleted, and whether it is active or not. */

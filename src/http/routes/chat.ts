@@ -23,8 +23,9 @@ import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
 import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
 import type { AnswerFacts, AnswerSet } from '../door.ts'
-import { errorResponse, toAppError } from '../errors.ts'
+import { toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
+import { ownAnswer } from '../own-answer.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { streamRun } from '../run-stream.ts'
@@ -85,11 +86,11 @@ type Call = {
   deployment: Deployment
   plan: Plan
   chat: ChatParameters
-  /** Why the run failed. */
-  code: string | undefined
+  /** What the service is told of it. */
+  facts: AnswerFacts
 }
 
-async function handle(
+function handle(
   services: ChatServices,
   request: Request,
   identifier: string,
@@ -97,24 +98,12 @@ async function handle(
   respond: (call: Call) => Promise<Response>,
 ): Promise<Response> {
   const headers = { 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' }
-  const startedAt = services.clock.monotonic()
-  let call: Call | undefined
-  let response: Response
-  let error: unknown
-  try {
+  return ownAnswer(services, { request, headers }, async (facts) => {
     refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
     const found = await find(services, identifier, request, server)
-    call = { services, request, server, headers, ...found, code: undefined }
-    response = await respond(call)
-  } catch (thrown) {
-    error = thrown
-    response = errorResponse(toAppError(thrown), headers)
-  }
-  const facts: AnswerFacts = { startedAt, error }
-  if (call) facts.workflowId = call.deployment.workflowId
-  if (call?.code !== undefined) facts.code = call.code
-  services.answered(request, response, facts)
-  return response
+    facts.workflowId = found.deployment.workflowId
+    return await respond({ services, request, server, headers, ...found, facts })
+  })
 }
 
 async function find({ at, refused, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
@@ -242,7 +231,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const remember = async (end: RunEnd) => {
     const reply = listening.replyOf(end)
     const { failure } = end.record
-    call.code = failure?.code
+    if (failure) call.facts.code = failure.code
     if (failure) return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
     const turn: ChatMessage[] = [
       { role: 'user', content: body.text },

@@ -19,7 +19,7 @@ import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { readBytes, refuseOversized } from '../body.ts'
 import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
 import type { AnswerFacts } from '../door.ts'
-import { errorResponse, toAppError } from '../errors.ts'
+import { ownAnswer } from '../own-answer.ts'
 import { assertAllowed } from '../rate-headers.ts'
 import { requestIdOf } from '../request-id.ts'
 import { runAnswer, sandboxed } from '../run-answer.ts'
@@ -81,9 +81,8 @@ type Call = {
   server: ServerPort | null
   /** What its answer carries. */
   headers: Record<string, string>
-  workflowId: string | undefined
-  /** Why the run failed. */
-  code: string | undefined
+  /** What the service is told of it. */
+  facts: AnswerFacts
 }
 
 /** A call whose workflow is found and whose sender is known. */
@@ -103,24 +102,10 @@ class Receiver {
     this.#services = services
   }
 
-  async handle(request: Request, path: string, server: ServerPort | null): Promise<Response> {
+  handle(request: Request, path: string, server: ServerPort | null): Promise<Response> {
     const headers = { 'x-request-id': requestIdOf(request.headers) }
-    const call: Call = { request, path, server, headers, workflowId: undefined, code: undefined }
-    const startedAt = this.#services.clock.monotonic()
-    let response: Response
-    let error: unknown
-    try {
-      response = await this.#receive(call)
-    } catch (thrown) {
-      error = thrown
-      response = errorResponse(toAppError(thrown), call.headers)
-    }
-    const { workflowId, code } = call
-    const facts: AnswerFacts = { startedAt, error }
-    if (workflowId !== undefined) facts.workflowId = workflowId
-    if (code !== undefined) facts.code = code
-    this.#services.answered(request, response, facts)
-    return response
+    const respond = (facts: AnswerFacts) => this.#receive({ request, path, server, headers, facts })
+    return ownAnswer(this.#services, { request, headers }, respond)
   }
 
   async #receive(call: Call): Promise<Response> {
@@ -135,7 +120,7 @@ class Receiver {
       this.#countRefused(call)
       throw new AppError('NOT_FOUND', 'No workflow that is deployed has a webhook at this address.')
     }
-    call.workflowId = deployment.workflowId
+    call.facts.workflowId = deployment.workflowId
     const hook = this.#hookOf(trigger)
     if (!hook.methods.has(request.method)) {
       const methods = [...hook.methods].join(', ')
@@ -287,7 +272,8 @@ function taken({ headers }: Call, executionId: string): Response {
 }
 
 function answerOf(call: Call, end: RunEnd): Response {
-  call.code = end.record.failure?.code
+  const { failure } = end.record
+  if (failure) call.facts.code = failure.code
   return sandboxed(runAnswer(end, call.headers))
 }
 
