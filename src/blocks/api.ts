@@ -1,6 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/backoff.ts'
-import { sleep } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import type { SpanAttempt } from '../domain/log.ts'
 import type { OutboundRequest } from '../domain/outbound-request.ts'
@@ -9,6 +7,7 @@ import { type BlockContext, BlockError, type BlockResult, defineBlock, type Para
 import { type ApiAnswer, failedAnswer, readOutcome } from './api-answer.ts'
 import { isFileObject } from './api-files.ts'
 import { hasBody, requestOf } from './api-request.ts'
+import { pauseBeforeRetry, spanAttempt } from './retry.ts'
 
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
@@ -108,37 +107,22 @@ async function answerOf(
   attempts: SpanAttempt[],
   context: BlockContext,
 ): Promise<ApiAnswer> {
-  const { clock, signal } = context
+  const { clock } = context
   for (;;) {
     const startTime = clock.now()
     const startedAt = clock.monotonic()
     const answer = readOutcome(await context.fetch(request), request)
-    attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, answer))
-    const { failure } = answer
+    const { status, failure, retryAfter } = answer
+    const message = failure?.message
+    attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, { status, message }))
     if (!failure?.mayPass || attempts.length > retries) return answer
-    const asked = retryAfterMs(answer.retryAfter, clock.now())
-    const delayMs = delayWithRetryAfter(backoffMs(attempts.length, context.random()), asked)
-    if (delayMs === undefined) {
-      const wait = `it asks to wait ${Math.ceil(asked! / 1000)} s, which is longer than this block waits`
-      return { ...answer, failure: { ...failure, message: `${failure.message}; ${wait}` } }
+    const pause = await pauseBeforeRetry(attempts.length, retryAfter, context)
+    if (pause === 'ended') {
+      const cancelled = 'The run ended before another attempt'
+      return { ...answer, failure: { code: 'CANCELLED', message: cancelled, mayPass: false } }
     }
-    try {
-      await sleep(clock, delayMs, signal)
-    } catch {
-      return {
-        ...answer,
-        failure: { code: 'CANCELLED', message: 'The run ended before another attempt', mayPass: false },
-      }
-    }
+    if (pause !== 'again') return { ...answer, failure: { ...failure, message: `${message}; ${pause.refusal}` } }
   }
-}
-
-function spanAttempt(number: number, startTime: number, durationMs: number, answer: ApiAnswer): SpanAttempt {
-  const { status, failure } = answer
-  const attempt: SpanAttempt = { number, startTime, durationMs: Math.round(durationMs * 1000) / 1000 }
-  if (status !== null) attempt.status = status
-  if (failure) attempt.error = failure.message
-  return attempt
 }
 
 /** Only a JSON body that is sent is a JSON template: any other is text, and an empty one stands for none. */

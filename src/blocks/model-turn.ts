@@ -1,5 +1,3 @@
-import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/backoff.ts'
-import { sleep } from '../domain/clock.ts'
 import {
   addTokens,
   addUsd,
@@ -13,6 +11,7 @@ import type { SpanAttempt, SpanNotes } from '../domain/log.ts'
 import type { ModelAnswer, ModelFailure, ModelMessage, ModelOutcome, ModelTool } from '../domain/model-call.ts'
 import type { BlockContext, BlockErrorData, PartContext } from '../engine/block.ts'
 import { type ModelParameters, selectionOf } from './model-parameters.ts'
+import { pauseBeforeRetry, spanAttempt } from './retry.ts'
 
 export type Question = {
   params: ModelParameters
@@ -59,7 +58,7 @@ class ModelTurn {
       this.#usage = await counted(this.#usage, outcome, this.#context)
       const failure = outcome.ok ? undefined : outcome.failure
       const durationMs = clock.monotonic() - startedAt
-      this.#attempts.push(spanAttempt(this.#attempts.length + 1, startTime, durationMs, failure))
+      this.#attempts.push(spanAttempt(this.#attempts.length + 1, startTime, durationMs, failure ?? {}))
       if (outcome.ok) return this.#answered(outcome.answer)
       const last = await this.#pause(outcome.failure)
       if (last) return this.#failed(last)
@@ -86,22 +85,13 @@ class ModelTurn {
 
   /** Waits until the question may be asked again. Resolves with the failure when it is not to be. */
   async #pause(failure: ModelFailure): Promise<ModelFailure | undefined> {
-    const { clock, signal } = this.#context
+    const { signal } = this.#context
     const attempts = this.#attempts.length
     if (!failure.mayPass || this.#isStreamed || signal.aborted || attempts > this.#question.params.retries)
       return failure
-    const asked = retryAfterMs(failure.retryAfter, clock.now())
-    const delayMs = delayWithRetryAfter(backoffMs(attempts, this.#context.random()), asked)
-    if (delayMs === undefined) {
-      const wait = `it asks to wait ${Math.ceil(asked! / 1000)} s, which is longer than this block waits`
-      return { ...failure, message: `${failure.message}; ${wait}` }
-    }
-    try {
-      await sleep(clock, delayMs, signal)
-      return undefined
-    } catch {
-      return failure
-    }
+    const pause = await pauseBeforeRetry(attempts, failure.retryAfter, this.#context)
+    if (pause === 'again') return undefined
+    return pause === 'ended' ? failure : { ...failure, message: `${failure.message}; ${pause.refusal}` }
   }
 
   #answered(answer: ModelAnswer): Turn {
@@ -124,13 +114,6 @@ class ModelTurn {
     const input = { messages, ...(tools.length > 0 ? { tools: tools.map(({ name }) => name) } : {}) }
     this.#part.end({ input, ...notes, attempts: this.#attempts, usage: this.#usage })
   }
-}
-
-function spanAttempt(number: number, startTime: number, durationMs: number, failure?: ModelFailure): SpanAttempt {
-  const attempt: SpanAttempt = { number, startTime, durationMs: Math.round(durationMs * 1000) / 1000 }
-  if (failure?.status !== undefined) attempt.status = failure.status
-  if (failure) attempt.error = failure.message
-  return attempt
 }
 
 function noUsage(model: string): ModelUsage {

@@ -1,4 +1,5 @@
-import { OutboundError } from '../domain/outbound-request.ts'
+import { messageOf } from '../domain/errors.ts'
+import { OutboundError, type OutboundFailure } from '../domain/outbound-request.ts'
 import { BrokenAnswer } from './answer-parser.ts'
 import { brokenEncoding } from './body-reader.ts'
 import type { Target } from './target.ts'
@@ -27,16 +28,27 @@ export function failureOf(error: unknown, target: Named): OutboundError {
   return new OutboundError('CONNECTION_FAILED', `The request to ${name} failed: ${code || 'no reason given'}`, error)
 }
 
+/** The outcome of a request that ended like this. */
+export function failedOutcome(error: unknown): OutboundFailure {
+  if (error instanceof OutboundError) return { ok: false, code: error.code, message: error.message }
+  return { ok: false, code: 'CONNECTION_FAILED', message: messageOf(error) }
+}
+
 /** Whether there was never a connection: another address of the same name may do better, and nothing was sent. */
 export function neverConnected(error: unknown): boolean {
   return connectingFailures.has(codeOf(error))
 }
 
-/** Whether a connection went away before an answer began. */
-export function wasReset(error: unknown): boolean {
+/**
+ * Whether a kept connection had been closed by its peer before this request, which failed `tookMs` after it was sent: then a
+ * reset comes within a round trip. One that comes later is of a peer that has read the request.
+ */
+export function wasClosedBefore(error: unknown, tookMs: number): boolean {
   const code = codeOf(error)
-  return code === 'ECONNRESET' || code === 'EPIPE'
+  return (code === 'ECONNRESET' || code === 'EPIPE') && tookMs < resetMsMax
 }
+
+const resetMsMax = 2_000
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code

@@ -1,9 +1,7 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
-import { messageOf } from '../domain/errors.ts'
 import {
   type OutboundBody,
   OutboundError,
-  type OutboundFailure,
   type OutboundFetch,
   type OutboundOpen,
   type OutboundRequest,
@@ -15,7 +13,7 @@ import { allowedAddresses } from './allowed-addresses.ts'
 import { Bulkhead, type Concurrency, type Place } from './bulkhead.ts'
 import { Deadline } from './deadline.ts'
 import { Exchange } from './exchange.ts'
-import { failureOf } from './failures.ts'
+import { failedOutcome, failureOf } from './failures.ts'
 import { requestHeaders } from './headers.ts'
 import { Connector, type Open, type Opened } from './open.ts'
 import { type Hop, hopTo, redirectOf } from './redirects.ts'
@@ -89,7 +87,7 @@ class Requests {
     try {
       return { ok: true, answer: { status, headers, url, body: joined(await partsOf(body)) } }
     } catch (error) {
-      return { ...failed(error), status, headers }
+      return { ...failedOutcome(error), status, headers }
     }
   }
 
@@ -116,7 +114,7 @@ class Requests {
       return { ok: true, answer: await this.#follow(request, open, deadline) }
     } catch (error) {
       deadline.lift()
-      return failed(error)
+      return failedOutcome(error)
     }
   }
 
@@ -183,11 +181,6 @@ function firstHop(request: OutboundRequest, userAgent: string): Hop {
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw new OutboundError('INVALID_REQUEST', `A ${method} request can't have a body`)
   return hopTo(parseTarget(request.url), method, requestHeaders(request.headers, userAgent), body)
-}
-
-function failed(error: unknown): OutboundFailure {
-  if (error instanceof OutboundError) return { ok: false, code: error.code, message: error.message }
-  return { ok: false, code: 'CONNECTION_FAILED', message: messageOf(error) }
 }
 
 function tooManyRedirects(allowed: number, target: Target): OutboundError {

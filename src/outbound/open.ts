@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import { literalAddress } from './addresses.ts'
 import { type BodyReader, bodyReaderOf } from './body-reader.ts'
 import type { Deadline } from './deadline.ts'
-import { neverConnected, wasReset } from './failures.ts'
+import { neverConnected, wasClosedBefore } from './failures.ts'
 import { answerHeaders } from './headers.ts'
 import type { Hop } from './redirects.ts'
 
@@ -22,8 +22,6 @@ export type Open = (hop: Hop, addresses: readonly string[], deadline: Deadline) 
 const idleS = 30
 /** Bun closes an idle connection up to two of its 4-second steps late. */
 const idleMsMax = (idleS + 8) * 1000
-/** A peer that had closed its end answers with a reset within a round trip; one that resets later has read the request. */
-const staleMsMax = 2_000
 const warmMax = 1_000
 
 /**
@@ -86,7 +84,7 @@ export class Connector {
       return openedOf(response, () => kept && this.#keepWarm(origin))
     } catch (error) {
       // A kept connection that the peer had closed in the meantime. Bun sends a GET again by itself, a POST never.
-      const stale = warm && wasReset(error) && this.#clock.monotonic() - startedAt < staleMsMax
+      const stale = warm && wasClosedBefore(error, this.#clock.monotonic() - startedAt)
       if (!stale || signal.aborted) throw error
       // `keepalive: false` is a connection of its own: others kept for this origin may be as dead.
       return openedOf(await this.#session.fetch(pinned, { ...init, keepalive: false }), () => {})

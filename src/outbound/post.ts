@@ -1,15 +1,10 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
-import {
-  OutboundError,
-  type OutboundFailure,
-  type OutboundPost,
-  type OutboundPosted,
-} from '../domain/outbound-request.ts'
+import { OutboundError, type OutboundPost, type OutboundPosted } from '../domain/outbound-request.ts'
 import type { AllowList } from './addresses.ts'
 import { allowedAddresses } from './allowed-addresses.ts'
 import { HeadReader } from './answer-parser.ts'
 import { AnswerStart, type StartedAnswer } from './answer-start.ts'
-import { failureOf } from './failures.ts'
+import { failedOutcome, failureOf } from './failures.ts'
 import { knownAddresses, type Lookup, type ResolveOptions, resolve, sharedLookup, systemLookup } from './resolve.ts'
 import { parseTarget, type Target } from './target.ts'
 import { type TimeLimit, TimeLimits } from './time-limit.ts'
@@ -53,7 +48,7 @@ export class Poster {
       if (limit.reason) throw limit.reason
       return await this.#post(request, this.#addresseeOf(request.url), limit)
     } catch (error) {
-      return failed(error)
+      return failedOutcome(error)
     } finally {
       this.#limits.lift(limit, request.signal)
     }
@@ -137,11 +132,6 @@ function bytesOf(head: string, body: string, length: number): Uint8Array {
   content.write(head, 'latin1')
   content.write(body, head.length)
   return content
-}
-
-function failed(error: unknown): OutboundFailure {
-  if (error instanceof OutboundError) return { ok: false, code: error.code, message: error.message }
-  return { ok: false, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
 }
 
 const addresseesMax = 1_000

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { literalAddress } from './addresses.ts'
-import { neverConnected, wasReset } from './failures.ts'
+import { neverConnected, wasClosedBefore } from './failures.ts'
 import type { Target } from './target.ts'
 import type { TimeLimit } from './time-limit.ts'
 import { type Way, Wire, type WireReceiver, type WireRequest } from './wire.ts'
@@ -50,7 +50,7 @@ export class Wires {
           return await exchange(kept, request, limit, receiver)
         } catch (error) {
           // The peer had closed the connection in the meantime: then it has not read the request.
-          const isStale = wasReset(error) && !kept.hasAnswered && this.#clock.monotonic() - startedAt < staleMsMax
+          const isStale = !kept.hasAnswered && wasClosedBefore(error, this.#clock.monotonic() - startedAt)
           if (!isStale || limit.reason) throw error
         }
       }
@@ -144,5 +144,3 @@ const idleMs = 30_000
 /** Many names may lead to one place. */
 const idlePerPlaceMax = 100
 const idleMax = 2_000
-/** A peer that had closed its end answers with a reset within a round trip; one that resets later has read the request. */
-const staleMsMax = 2_000
