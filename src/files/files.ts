@@ -6,7 +6,7 @@ import type { FileItem } from './file-item.ts'
 import { freshenFiles } from './freshen.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 import type { FileStorage } from './storage.ts'
-import { Upload } from './upload.ts'
+import { type ReceiveFiles, Upload } from './upload.ts'
 
 export type FilesOptions = {
   storage: FileStorage
@@ -24,11 +24,10 @@ export class Files {
     this.#options = options
   }
 
-  /** Reads a body with file items. `fields`: the input fields that hold them. */
-  receive = (chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload> => {
+  receive: ReceiveFiles = (chunks, fields, textBytesMax) => {
     const { spool } = this.#options
     const store = (owner: FileOwner, items: readonly FileItem[]) => this.#storeItems(owner, items)
-    return Upload.receive({ chunks, fields, spool, store, remove: this.remove })
+    return Upload.receive({ chunks, fields, textBytesMax, spool, store, remove: this.remove })
   }
 
   /** Texts of JSON with new URLs in the place of old ones. */

@@ -8,6 +8,8 @@ export type JsonCutterOptions = {
   placeholder(index: number): string
   /** Called where a string begins that is cut out. */
   open(index: number): CutString
+  /** Told of so many bytes of the text before they are kept; what it throws ends the reading. */
+  keeping(bytes: number): void
 }
 
 /** Takes the content of one string, its escapes resolved, as characters that each stand for a byte of UTF-8. */
@@ -70,8 +72,10 @@ export class JsonCutter {
   }
 
   #keep(bytes: Uint8Array): void {
+    if (bytes.length === 0) return
+    this.#options.keeping(bytes.length)
     // A copy: a view would keep the whole portion in memory. (The slice of a Buffer is a view.)
-    if (bytes.length > 0) this.#kept.push(new Uint8Array(bytes))
+    this.#kept.push(new Uint8Array(bytes))
   }
 
   #step(byte: number): void {

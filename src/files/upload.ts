@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import type { FileOwner, RunFile } from '../domain/file.ts'
 import { put, type TriggerInput } from '../domain/input.ts'
-import { DataUriReader } from './data-uri.ts'
+import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
 import { JsonCutter } from './json-cutter.ts'
 import type { Spool, SpoolFile } from './spool.ts'
@@ -17,6 +17,8 @@ export class Upload {
   readonly #store: StoreFiles
   readonly #remove: RemoveFiles
   readonly #fields: readonly string[]
+  readonly #textBytesMax: number
+  #textBytes = 0
   /** Nobody can guess it, so no body can name a cut of its own. */
   readonly #token = crypto.randomUUID()
   readonly #cuts: CutData[] = []
@@ -24,14 +26,18 @@ export class Upload {
   /** The run that it was stored for. */
   #owner: FileOwner | undefined
 
-  private constructor({ spool, store, remove, fields }: UploadOptions) {
+  private constructor({ spool, store, remove, fields, textBytesMax }: UploadOptions) {
     this.#spool = spool
     this.#store = store
     this.#remove = remove
     this.#fields = fields
+    this.#textBytesMax = textBytesMax
   }
 
-  /** Rejects with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`, or as `chunks` does; then nothing is left of it. */
+  /**
+   * Rejects with `PAYLOAD_TOO_LARGE` as soon as the text is too long, with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`, or
+   * as `chunks` does; then nothing is left of it.
+   */
   static async receive(options: UploadOptions): Promise<Upload> {
     const upload = new Upload(options)
     try {
@@ -114,6 +120,7 @@ export class Upload {
     const cutter = new JsonCutter({
       fields: new Set(this.#fields),
       placeholder: (index) => `${this.#token}:${index}`,
+      keeping: (bytes) => this.#countText(bytes),
       open: () => {
         const file = this.#spool.create()
         const reader = new DataUriReader((bytes) => file.write(bytes))
@@ -124,6 +131,7 @@ export class Upload {
           push: (text) => reader.push(text),
           end: () => {
             cut.value = reader.end()
+            this.#countText(textBytesOf(cut.value))
             file.end()
           },
         }
@@ -144,10 +152,24 @@ export class Upload {
     }
   }
 
+  /** Before it is kept: the text of a body waits in memory, and is copied there when it is decoded and parsed. */
+  #countText(bytes: number): void {
+    this.#textBytes += bytes
+    if (this.#textBytes <= this.#textBytesMax) return
+    const message = `Without its files the body is larger than ${this.#textBytesMax} bytes, the most that is taken here.`
+    throw new AppError('PAYLOAD_TOO_LARGE', message)
+  }
+
   #cutOf(data: string): CutData | undefined {
     if (!data.startsWith(`${this.#token}:`)) return undefined
     return this.#cuts[Number(data.slice(this.#token.length + 1))]
   }
+}
+
+/** Of what was cut out, the bytes that stay in memory: an address, a media type. */
+function textBytesOf(value: DataValue): number {
+  if (value.kind === 'text') return Buffer.byteLength(value.text)
+  return value.kind === 'content' ? value.mime.length : 0
 }
 
 /**
@@ -165,10 +187,19 @@ export type StoreFiles = (owner: FileOwner, items: readonly FileItem[]) => Promi
 /** Deletes all that was stored for a run. */
 export type RemoveFiles = (owner: FileOwner) => Promise<void>
 
+/** Reads a body with file items. What it takes beyond `chunks` is as in `UploadOptions`. Rejects like `Upload.receive`. */
+export type ReceiveFiles = (
+  chunks: AsyncIterable<Uint8Array>,
+  fields: readonly string[],
+  textBytesMax: number,
+) => Promise<Upload>
+
 export type UploadOptions = {
   chunks: AsyncIterable<Uint8Array>
   /** The fields that hold file items. */
   fields: readonly string[]
+  /** Bytes of the body that may be text: all but the content of its files. */
+  textBytesMax: number
   spool: Spool
   store: StoreFiles
   remove: RemoveFiles

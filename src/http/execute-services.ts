@@ -4,7 +4,7 @@ import type { AppError } from '../domain/errors.ts'
 import type { Deployment } from '../engine/deployments.ts'
 import type { JobRequest } from '../engine/job-request.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
-import type { Upload } from '../files/upload.ts'
+import type { ReceiveFiles } from '../files/upload.ts'
 import type { AnswerFacts } from './door.ts'
 import type { LookUpKey } from './services.ts'
 
@@ -21,8 +21,7 @@ export type ExecuteServices = {
   assertAccepting(): void
   /** The same for asynchronous ones. */
   assertAcceptingJobs(): void
-  /** Reads a body with file items; `fields` are those that hold them. */
-  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  receiveFiles: ReceiveFiles
   /** Takes an asynchronous run on; resolves when it is on disk. Rejects like `assertAccepting`. */
   accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
   /** Those of the workspace's owner count, whichever key is used. */

@@ -8,7 +8,7 @@ import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { Compilation } from '../engine/plan.ts'
 import type { RunRequest } from '../engine/runner.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
-import type { Upload } from '../files/upload.ts'
+import type { ReceiveFiles } from '../files/upload.ts'
 import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -135,7 +135,7 @@ export type ManualServices = {
   find(executionId: string): RunRecord | undefined
   /** What the log hides of a workspace's runs. */
   secretsOf(workspaceId: string): Promise<Redactor | undefined>
-  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  receiveFiles: ReceiveFiles
   /** Deletes all that was stored for a run. */
   removeFiles(owner: FileOwner): Promise<void>
   /** A run that can be watched. */

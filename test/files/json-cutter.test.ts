@@ -8,6 +8,7 @@ function cut(text: string, fields: string[], ends: readonly number[]): { rest: s
   const cutter = new JsonCutter({
     fields: new Set(fields),
     placeholder: (index) => `#${index}`,
+    keeping: () => undefined,
     open: (index) => {
       cuts[index] = ''
       return { push: (piece) => (cuts[index] += piece), end: () => undefined }

@@ -152,6 +152,26 @@ describe('a chat', () => {
     expect([broken.status, broken.json.details[0].path]).toEqual([400, 'files[0].data'])
   })
 
+  test('counts the bytes of a message without its files while it comes', async () => {
+    const identifier = await chats.chat()
+    // Its characters are fewer than the 2,000 bytes that a body without files may have.
+    const long = await chats.say(identifier, { input: 'é'.repeat(1_200) })
+    let sent = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        const text = sent === 0 ? '{"input":"' : 'x'.repeat(500)
+        sent += text.length
+        controller.enqueue(new TextEncoder().encode(text))
+      },
+    })
+    const response = await fetch(`${chats.executions.url}/api/chat/${identifier}`, { method: 'POST', body: endless })
+    for (const { status, json } of [long, { status: response.status, json: await response.json() }]) {
+      expect([status, json]).toEqual([413, { code: 'PAYLOAD_TOO_LARGE', error: expect.stringContaining('2000 bytes') }])
+    }
+    const file = { type: 'file', name: 'a.txt', data: `data:text/plain;base64,${btoa('x'.repeat(20_000))}` }
+    expect((await chats.say(identifier, { input: 'Hello', files: [file] })).status).toBe(200)
+  })
+
   test('whose run fails says so, and forgets what was said', async () => {
     const identifier = await chats.chat({ access: 'key' }, { baseUrl: 'http://127.0.0.1:1/v1' })
     const failed = await chats.say(identifier, { input: 'Hello' }, {}, chats.executions.apiKey)

@@ -181,6 +181,12 @@ test('what is wrong with an item is said by its place, and nothing is stored', a
   expect(stored()).toEqual(before)
 })
 
+test('a body that may hold files may hold as much text instead', async () => {
+  // The world takes 2,000 bytes where no files are declared.
+  const { status, json } = await run({ note: 'x'.repeat(50_000) })
+  expect([status, json.input.note.length]).toEqual([200, 50_000])
+})
+
 test('a file of the largest size is taken', async () => {
   const { status, json } = await run({ docs: [item({ data: dataUri(new Uint8Array(20 * 1_048_576)) })] })
   expect([status, json.files[0].size]).toEqual([200, 20 * 1_048_576])

@@ -11,7 +11,7 @@ import type { Address } from '../../domain/trigger.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
-import type { Upload } from '../../files/upload.ts'
+import type { ReceiveFiles, Upload } from '../../files/upload.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
 import { headerTexts } from '../../triggers/header-texts.ts'
@@ -42,7 +42,7 @@ export type ChatServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(): void
-  receiveFiles(chunks: AsyncIterable<Uint8Array>, fields: readonly string[]): Promise<Upload>
+  receiveFiles: ReceiveFiles
   conversations: {
     history(conversation: Conversation): Promise<ChatMessage[]>
     keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
@@ -150,12 +150,10 @@ async function answer(call: Call): Promise<Response> {
   showWindow(headers, window)
   assertAllowed(window, clock.now())
   forStranger(chat, () => limits.assertWithinUsage(owner))
-  const upload = await services.receiveFiles(readChunks(request, settings.bodyBytesMaxFiles), ['files'])
+  // Files wait on the disk, text in memory: only they may be as large as a body with files may be.
+  const chunks = readChunks(request, settings.bodyBytesMaxFiles)
+  const upload = await services.receiveFiles(chunks, ['files'], settings.bodyBytesMax)
   try {
-    if (upload.text.length > settings.bodyBytesMax) {
-      const message = `A message without its files has ${settings.bodyBytesMax} bytes at most.`
-      throw new AppError('PAYLOAD_TOO_LARGE', message)
-    }
     const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isStranger(chat))
     return await run(call, body, upload)
   } catch (error) {
