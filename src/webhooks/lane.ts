@@ -92,9 +92,12 @@ export class Lane {
     return true
   }
 
-  /** One that is on disk since this moment. False when it stays there for now. */
+  /**
+   * One that is on disk since this moment. False when `source` is not needed: because it stays there for now, or because
+   * it was read from there before this was told of it, and then so is what it is made of.
+   */
   put(delivery: DueDelivery, source?: Source, committedAt?: number): boolean {
-    if (this.#items.has(delivery.sequence)) return true
+    if (this.#items.has(delivery.sequence)) return false
     const isBehind = this.#horizon !== null && isBefore(this.#horizon, delivery)
     if (isBehind || this.#items.size >= itemsMax) {
       this.expect(delivery)
