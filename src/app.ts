@@ -192,8 +192,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const trials = new Trials({
     ...delivering,
-    getSubscriptions: (numbers) => store.getSubscriptions(numbers),
-    now: clock.now,
+    store,
     limitsOf: ownersLimits,
   })
   const retention = new Retention({

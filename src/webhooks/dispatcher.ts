@@ -11,7 +11,7 @@ import { Reminders } from './reminders.ts'
 import { UserDecisions, type UserDecisionsOptions } from './user-decisions.ts'
 import { Yielding } from './yielding.ts'
 
-export type DispatcherOptions = Omit<ReceiversOptions, 'getSubscriptions' | 'now'> &
+export type DispatcherOptions = ReceiversOptions &
   Omit<AttemptsOptions, 'read'> & {
     store: OutboxStore
     /** Attempts in flight at once. */
@@ -54,11 +54,7 @@ export class Dispatcher {
     const charsOf = ({ lane }: Line) => this.#attempts.charsOf(lane.next)
     const onRoom = () => this.#pumpSoon()
     this.#places = new Places({ total: concurrency, perHost: perHostMax, charsOf, clock, onRoom })
-    this.#receivers = new Receivers({
-      ...options,
-      getSubscriptions: (numbers) => store.getSubscriptions(numbers),
-      now: () => clock.now(),
-    })
+    this.#receivers = new Receivers(options)
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
     this.decisions = new UserDecisions({
       store,
@@ -197,7 +193,8 @@ export class Dispatcher {
       this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, dueMsMax))
     } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
       this.#places.leave(line)
-      this.#lines.delete(line.lane.subscription)
+      this.#lines.delete(lane.subscription)
+      this.#receivers.forget(lane.subscription)
     }
   }
 
@@ -254,9 +251,9 @@ export class Dispatcher {
   }
 
   #begin(line: Line, place: Place): void {
-    const receiver = this.#receivers.of(line.lane.subscription)
-    const item = receiver instanceof Promise || receiver.host !== line.host ? undefined : line.lane.take()
-    if (item && !(receiver instanceof Promise)) {
+    const receiver = this.#receivers.known(line.lane.subscription)
+    const item = receiver?.host === line.host ? line.lane.take() : undefined
+    if (item && receiver) {
       const unread = item.source || item.reading ? line.lane.unread(readAhead) : [item, ...line.lane.unread(0)]
       if (unread.length > 0) this.#attempts.readAhead(unread)
       this.#background.own(this.#attempt(line, item, place, receiver))

@@ -1,18 +1,18 @@
+import type { Clock } from '../domain/clock.ts'
 import type { AttemptFailure } from '../domain/delivery.ts'
 import type { Environment } from '../domain/environment.ts'
 import { messageOf } from '../domain/errors.ts'
 import { redactText } from '../domain/redaction.ts'
 import { type SubscriptionRow, secretContext } from '../domain/webhook.ts'
+import type { Store } from '../store/store.ts'
 
 export type ReceiversOptions = {
   /** Those of a workflow that are not deleted, as they are now. */
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
-  /** By their numbers, the deleted ones too. */
-  getSubscriptions(numbers: readonly number[]): Promise<SubscriptionRow[]>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   openSecret(sealed: Uint8Array, context: string): string
-  /** Epoch milliseconds. */
-  now(): number
+  store: Pick<Store, 'getSubscriptions'>
+  clock: Pick<Clock, 'now'>
 }
 
 /** Where a subscription's deliveries go now, with everything filled in. */
@@ -29,11 +29,14 @@ export type Receiver = {
   redact(text: string): string
 }
 
-/** Receivers of subscriptions, made once and again after a change of the subscription or of a variable. */
+/**
+ * Receivers of subscriptions, made once and again after a change of the subscription or of a variable. Each holds secrets as
+ * they are, and what it was made of: whoever has asked `of` for it says when to `forget` it.
+ */
 export class Receivers {
   readonly #options: ReceiversOptions
   readonly #known = new Map<number, Known>()
-  /** Of whom subscriptions are; that never changes. */
+  /** Of whom subscriptions are; that never changes. The one that came first goes first: it costs one look-up to have it back. */
   readonly #owners = new Map<number, Owner>()
 
   constructor(options: ReceiversOptions) {
@@ -42,41 +45,54 @@ export class Receivers {
 
   /** The receiver of a subscription, by its number; at once when all that it takes is in memory. */
   of(subscription: number): Receiver | Promise<Receiver> {
-    return this.#current(subscription) ?? this.#make(subscription)
+    return this.known(subscription) ?? this.#remember(subscription)
+  }
+
+  /** Undefined when it is not remembered, or may have changed since. */
+  known(subscription: number): Receiver | undefined {
+    const known = this.#known.get(subscription)
+    if (!known || this.#options.clock.now() >= known.until) return undefined
+    const rows = atOnce(this.#options.subscriptionsOf(known.owner.workflowId))
+    const environment = atOnce(this.#options.environmentOf(known.owner.workspaceId))
+    return rows === known.rows && environment === known.environment ? known.receiver : undefined
   }
 
   forget(subscription: number): void {
     this.#known.delete(subscription)
-    this.#owners.delete(subscription)
   }
 
-  #current(subscription: number): Receiver | undefined {
-    const known = this.#known.get(subscription)
-    const owner = this.#owners.get(subscription)
-    if (!known || !owner || this.#options.now() >= known.until) return undefined
-    const rows = atOnce(this.#options.subscriptionsOf(owner.workflowId))
-    const environment = atOnce(this.#options.environmentOf(owner.workspaceId))
-    return rows === known.rows && environment === known.environment ? known.receiver : undefined
+  /** The same as `of`, and nothing of it is remembered. */
+  async once(subscription: number): Promise<Receiver> {
+    return (await this.#make(subscription)).receiver
   }
 
-  async #make(subscription: number): Promise<Receiver> {
-    const { subscriptionsOf, getSubscriptions, environmentOf, now } = this.#options
+  async #remember(subscription: number): Promise<Receiver> {
+    const made = await this.#make(subscription)
+    this.#known.set(subscription, made)
+    return made.receiver
+  }
+
+  async #make(subscription: number): Promise<Known> {
+    const { subscriptionsOf, store, environmentOf, clock } = this.#options
     const owner = this.#owners.get(subscription) ?? (await this.#findOwner(subscription))
     const rows = await subscriptionsOf(owner.workflowId)
-    const row = rows.find(({ number }) => number === subscription) ?? (await getSubscriptions([subscription]))[0]
+    const row = rows.find(({ number }) => number === subscription) ?? (await store.getSubscriptions([subscription]))[0]
     const environment = await environmentOf(owner.workspaceId)
     if (!row) throw new Error(`There is no subscription ${subscription}`)
     const receiver = this.#receiverOf(row, environment)
-    const until = row.previousSecretUntil !== null && row.previousSecretUntil > now() ? row.previousSecretUntil : null
-    this.#known.set(subscription, { rows, environment, until: until ?? Number.POSITIVE_INFINITY, receiver })
-    return receiver
+    const { previousSecretUntil } = row
+    const until = previousSecretUntil !== null && previousSecretUntil > clock.now() ? previousSecretUntil : null
+    return { owner, rows, environment, until: until ?? Number.POSITIVE_INFINITY, receiver }
   }
 
   async #findOwner(subscription: number): Promise<Owner> {
-    const [row] = await this.#options.getSubscriptions([subscription])
+    const [row] = await this.#options.store.getSubscriptions([subscription])
     if (!row) throw new Error(`There is no subscription ${subscription}`)
-    this.#owners.set(subscription, row)
-    return row
+    const owner = { workflowId: row.workflowId, workspaceId: row.workspaceId }
+    const [oldest] = this.#owners.keys()
+    if (oldest !== undefined && this.#owners.size >= ownersMax) this.#owners.delete(oldest)
+    this.#owners.set(subscription, owner)
+    return owner
   }
 
   #receiverOf(row: SubscriptionRow, environment: Environment): Receiver {
@@ -96,7 +112,7 @@ export class Receivers {
 
   /** The one before the last rotation first, as long as it is good. */
   #secretsOf({ workspaceId, id, secret, previousSecret, previousSecretUntil }: SubscriptionRow): string[] {
-    const isGood = previousSecretUntil !== null && previousSecretUntil > this.#options.now()
+    const isGood = previousSecretUntil !== null && previousSecretUntil > this.#options.clock.now()
     return [isGood ? previousSecret : null, secret].flatMap((sealed) =>
       sealed === null ? [] : [this.#options.openSecret(sealed, secretContext(workspaceId, id))],
     )
@@ -104,7 +120,16 @@ export class Receivers {
 }
 
 type Owner = Pick<SubscriptionRow, 'workflowId' | 'workspaceId'>
-type Known = { rows: readonly SubscriptionRow[]; environment: Environment; until: number; receiver: Receiver }
+type Known = {
+  owner: Owner
+  rows: readonly SubscriptionRow[]
+  environment: Environment
+  /** Epoch milliseconds. */
+  until: number
+  receiver: Receiver
+}
+
+const ownersMax = 10_000
 
 /** Undefined for what is still being read; whoever needs it asks again, and hears of a failure then. */
 function atOnce<Value>(value: Value | Promise<Value>): Value | undefined {

@@ -29,7 +29,7 @@ export class Trials {
   readonly run = async (subscription: SubscriptionRow, signal: AbortSignal): Promise<Trial> => {
     const { number, workspaceId } = subscription
     const { clock, limitsOf } = this.#options
-    const receiver = await this.#receivers.of(number)
+    const receiver = await this.#receivers.once(number)
     const source = trialSource(subscription, await limitsOf(workspaceId), clock.now())
     const deliveryId = deliveryIdOf({ sequence: source.sequence, subscription: number }, source.executionId)
     const body = payloadOf(source, subscription.include)
