@@ -57,13 +57,15 @@ function instantOf(text: string, now: number): number {
 }
 
 const list: Command = {
-  summary: 'prints every key: what it is for, its last four characters, whether it works, when it was last used',
+  summary:
+    'prints every key: whose it is, what it is for, its last four characters, whether it works, when it was last used',
   details: 'The last use is noted once a minute at most.',
   settings: ['data'],
   json: true,
   examples: ['keys list', 'keys list --json'],
   async run({ config, terminal, json }) {
-    const keys = await withInstallation(config, (store) => store.listKeys())
+    const [keys, users] = await withInstallation(config, (store) => Promise.all([store.listKeys(), store.listUsers()]))
+    const owners = new Map(users.map(({ id, email }) => [id, email]))
     const now = Date.now()
     if (json)
       terminal.print(
@@ -73,7 +75,8 @@ const list: Command = {
           2,
         ),
       )
-    else terminal.print(table(keys.map((key) => [key.id, textOf(key, now)] as const)).join('\n'))
+    else
+      terminal.print(table(keys.map((key) => [key.id, textOf(key, owners.get(key.userId), now)] as const)).join('\n'))
     return 0
   },
 }
@@ -101,11 +104,12 @@ function rowOf(key: KeyRow, now: number) {
   }
 }
 
-function textOf(key: KeyRow, now: number): string {
+function textOf(key: KeyRow, owner: string | undefined, now: number): string {
   const until = key.expiresAt === null ? '' : `, until ${timeOf(key.expiresAt)}`
   const where = key.workspaceId === null ? 'every workspace' : `workspace ${key.workspaceId}`
   const used = key.lastUsedAt === null ? 'never used' : `last used ${timeOf(key.lastUsedAt)}`
-  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${where}${until}, ${used})`
+  const whose = owner === undefined ? '' : `of ${owner}, `
+  return `…${key.lastFour}  ${stateOf(key, now).padEnd(7)}  ${key.name}  (${whose}${where}${until}, ${used})`
 }
 
 function timeOf(at: number | null): string | null {

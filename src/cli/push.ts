@@ -19,6 +19,8 @@ export type Pushed = {
   name: string
   action: 'created' | 'updated'
   version?: number
+  /** Whether that version was active already: nothing that runs has changed. */
+  wasActive?: boolean
   /** How it is started now by others than its callers, for people. */
   startedBy?: readonly string[]
   /** What the service's check had to say about the document. */
@@ -108,8 +110,16 @@ async function save(
   return { id, name: document.name, action: 'updated', findings: saved.findings }
 }
 
-async function deployOne(client: Client, id: string, undo: Undo[]): Promise<Pick<Pushed, 'version' | 'startedBy'>> {
+async function deployOne(
+  client: Client,
+  id: string,
+  undo: Undo[],
+): Promise<Pick<Pushed, 'version' | 'wasActive' | 'startedBy'>> {
   const before = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
+  // Whoever pushes a whole folder changes some of it: the rest keeps the version that it has.
+  if (before.version !== null && !before.needsRedeployment) {
+    return { version: before.version, wasActive: true, startedBy: startedBy(before) }
+  }
   const deployed = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
   undo.push(
     before.isDeployed && before.version !== null

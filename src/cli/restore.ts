@@ -35,7 +35,7 @@ export const restore: Command = {
       if (json) terminal.print(JSON.stringify({ data, databaseBytes: bytes, files, key }))
       else
         terminal.say(
-          `${data} holds the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve`,
+          `${data} holds the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve --data ${data}`,
         )
       return 0
     } finally {

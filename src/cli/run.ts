@@ -9,6 +9,7 @@ import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
 import type { JobAnswer } from '../http/answers.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
+import { clientOf, findWorkflow } from './service.ts'
 import type { Terminal } from './terminal.ts'
 import { readWorkflowFile } from './workflow-files.ts'
 
@@ -20,11 +21,11 @@ export const run: Command = {
     'process, and fields without a value take their sample. What --input is, depends on the trigger: fields; for a webhook',
     'the body, or { "body", "headers", "query", "method" }; for a chat the message, or { "input", "conversationId",',
     '"history" }; for a schedule { "dueAt" }, which is now unless it says something else.',
-    'An id names a workflow that is deployed on the service.',
+    'An id or a name stands for a workflow that is deployed on the service.',
     'With --stream, text of language models is printed as it is generated, and the output only when there was none; with',
     '--json too, that text goes to standard error and the envelope to standard output.',
   ].join('\n'),
-  arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id of a deployed workflow' }],
+  arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id or name of a deployed workflow' }],
   flags: {
     input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
     trigger: { value: 'KIND', description: `where a file's run starts: ${triggerKinds.join(', ')}` },
@@ -48,7 +49,7 @@ export const run: Command = {
     if (existsSync(wanted)) return runFile(call, wanted, { input, trigger })
     if (/\.json$|[\\/]/.test(wanted)) throw new CommandError(`There is no file ${wanted}.`)
     if (trigger) throw new UsageError('--trigger is for files: on the service a run by id starts at the API trigger.')
-    return runOnService(call, wanted, input)
+    return runOnService(call, await idOf(call, wanted), input)
   },
 }
 
@@ -118,6 +119,12 @@ function envelopeOf({ executionId, failure, output, startedAt, endedAt, duration
   if (!failure) return { success: true, executionId, output, metadata }
   const { message, code, blockId, blockName } = failure
   return { success: false, error: message, code, executionId, blockId, blockName, output, metadata }
+}
+
+/** Of a workflow on the service. What the service makes ids of is taken as one: the run itself says whether it is there. */
+async function idOf(call: Call, named: string): Promise<string> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) return named
+  return (await findWorkflow(clientOf(call), named, undefined)).id
 }
 
 async function runOnService(call: Call, id: string, input: unknown): Promise<ExitCode> {

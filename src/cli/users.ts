@@ -114,6 +114,7 @@ const link: Command = {
     const url = `${base}/sign-in?token=${token}`
     const expiresAt = new Date(createdAt + linkAgeMaxMs).toISOString()
     terminal.print(json ? JSON.stringify({ userId: id, url, expiresAt }) : url)
+    if (!json && config.baseUrl === undefined) terminal.say('If the service is at another address, name it: --base-url')
     return 0
   },
 }

@@ -42,8 +42,9 @@ const push: Command = {
     }
     if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
     else {
-      for (const { id, name, action, version, startedBy: lines = [] } of pushed) {
-        terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, deployed as version ${version}`}`)
+      for (const { id, name, action, version, wasActive, startedBy: lines = [] } of pushed) {
+        const deployed = wasActive ? `version ${version} has it already` : `deployed as version ${version}`
+        terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, ${deployed}`}`)
         for (const line of lines) terminal.say(line)
       }
     }

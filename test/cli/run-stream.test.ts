@@ -108,7 +108,7 @@ test('a run that fails behind its text says so, with exit 1', async () => {
 })
 
 test('what the service refuses is told as without --stream', async () => {
-  const { code, words } = await run('nothing-here', '--stream')
+  const { code, words } = await run('3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21', '--stream')
   expect(code).toBe(1)
   expect(words).toContain('404')
 })

@@ -256,42 +256,12 @@ test('deploy, versions, status, activate and undeploy do what their names say, b
   expect(await status()).toMatchObject({ isDeployed: false })
 })
 
-describe('run ID', () => {
-  const push = async (folder: string, document: WorkflowDocument) => {
-    const [pushed] = await json<Pushed[]>('workflows', 'push', write(folder, { 'a.json': document }), '--deploy')
-    return pushed!.id
-  }
-
-  test('shows the output of a run that answered in its own words', async () => {
-    using folder = temporaryFolder()
-    const response = block('say', 'response', { data: { tea: 'short' }, status: 418 })
-    const blocks = [block('start', 'api_trigger'), response]
-    const id = await push(folder.path, document({ name: 'Teapot', blocks, edges: ['start > say'] }))
-    const { code, out } = await call('run', id, '--json')
-    expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({
-      success: true,
-      executionId: expect.any(String),
-      output: { data: { tea: 'short' }, status: 418 },
-      metadata: { startTime: expect.stringMatching(/Z$/) },
-    })
-  })
-
-  test('exits with 1 when the run failed, and names the block', async () => {
-    using folder = temporaryFolder()
-    const blocks = [block('start', 'api_trigger'), block('boom', 'function', { code: 'throw new Error("kaboom")' })]
-    const id = await push(folder.path, document({ name: 'Bomb', blocks, edges: ['start > boom'] }))
-    const { code, out, words } = await call('run', id, '--json')
-    expect(code).toBe(1)
-    expect(JSON.parse(out)).toMatchObject({ success: false, code: 'EXECUTION_FAILED', blockName: 'boom' })
-    expect(words).toContain('The run failed in "boom"')
-    expect(words).toContain('kaboom')
-  })
-
-  test('says why nothing ran', async () => {
-    const { code, out, words } = await call('run', 'no-such-id')
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(words).toContain('answered 404: There is no workflow')
-    expect((await call('run', './missing.json')).words).toContain('There is no file ./missing.json.')
-  })
+test('a push deploys what has changed, and says of the rest which version has it', async () => {
+  using folder = temporaryFolder()
+  const pushed = (version: number) =>
+    call('workflows', 'push', write(folder.path, { 'a.json': greeting('Same', `hello ${version}`) }), '--deploy')
+  expect((await pushed(1)).out).toContain('created, deployed as version 1')
+  expect((await pushed(1)).out).toContain('updated, version 1 has it already')
+  expect((await pushed(2)).out).toContain('updated, deployed as version 2')
+  expect(await json<object[]>('workflows', 'versions', 'Same')).toHaveLength(2)
 })
