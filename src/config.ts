@@ -8,6 +8,8 @@ const KB = 1024
 const MB = 1024 * KB
 const GB = 1024 * MB
 
+const webAddress = { pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$', range: 'an http or https address' } as const
+
 /**
  * Every setting: its default, its range and one sentence. A member's name gives the setting's: `logLevel` is
  * `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command line.
@@ -18,8 +20,8 @@ const properties = {
   data: plainString({ default: './data', minLength: 1, description: 'Folder that holds the installation.' }),
   baseUrl: plainOptional(
     plainString({
-      pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
-      range: 'an http or https address',
+      pattern: '^https?://[^\\s/?#]+/?$',
+      range: 'an http or https address without a path',
       description: 'Public address of the service, for links in answers; by default the address it listens on.',
     }),
   ),
@@ -106,7 +108,7 @@ const properties = {
     plainString({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
   ),
   s3Bucket: plainOptional(plainString({ minLength: 1, description: 'Bucket that holds files.' })),
-  s3Endpoint: plainOptional(plainString({ minLength: 1, description: 'Address of the S3 service.' })),
+  s3Endpoint: plainOptional(plainString({ ...webAddress, description: 'Address of the S3 service.' })),
   s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),
   s3ForcePathStyle: plainBoolean({
     default: false,
@@ -115,7 +117,7 @@ const properties = {
   }),
   s3Prefix: plainOptional(plainString({ minLength: 1, description: 'First part of every key.' })),
   s3PublicEndpoint: plainOptional(
-    plainString({ minLength: 1, description: 'Address of the S3 service in URLs given to callers.' }),
+    plainString({ ...webAddress, description: 'Address of the S3 service in URLs given to callers.' }),
   ),
 
   url: plainString({

@@ -57,7 +57,12 @@ test('every wrong value is told at once, with its name, the value, where it came
   })
   expect(problems).toEqual([
     { name: 'MILLRACE_PORT', value: 'eighty', range: 'a whole number from 0 to 65535', source: 'environment' },
-    { name: 'MILLRACE_BASE_URL', value: 'example.com', range: 'an http or https address', source: 'file' },
+    {
+      name: 'MILLRACE_BASE_URL',
+      value: 'example.com',
+      range: 'an http or https address without a path',
+      source: 'file',
+    },
     { name: 'MILLRACE_SECRET_KEY', value: '***', range: 'at least 32 characters', source: 'environment' },
     { name: 'MILLRACE_SYNC', value: 'maybe', range: 'full, normal', source: 'flag' },
     { name: 'MILLRACE_CANCEL_ON_DISCONNECT', value: 'si', range: 'true, false', source: 'environment' },
@@ -99,7 +104,12 @@ describe('values', () => {
     ['MILLRACE_CANCEL_ON_DISCONNECT', ['true', 'FALSE', '1', '0'], ['yes', 'on', '2']],
     ['MILLRACE_SYNC', ['full', 'normal'], ['Full', 'off']],
     ['MILLRACE_OUTBOUND_ALLOW', ['loopback', 'private, 10.0.0.0/8,db:5432,[::1]:80'], ['a b', 'a,,b', ',']],
-    ['MILLRACE_BASE_URL', ['https://a.example', 'http://a:8080/sub/'], ['ftp://a', 'https://a?b', 'https://', 'a']],
+    ['MILLRACE_S3_ENDPOINT', ['https://a.example', 'http://a:9000/s3'], ['nope', 'ftp://a', 'https://']],
+    [
+      'MILLRACE_BASE_URL',
+      ['https://a.example', 'http://a:8080/'],
+      ['ftp://a', 'https://a?b', 'https://', 'a', 'https://a/sub'],
+    ],
   ])('%s takes what its range says and nothing else', (name, good, bad) => {
     for (const text of good) expect([text, of(name, text)]).not.toEqual([text, 'refused'])
     for (const text of bad) expect([text, of(name, text)]).toEqual([text, 'refused'])
