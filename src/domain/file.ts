@@ -55,10 +55,10 @@ export function cleanName(name: string): string {
 
 /** A form of a name that no path, header, URL or shell reads as anything else; keeps its ending. */
 export function safeName(name: string): string {
-  const plain = safeSegment(name.slice(name.search(/[^/\\]*$/)))
-  if (plain.length <= safeCharsMax) return plain
-  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? ''
-  return plain.slice(0, safeCharsMax - ending.length) + ending
+  const last = name.slice(name.search(/[^/\\]*$/))
+  const ending = /[^.]\.[A-Za-z0-9]{1,10}$/.exec(last)?.[0].slice(1) ?? ''
+  const stem = safeSegment(last.slice(0, last.length - ending.length))
+  return stem.slice(0, safeCharsMax - ending.length) + ending
 }
 
 function safeSegment(text: string): string {

@@ -128,6 +128,8 @@ function parsed(text: string, accepts: (value: unknown) => boolean): unknown {
 }
 
 function describe(value: unknown): string {
+  // JSON has larger numbers than there are.
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return 'a number that is too large'
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }

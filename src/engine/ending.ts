@@ -1,4 +1,4 @@
-import type { RunFailure, RunFailureCode, RunRecord, Span } from '../domain/log.ts'
+import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import { beginningOf } from './journal.ts'
 import { openSpan } from './open-span.ts'
 import type { Run } from './run.ts'
@@ -62,8 +62,11 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
 }
 
 /** Why a run ended that was stopped from outside. */
-export function stopped(code: Extract<RunFailureCode, 'CANCELLED' | 'CLIENT_CLOSED'>): RunFailure {
-  const message =
-    code === 'CANCELLED' ? 'The run was cancelled.' : 'The caller closed the connection before the run ended.'
+export function stopped(code: 'CANCELLED' | 'CLIENT_CLOSED', message: string = stopMessages[code]): RunFailure {
   return { code, message, blockId: null, blockName: null }
 }
+
+const stopMessages = {
+  CANCELLED: 'The run was cancelled.',
+  CLIENT_CLOSED: 'The caller closed the connection before the run ended.',
+} as const

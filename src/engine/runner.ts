@@ -188,9 +188,9 @@ export class Runner {
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
     const timer = this.#powers.clock.setTimer(graceMs, () => {
-      for (const [executionId, run] of [...this.#running]) {
+      for (const run of [...this.#running.values()]) {
         if (run.journal) run.suspend(stopping)
-        else this.cancel(executionId)
+        else run.fail(stopped('CANCELLED', 'The service was stopped before the run ended.'))
       }
     })
     if (this.#count > 0) {

@@ -60,8 +60,7 @@ export function readHistogramRequest(url: string): HistogramRequest {
 
 /** Which entries are meant. */
 function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | 'filter'> {
-  const workspaceId = parameters.text('workspaceId') ?? ''
-  if (workspaceId === '') parameters.missing('workspaceId', 'must be given; GET /api/workspaces lists yours')
+  const workspaceId = parameters.required('workspaceId', 'must be given; GET /api/workspaces lists yours')
   return {
     workspaceId,
     filter: {

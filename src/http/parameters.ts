@@ -77,6 +77,12 @@ export class Parameters {
     this.#refuse(name, message)
   }
 
+  /** Refused, with what is to be done, when it is absent or empty; then it is an empty text. */
+  required(name: string, complaint: string): string {
+    if (this.#values.getAll(name).join('') === '') this.#refuse(name, complaint)
+    return this.text(name) ?? ''
+  }
+
   assertValid(): void {
     if (this.#problems.size === 0) return
     const details = [...this.#problems.values()]

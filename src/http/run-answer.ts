@@ -73,6 +73,8 @@ function withOwn(headers: Record<string, string>, own: readonly [string, Respons
   for (const [name, value] of own) {
     const lower = name.toLowerCase()
     if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
+    // A reference to nothing is empty in text, and says nothing about the content.
+    if (lower === 'content-type' && (typeof value !== 'string' || value.trim() === '')) continue
     if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)
     // Who is signed in here is no workflow's to say.
     else for (const each of [value].flat()) if (!isSessionPair(each)) sent.append(name, each)

@@ -18,7 +18,7 @@ export type Target = {
 /** Reads a URL, relative to `base` when it comes from a redirect. Throws `INVALID_URL`, never showing credentials. */
 export function parseTarget(text: string, base?: Target): Target {
   const url = URL.parse(text, base?.url)
-  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: it must start with http:// or https://`)
+  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: ${faultOf(text)}`)
   // fetch() would read files for file:, answer data: itself and sign requests for s3:.
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new OutboundError('INVALID_URL', `${shown(text)} cannot be called: only http:// and https:// URLs can`)
@@ -32,6 +32,10 @@ export function parseTarget(text: string, base?: Target): Target {
   const secure = url.protocol === 'https:'
   const port = Number(url.port) || (secure ? 443 : 80)
   return { url, host, port, name: url.origin + url.pathname, secure, authorization }
+}
+
+function faultOf(text: string): string {
+  return /^\s*https?:\/\//i.test(text) ? 'its host or its port can be none' : 'it must start with http:// or https://'
 }
 
 function authorizationOf(url: URL): string | undefined {

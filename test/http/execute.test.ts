@@ -75,6 +75,16 @@ describe('a run that succeeds', () => {
     expect((await world.execute(id, { data: 'x', status: 204 })).text).toBe('')
   })
 
+  test('says what its content is when the Content-Type of its response block is empty', async () => {
+    const headers = [{ key: 'Content-Type', value: '<api.input.type>' }]
+    const params = { data: '<api.input.data>', headers }
+    const id = await world.deploy(document({ blocks: [start(), block('r', 'response', params)], edges: ['start > r'] }))
+    const typeOf = async (body: object) => (await world.execute(id, body)).headers.get('content-type')
+    expect(await typeOf({ data: { a: 1 } })).toBe('application/json')
+    expect(await typeOf({ data: 'a' })).toBe('text/plain; charset=utf-8')
+    expect(await typeOf({ data: '<a/>', type: 'application/xml' })).toBe('application/xml')
+  })
+
   test("keeps the service's own headers out of a response block's reach", async () => {
     const own = ['X-Execution-Id', 'x-request-id', 'X-RateLimit-Limit', 'Content-Encoding', 'Content-Length']
     const ofAddress = ['Clear-Site-Data', 'Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To']
