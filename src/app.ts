@@ -24,6 +24,7 @@ import type { ScheduleStep } from './domain/schedule.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Addresses } from './engine/addresses.ts'
 import { Deployments } from './engine/deployments.ts'
+import type { Reach } from './engine/draft-in-reach.ts'
 import { giveParameters } from './engine/given-parameters.ts'
 import { Jobs } from './engine/jobs.ts'
 import { ManualRuns } from './engine/manual-runs.ts'
@@ -320,7 +321,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     runner,
     jobs,
     manual: {
-      compile: (document: WorkflowDocument) => deployments.check(document),
+      compile: (document: WorkflowDocument, reach: Reach) => deployments.checkInReach(document, reach),
       start(request: RunRequest & { executionId: string }) {
         if (!writer.healthy) throw storageUnavailable()
         manualRuns.start(request)

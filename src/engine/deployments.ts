@@ -1,6 +1,7 @@
 import type { Limits } from '../domain/limits.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import { draftInReach, type Reach } from './draft-in-reach.ts'
 import type { Registry } from './graph.ts'
 import { type Compilation, compilePlan, type Plan } from './plan.ts'
 
@@ -55,6 +56,16 @@ export class Deployments {
   check(document: WorkflowDocument): Compilation {
     const { registry, limits, priceOf } = this.#options
     return compilePlan(document, registry, limits, priceOf)
+  }
+
+  /** The same for a run by hand, for which faults of blocks that it cannot come to do not count. */
+  checkInReach(document: WorkflowDocument, reach: Reach): Compilation {
+    const whole = this.check(document)
+    if (whole.plan) return whole
+    const { registry, limits, priceOf } = this.#options
+    const draft = draftInReach(document, whole.findings, reach, registry)
+    const compiled = draft && compilePlan(draft.document, draft.registry, limits, priceOf)
+    return compiled?.plan ? compiled : whole
   }
 
   /** Undefined when it is not in memory: `load` it then. */

@@ -163,7 +163,7 @@ class Compiler {
       slot: node.slot,
       id: node.id,
       name: block.name,
-      type: block.type,
+      type: definition.type,
       definition,
       enabled: block.enabled !== false,
       parameters: compileParameters(node, this.#context),

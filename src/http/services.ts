@@ -5,6 +5,7 @@ import type { PriceTable } from '../domain/model-prices.ts'
 import type { Redactor } from '../domain/redaction.ts'
 import type { Registrations } from '../domain/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { Reach } from '../engine/draft-in-reach.ts'
 import type { Compilation } from '../engine/plan.ts'
 import type { RunRequest } from '../engine/runner.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
@@ -128,7 +129,8 @@ export type OpenedSession = { token: string; userId: string; expiresAt: number }
 
 /** Runs by hand, and whoever watches runs. */
 export type ManualServices = {
-  compile(document: WorkflowDocument): Compilation
+  /** What the run can come to has to be in order. */
+  compile(document: WorkflowDocument, reach: Reach): Compilation
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. Nobody waits for its end. */
   start(request: RunRequest & { executionId: string }): void
   /** A run by hand that ended not long ago, as it was. */

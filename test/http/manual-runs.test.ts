@@ -72,7 +72,8 @@ describe('a run by hand', () => {
   })
 
   test('that cannot be compiled is refused with every finding', async () => {
-    const broken = document({ blocks: [apiTrigger, block('no', 'nothing'), block('bad', 'wait', { ms: -1 })] })
+    const blocks = [apiTrigger, block('no', 'nothing'), block('bad', 'wait', { ms: -1 })]
+    const broken = document({ blocks, edges: ['start > no', 'no > bad'] })
     const { status, json } = await world.post(await world.executions.deploy(broken, false))
     expect([status, json.code]).toEqual([400, 'INVALID_INPUT'])
     expect(json.details.length).toBeGreaterThanOrEqual(2)
@@ -80,6 +81,36 @@ describe('a run by hand', () => {
     expect(idle.json.error).toContain('trigger')
     const unfit = await world.post(await world.executions.deploy(line(), false), { input: { days: 'many' } })
     expect(unfit.json.details).toEqual([{ path: 'input.days', message: expect.any(String) }])
+  })
+
+  test('runs what is ready beside what is not, and where names of that stand for nothing', async () => {
+    const params = { assign: [{ name: 'said', value: '[<idea.result>]' }] }
+    const draft = document({
+      blocks: [
+        apiTrigger,
+        block('say', 'variables', params),
+        block('idea', 'api'),
+        block('later', 'loop'),
+        { ...block('inside', 'nothing'), parentId: 'later' },
+      ],
+      edges: ['start > say', 'idea > later', 'later:loop-start-source > inside'],
+      loops: { later: { loopType: 'for', iterations: -1 } },
+      variables: { said: { value: '' } },
+    })
+    const { workflowId, events, ended } = await world.run(draft)
+    const told = events.flatMap((each) => (each.event === 'block.ended' ? [each.span] : []))
+    expect(told.map(({ name, type, status }) => `${name}: ${type} ${status}`)).toEqual([
+      'start: api_trigger success',
+      'idea: api skipped',
+      'later: loop skipped',
+      'say: variables success',
+    ])
+    expect(ended.output).toEqual({ said: '[]' })
+    expect((await world.again(workflowId, { only: { blockId: 'say' } })).ended.output).toEqual({ said: '[]' })
+    expect((await world.post(workflowId, { only: { blockId: 'idea' } })).status).toBe(400)
+    const joined = { ...draft, edges: [...draft.edges, { id: 'e9', source: 'say', target: 'idea' }] }
+    await world.executions.call(`/api/workflows/${workflowId}`, { method: 'PUT', body: joined })
+    expect((await world.post(workflowId)).status).toBe(400)
   })
 
   test('starts at any trigger there is', async () => {

@@ -49,7 +49,8 @@ export function runRoutes(services: Services, door: Door) {
         const { workspaceId } = workflow
         const body = await readShape(request, NewManualRun, settings.bodyBytesMaxAnywhere)
         const document = await documentOf(workflow, body.version)
-        const { plan, findings } = manual.compile(document)
+        const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger }
+        const { plan, findings } = manual.compile(document, reach)
         if (!plan) throw findingsError(findings, 'run')
         const past = await pastRun(body.from?.executionId ?? body.only?.executionId, workflow)
         const partial =
@@ -83,7 +84,8 @@ export function runRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'startManualRun',
           summary: 'Run a workflow by hand',
-          description: 'Runs the draft, or a part of it. It counts against no limit.',
+          description:
+            'Runs the draft, or a part of it. It counts against no limit. Blocks that the run cannot come to may be faulty.',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND', 'CONFLICT'],
