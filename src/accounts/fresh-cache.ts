@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 
 export type FreshCacheOptions<Value> = {
   /** Undefined: there is none. `before`: what is in memory of it, however old. */
@@ -103,7 +104,5 @@ const askingMax = 1_000
 /** What is in use is put again every few seconds, so the first of the map is something that is not. */
 function put<Value>(map: Map<string, Value>, id: string, value: Value, sizeMax: number): void {
   map.set(id, value)
-  if (map.size <= sizeMax) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
+  forgetOldest(map, sizeMax)
 }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../domain/clock.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { KeyUse } from '../store/store.ts'
 
 export type KeyUsesOptions = {
@@ -34,10 +35,7 @@ export class KeyUses {
     if (notedAt !== undefined && now - notedAt < minuteMs) return
     this.#noted.delete(keyId)
     this.#noted.set(keyId, now)
-    if (this.#noted.size > this.#keysMax) {
-      const [oldest] = this.#noted.keys()
-      if (oldest !== undefined) this.#noted.delete(oldest)
-    }
+    forgetOldest(this.#noted, this.#keysMax)
     // More keys than are remembered, all in use within a second: what is not written now will be a minute later.
     if (this.#waiting.length < this.#keysMax) this.#waiting.push({ keyId, at: this.#clock.now() })
     this.#timer ??= this.#clock.setTimer(gatherMs, () => void this.#write())

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import { networkOf } from '../domain/network.ts'
 import type { SessionStore } from '../store/session-store.ts'
 import { hashPassword, passwordCharsMax, passwordCharsMin, verifyPassword } from './passwords.ts'
@@ -91,9 +92,7 @@ export class PasswordCheck {
   #know(place: string): void {
     this.#known.delete(place)
     this.#known.add(place)
-    if (this.#known.size <= knownPlacesMax) return
-    const [oldest] = this.#known
-    if (oldest !== undefined) this.#known.delete(oldest)
+    forgetOldest(this.#known, knownPlacesMax)
   }
 
   #assertAllowed({ allowed, resetAt }: RateWindow): void {

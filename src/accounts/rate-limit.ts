@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 
 /** A window after a request was counted in it. `resetAt` in epoch milliseconds. */
 export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
@@ -74,8 +75,6 @@ export class RateLimiter {
   #keep(who: string, window: OpenWindow): void {
     this.#windows.delete(who)
     this.#windows.set(who, window)
-    if (this.#windows.size <= this.#windowsMax) return
-    const [oldest] = this.#windows.keys()
-    if (oldest !== undefined) this.#windows.delete(oldest)
+    forgetOldest(this.#windows, this.#windowsMax)
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { billingPeriodOf, type Cost } from '../domain/cost.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 
 export type UsageOptions = {
   /** What an account spent since the start of a period, in USD, as it stands on disk behind every run recorded so far. */
@@ -88,10 +89,7 @@ export class Usage {
     } while (loading.isStale)
     this.#spent.delete(userId)
     this.#spent.set(userId, { periodStart, periodEnd, usd })
-    if (this.#spent.size > this.#accountsMax) {
-      const [oldest] = this.#spent.keys()
-      if (oldest !== undefined) this.#spent.delete(oldest)
-    }
+    forgetOldest(this.#spent, this.#accountsMax)
     return usd
   }
 }

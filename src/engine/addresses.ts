@@ -1,3 +1,4 @@
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Address } from '../domain/trigger.ts'
 import type { Deployment } from './deployments.ts'
 
@@ -42,10 +43,7 @@ export class Addresses {
     const deployment = await this.#options.deployments.load(workflowId)
     if (!deployment || !isAt(deployment, address)) return undefined
     this.#known.set(key, workflowId)
-    if (this.#known.size > this.#rememberedMax) {
-      const [oldest] = this.#known.keys()
-      if (oldest !== undefined) this.#known.delete(oldest)
-    }
+    forgetOldest(this.#known, this.#rememberedMax)
     return deployment
   }
 }

@@ -1,3 +1,4 @@
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
@@ -103,10 +104,7 @@ export class Deployments {
     if (!row) return undefined
     const loaded = this.#compile(row)
     this.#versions.set(key, loaded)
-    if (this.#versions.size > this.#options.plansMax) {
-      const [oldest] = this.#versions.keys()
-      if (oldest !== undefined) this.#versions.delete(oldest)
-    }
+    forgetOldest(this.#versions, this.#options.plansMax)
     return loaded
   }
 
@@ -142,9 +140,7 @@ export class Deployments {
 
   #keep(deployment: Deployment): void {
     this.#known.set(deployment.workflowId, deployment)
-    if (this.#known.size <= this.#options.plansMax) return
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined) this.#known.delete(oldest)
-    if (this.#latest?.workflowId === oldest) this.#latest = undefined
+    const forgotten = forgetOldest(this.#known, this.#options.plansMax)
+    if (this.#latest?.workflowId === forgotten) this.#latest = undefined
   }
 }

@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { ModelRequest } from '../domain/model-call.ts'
 
 /** Sends a request of a provider's code. */
@@ -61,8 +62,7 @@ export class Providers {
     const made = languageModel(selection, this.#send)
     this.#models.set(name, made)
     made.catch(() => this.#models.delete(name))
-    const oldest = this.#models.size > modelsMax ? this.#models.keys().next().value : undefined
-    if (oldest !== undefined) this.#models.delete(oldest)
+    forgetOldest(this.#models, modelsMax)
     return made
   }
 

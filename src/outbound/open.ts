@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import { literalAddress } from './addresses.ts'
 import { type BodyReader, bodyReaderOf } from './body-reader.ts'
 import type { Deadline } from './deadline.ts'
@@ -107,8 +108,7 @@ export class Connector {
     const kept = this.#warm.get(origin)
     this.#warm.delete(origin)
     this.#warm.set(origin, { count: kept && kept.until > now ? kept.count + 1 : 1, until: now + idleMsMax })
-    const oldest = this.#warm.size > warmMax ? this.#warm.keys().next().value : undefined
-    if (oldest !== undefined) this.#warm.delete(oldest)
+    forgetOldest(this.#warm, warmMax)
   }
 }
 

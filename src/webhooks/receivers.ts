@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { AttemptFailure } from '../domain/delivery.ts'
 import type { Environment } from '../domain/environment.ts'
 import { messageOf } from '../domain/errors.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import { redactText } from '../domain/redaction.ts'
 import { type SubscriptionRow, secretContext } from '../domain/webhook.ts'
 import type { Store } from '../store/store.ts'
@@ -89,9 +90,8 @@ export class Receivers {
     const [row] = await this.#options.store.getSubscriptions([subscription])
     if (!row) throw new Error(`There is no subscription ${subscription}`)
     const owner = { workflowId: row.workflowId, workspaceId: row.workspaceId }
-    const [oldest] = this.#owners.keys()
-    if (oldest !== undefined && this.#owners.size >= ownersMax) this.#owners.delete(oldest)
     this.#owners.set(subscription, owner)
+    forgetOldest(this.#owners, ownersMax)
     return owner
   }
 

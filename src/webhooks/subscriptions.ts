@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { variableReference } from '../domain/environment.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
 import { newId } from '../domain/ids.ts'
 import {
   choicesIn,
@@ -148,9 +149,7 @@ export class Subscriptions {
   /** The one that came first goes first, used or not: it costs one look-up to have it back. */
   #keep(workflowId: string, rows: readonly SubscriptionRow[]): void {
     this.#known.set(workflowId, rows.length === 0 ? none : rows)
-    if (this.#known.size <= this.#workflowsMax) return
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined) this.#known.delete(oldest)
+    forgetOldest(this.#known, this.#workflowsMax)
   }
 }
 
