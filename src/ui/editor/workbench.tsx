@@ -126,7 +126,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
       {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
       {dialog === 'run' && (
         <Suspense>
-          <RunDialog runs={runs} written={written.current} onClose={() => setDialog(undefined)} />
+          <RunDialog runs={runs} written={written.current} onGo={actions.goTo} onClose={() => setDialog(undefined)} />
         </Suspense>
       )}
       {dialog && dialog !== 'about' && dialog !== 'run' && (

@@ -2,12 +2,15 @@ import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { messageOf } from '../api/message-of.ts'
 import { Button, IconButton } from './button.tsx'
+import { ProblemList } from './problem-list.tsx'
 
 export type Toast = {
   text: string
   tone?: 'ok' | 'error'
   /** One thing to do about it, `Undo` say. */
   action?: { label: string; run: () => void }
+  /** What is wrong, one thing a line; `more`: how many are left out. */
+  problems?: { list: readonly { text: string; go: (() => void) | undefined }[]; more: number }
 }
 
 type Shown = Toast & { id: number }
@@ -67,7 +70,7 @@ function ToastCard({ toast, onDone }: { toast: Shown; onDone: () => void }) {
     start()
     return stop
   }, [])
-  const { text, tone = 'ok', action } = toast
+  const { text, tone = 'ok', action, problems } = toast
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it only gives time to read
     <div
@@ -82,7 +85,14 @@ function ToastCard({ toast, onDone }: { toast: Shown; onDone: () => void }) {
       ) : (
         <CircleAlert size={16} className="shrink-0 text-error" aria-hidden="true" />
       )}
-      <p className="min-w-0 flex-1 text-sm break-words">{text}</p>
+      {problems ? (
+        <div className="min-w-0 flex-1">
+          <p className="text-sm break-words">{text}</p>
+          <ProblemList problems={problems.list} more={problems.more} className="mt-1" />
+        </div>
+      ) : (
+        <p className="min-w-0 flex-1 text-sm break-words">{text}</p>
+      )}
       {action && (
         <Button
           size="small"

@@ -4,10 +4,12 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { hasMod } from '../../parts/keys.tsx'
+import { ProblemList } from '../../parts/problem-list.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
 import { exampleInput } from '../example-input.ts'
+import type { Refusal } from './refusal.ts'
 import type { RunTrigger } from './run-watch.ts'
-import type { Runs } from './use-runs.ts'
+import { leading, type Runs } from './use-runs.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
 
@@ -15,7 +17,18 @@ const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code
 export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
 
 /** A run by hand with another input than the `value` column has, and by another trigger than it would begin with. */
-export function RunDialog({ runs, written, onClose }: { runs: Runs; written: WrittenInputs; onClose: () => void }) {
+export function RunDialog({
+  runs,
+  written,
+  onGo,
+  onClose,
+}: {
+  runs: Runs
+  written: WrittenInputs
+  /** Leads to a block for which the run was refused. */
+  onGo: (blockId: string) => void
+  onClose: () => void
+}) {
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
   const triggers = Object.values(document.blocks).flatMap((block) => {
@@ -29,7 +42,7 @@ export function RunDialog({ runs, written, onClose }: { runs: Runs; written: Wri
   const example = JSON.stringify(trigger ? exampleInput(document, trigger.type) : {}, null, 2)
   const [, setEdits] = useState(0)
   const text = (trigger && written.texts.get(trigger.type)) ?? example
-  const [error, setError] = useState<string>()
+  const [error, setError] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
   const write = (next: string) => {
     if (trigger) written.texts.set(trigger.type, next)
@@ -40,7 +53,7 @@ export function RunDialog({ runs, written, onClose }: { runs: Runs; written: Wri
     if (!trigger || busy) return
     const read = readJson(text)
     if ('error' in read) {
-      setError(read.error)
+      setError({ text: read.error, problems: [], more: 0 })
       return
     }
     setBusy(true)
@@ -48,6 +61,10 @@ export function RunDialog({ runs, written, onClose }: { runs: Runs; written: Wri
     setBusy(false)
     if (refused === undefined) onClose()
     else setError(refused)
+  }
+  const goTo = (blockId: string) => {
+    onClose()
+    onGo(blockId)
   }
   const latest = useRef(run)
   latest.current = run
@@ -111,9 +128,12 @@ export function RunDialog({ runs, written, onClose }: { runs: Runs; written: Wri
           <p className="text-sm text-muted">There is nothing that a run could start with: add a trigger first.</p>
         )}
         {error && (
-          <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-            {error}
-          </p>
+          <div role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+            <p>{error.text}</p>
+            {error.problems.length > 0 && (
+              <ProblemList problems={leading(error.problems, goTo)} more={error.more} className="mt-1" />
+            )}
+          </div>
         )}
       </DialogBody>
       <DialogActions>

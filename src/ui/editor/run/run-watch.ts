@@ -98,13 +98,17 @@ export class RunWatch {
     return this.#state.phase === 'starting' || this.#state.phase === 'running'
   }
 
-  /** Runs the draft as it is saved. Rejects when it cannot start; how it ends is in the state. */
+  /**
+   * Runs the draft as it is saved. Rejects when it cannot start, and what was known of the run before stays; how it ends is
+   * in the state.
+   */
   async start(request: RunRequest, onStarted?: () => void): Promise<void> {
     this.#reading?.abort()
     const reading = new AbortController()
     this.#reading = reading
-    const { wholeId } = this.#state
-    this.#become({ ...idle, wholeId, phase: 'starting', startedAt: Date.now() })
+    const before = this.#state
+    const { wholeId } = before
+    this.#become({ ...before, phase: 'starting', output: undefined, error: undefined })
     try {
       const { executionId } = await call('POST /api/editor/workflows/:id/runs', {
         params: { id: this.#workflowId },
@@ -112,14 +116,14 @@ export class RunWatch {
         signal: reading.signal,
       })
       this.#become({
-        ...this.#state,
-        ...{ executionId, phase: 'running', wholeId: request.only ? wholeId : executionId },
+        ...{ ...idle, phase: 'running', executionId, startedAt: Date.now() },
+        wholeId: request.only ? wholeId : executionId,
       })
       onStarted?.()
       await this.#follow(executionId, reading.signal)
     } catch (error) {
       if (reading.signal.aborted) return
-      if (this.#state.phase === 'starting') this.#become({ ...idle, wholeId })
+      if (this.#state.phase === 'starting') this.#become(before)
       throw error
     }
   }

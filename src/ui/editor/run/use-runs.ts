@@ -1,15 +1,13 @@
 import { useMemo } from 'react'
-import { ApiError } from '../../api/api-error.ts'
-import { messageOf } from '../../api/message-of.ts'
-import { useToast } from '../../parts/toast.tsx'
+import { type Toast, useToast } from '../../parts/toast.tsx'
 import type { Autosave } from '../autosave.ts'
-import type { Document } from '../document.ts'
 import { useEditing } from '../editing.tsx'
+import { type Refusal, refusalOf } from './refusal.ts'
 import type { RunRequest } from './run-watch.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft; it is saved first. `onGo` leads to the block for which a run was refused. */
+/** Ways to run the draft; it is saved first. `onGo` leads to a block for which a run was refused. */
 export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   const { run, draft, readOnly } = useEditing()
   const toast = useToast()
@@ -24,19 +22,18 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         }
         await run.start(request)
       } catch (error) {
-        const blockId = blockIn(error, draft.state().document)
-        const action = blockId === undefined ? {} : { action: { label: 'Go to block', run: () => onGo(blockId) } }
-        toast.show({ text: messageOf(error), tone: 'error', ...action })
+        toast.show(refusalToast(refusalOf(error, draft.state().document), onGo))
       }
     }
     /** Gives back why the run could not start; what goes wrong later is told like with every run. */
-    const tryWith = async (request: RunRequest): Promise<string | undefined> => {
-      if (run.isRunning) return 'A run is under way. Stop it, or wait for it.'
-      const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    const tryWith = async (request: RunRequest): Promise<Refusal | undefined> => {
+      const refusal = (error: unknown) => refusalOf(error, draft.state().document)
+      if (run.isRunning) return plain('A run is under way. Stop it, or wait for it.')
+      const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
       try {
         if (!(await autosave.flush())) {
           const { save } = autosave.info()
-          return 'message' in save ? save.message : 'The workflow could not be saved.'
+          return plain('message' in save ? save.message : 'The workflow could not be saved.')
         }
         let started = false
         run
@@ -44,10 +41,10 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
             started = true
             resolve(undefined)
           })
-          .catch((error: unknown) => (started ? toast.fail(error) : resolve(messageOf(error))))
+          .catch((error: unknown) => (started ? toast.fail(error) : resolve(refusal(error))))
         return await promise
       } catch (error) {
-        return messageOf(error)
+        return refusal(error)
       }
     }
     const earlier = () => run.state().wholeId
@@ -70,10 +67,23 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   }, [run, draft, autosave, toast, readOnly, onGo])
 }
 
-/** The first block that the details of a refusal name: `blocks.<id>.params.url`. */
-function blockIn(error: unknown, { blocks }: Pick<Document, 'blocks'>): string | undefined {
-  if (!(error instanceof ApiError)) return undefined
-  const paths = error.details.map(({ path }) => `${path}.`)
-  const ids = paths.flatMap((path) => Object.keys(blocks).filter((id) => path.startsWith(`blocks.${id}.`)))
-  return ids[0]
+function plain(text: string): Refusal {
+  return { text, problems: [], more: 0 }
+}
+
+/** One problem has a button that leads to its block, several are lines of which each does. */
+function refusalToast({ text, problems, more }: Refusal, onGo: (blockId: string) => void): Toast {
+  const [first] = problems
+  if (!first) return { text, tone: 'error' }
+  const { blockId } = first
+  if (problems.length === 1 && blockId !== undefined) {
+    const action = { label: 'Go to block', run: () => onGo(blockId) }
+    return { text: `${text} ${first.text}`, tone: 'error', action }
+  }
+  return { text, tone: 'error', problems: { list: leading(problems, onGo), more } }
+}
+
+/** Problems with the ways to their blocks. */
+export function leading(problems: Refusal['problems'], onGo: (blockId: string) => void) {
+  return problems.map(({ text, blockId }) => ({ text, go: blockId === undefined ? undefined : () => onGo(blockId) }))
 }

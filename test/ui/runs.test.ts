@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, type Draft, document } from '../make.ts'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+import { node } from './editor-page.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 120_000)
+afterAll(() => visited.close())
+
+async function open(draft: Draft): Promise<string> {
+  const { serving, apiKey, page } = visited
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
+  const { id } = body as { id: string }
+  await page.goto(`${serving.url}/workflows/${id}`)
+  await page.locator('.react-flow__node').first().waitFor()
+  return id
+}
+
+const at = (x: number, y = 0) => ({ position: { x, y } })
+const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })
+const start = block('start', 'api_trigger', {}, at(0))
+const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
+const ended = () => visited.page.getByText(/^(Succeeded in|Failed after)/).waitFor()
+
+describe('a run that is refused', () => {
+  test('leaves what the run before gave, and says what is wrong with the way to each block', async () => {
+    const { page } = visited
+    await open({
+      name: 'Refused later',
+      blocks: [
+        start,
+        block('say', 'function', { code: 'return "kept"' }, at(320)),
+        block('first', 'api', { url: 'http://localhost:1/', onError: 'continue', retries: 0 }, at(0, 240)),
+        block('second', 'api', { url: 'http://localhost:1/', onError: 'continue', retries: 0 }, at(320, 240)),
+      ],
+      edges: ['start > say', 'say > first', 'first > second'],
+    })
+    await run()
+    await ended()
+    for (const name of ['first', 'second']) {
+      await node(page, name).click()
+      await inspector(name).getByLabel('URL').fill('')
+    }
+    await node(page, 'say').click()
+    await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').waitFor()
+    await run()
+    const notes = page.getByRole('region', { name: 'Notifications' })
+    await notes.getByText('The workflow cannot be run: 2 problems.').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').count()).toBe(
+      1,
+    )
+    expect(await page.getByText(/^Succeeded in/).count()).toBe(1)
+    expect(await node(page, 'say').getByLabel('Succeeded').count()).toBe(1)
+    await notes.getByRole('button', { name: /^second: / }).click()
+    await inspector('second').waitFor()
+  }, 120_000)
+})
