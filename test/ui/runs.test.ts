@@ -22,6 +22,9 @@ async function open(draft: Draft): Promise<string> {
 
 const at = (x: number, y = 0) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })
+const inside = (parentId: string, x = 60) => ({ parentId, ...at(x, 110) })
+/** Of one block only: containers have what is in them beside them. */
+const card = (id: string) => visited.page.locator(`.react-flow__node[data-id="${id}"]`)
 const start = block('start', 'api_trigger', {}, at(0))
 const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
 const ended = () => visited.page.getByText(/^(Succeeded in|Failed after)/).waitFor()
@@ -58,5 +61,26 @@ describe('a run that is refused', () => {
     expect(await node(page, 'say').getByLabel('Succeeded').count()).toBe(1)
     await notes.getByRole('button', { name: /^second: / }).click()
     await inspector('second').waitFor()
+  }, 120_000)
+})
+
+describe('a block that failed in one pass of a loop', () => {
+  test('shows so on the canvas, and its inspector shows that pass', async () => {
+    const { page } = visited
+    const code = 'if (<loop.index> === 1) throw new Error("the second is bad"); return "fine"'
+    await open({
+      name: 'One bad pass',
+      blocks: [start, block('loop', 'loop', {}, at(320)), block('score', 'function', { code }, inside('loop'))],
+      edges: ['start > loop', 'loop:loop-start-source > score'],
+      loops: { loop: { loopType: 'for', iterations: 3, onError: 'continue' } },
+    })
+    await run()
+    await ended()
+    await card('score').getByLabel('Failed', { exact: true }).waitFor()
+    expect(await card('score').getByTitle('Failed in 1 of 3 passes').count()).toBe(1)
+    await card('score').click()
+    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, pass #2' })
+    await error.getByText('the second is bad').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
 })

@@ -3,10 +3,10 @@ import {
   barOf,
   blockRuns,
   failedSpan,
-  lastSpanOf,
   linesOf,
   pathTo,
   type Span,
+  shownSpanOf,
 } from '../../src/ui/screens/logs/entry/trace.ts'
 
 function span(id: string, more: Partial<Span> = {}): Span {
@@ -35,6 +35,7 @@ const trace = [
         children: [
           pass('p0', 'success', inner('s0')),
           pass('p1', 'error', inner('s1', { status: 'error', duration: 7 })),
+          pass('p2', 'success', inner('s2')),
         ],
       }),
       span('call', {
@@ -74,13 +75,13 @@ describe('a trace', () => {
     expect(lines.find((line) => line.span.id === 'each')).toMatchObject({ isOpen: false, parent: 'root' })
   })
 
-  test('tells how each block of the workflow itself stood, in its last pass', () => {
+  test('tells how each block of the workflow itself stood, and shows the pass that failed', () => {
     const runs = blockRuns(trace)
     expect([...runs.keys()].toSorted()).toEqual(['call', 'each', 'never', 'score', 'start'])
-    expect(runs.get('score')).toEqual({ status: 'error', passes: 2, duration: 7, reused: false })
+    expect(runs.get('score')).toMatchObject({ status: 'error', passes: 3, failures: 1, duration: 7 })
     expect(runs.get('never')).toMatchObject({ status: 'skipped', passes: 0 })
-    expect(lastSpanOf(trace, 'score')?.id).toBe('s1')
-    expect(lastSpanOf(trace, 'start')?.id).toBe('start')
+    expect(shownSpanOf(trace, 'score')?.id).toBe('s1')
+    expect(shownSpanOf(trace, 'start')?.id).toBe('start')
   })
 
   test('puts bars where blocks ran, inside the run and never outside', () => {

@@ -3,7 +3,7 @@ import { classes } from '../parts/class-names.ts'
 import { BlockIcon } from './block-look.tsx'
 import type { Block } from './document.ts'
 import { useFindings } from './findings.tsx'
-import type { BlockRun } from './run/run-watch.ts'
+import type { BlockRun } from './run/block-run.ts'
 import { RunMark } from './run-mark.tsx'
 
 /** The top of a card: what the block is, whether something is wrong with it, and how it stands in the run. */

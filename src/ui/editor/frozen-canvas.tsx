@@ -6,7 +6,8 @@ import type { Document } from './document.ts'
 import { Draft } from './draft.ts'
 import { openDocument } from './edit.ts'
 import { EditingProvider, useBlockTypes } from './editing.tsx'
-import { type BlockRun, RunWatch } from './run/run-watch.ts'
+import type { BlockRun } from './run/block-run.ts'
+import { RunWatch } from './run/run-watch.ts'
 
 /**
  * A workflow as it was when it ran, with how each block stood: to look at, not to change. It fills the box that it is in.

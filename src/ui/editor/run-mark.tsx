@@ -2,7 +2,7 @@ import { CircleAlert, CircleCheck, CircleSlash, LoaderCircle, RotateCcw } from '
 import { useSyncExternalStore } from 'react'
 import { duration } from './block-summary.ts'
 import { useEditing } from './editing.tsx'
-import type { BlockRun } from './run/run-watch.ts'
+import type { BlockRun } from './run/block-run.ts'
 
 export function useBlockRun(id: string): BlockRun | undefined {
   const { run } = useEditing()
@@ -13,16 +13,19 @@ export function useBlockRun(id: string): BlockRun | undefined {
 export function RunMark({ run }: { run: BlockRun | undefined }) {
   if (!run) return null
   const { icon, words } = marks[run.status]
+  const { passes, failures, status, duration: took } = run
+  const isReused = run.reused && status !== 'running'
+  const isMixed = status === 'error' && failures < passes
   return (
     <span
       className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
-      title={run.reused ? 'Taken from an earlier run' : words}
+      title={isReused ? 'Taken from an earlier run' : isMixed ? `Failed in ${failures} of ${passes} passes` : words}
     >
       <span className="flex items-center gap-1">
-        {run.passes > 1 && <span>×{run.passes}</span>}
-        {run.reused ? <RotateCcw size={14} className="text-muted" aria-label="Taken from an earlier run" /> : icon}
+        {passes > 1 && <span>×{passes}</span>}
+        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Taken from an earlier run" /> : icon}
       </span>
-      {run.duration !== undefined && run.status !== 'skipped' && <span>{duration(run.duration)}</span>}
+      {took !== undefined && status !== 'skipped' && status !== 'running' && <span>{duration(took)}</span>}
     </span>
   )
 }

@@ -1,9 +1,12 @@
 import { Copy } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
+import { useMemo, useSyncExternalStore } from 'react'
 import { copyText } from '../../parts/clipboard.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
+import { passText } from '../run/block-run.ts'
+import type { RunSpan } from '../run/run-event.ts'
+import { shownEntry } from '../run/run-state.ts'
 import { referenceName } from './suggestions.ts'
 
 /** What a block gives to those after it, with what it was in the latest run. */
@@ -11,10 +14,8 @@ export function OutputList({ blockId }: { blockId: string }) {
   const { types, run, draft } = useEditing()
   const toast = useToast()
   const block = useDraft(({ document }) => document.blocks[blockId])
-  const latest = useSyncExternalStore(
-    run.watch,
-    () => run.state().entries.findLast((entry) => entry.blockId === blockId)?.span,
-  )
+  const entries = useSyncExternalStore(run.watch, () => run.state().entries)
+  const shown = useMemo(() => shownEntry(entries, blockId), [entries, blockId])
   const type = block && types.get(block.type)
   if (!block || !type) return null
   const name = referenceName(block, draft.state().document, type.starts)
@@ -41,13 +42,13 @@ export function OutputList({ blockId }: { blockId: string }) {
           </button>
         ))}
       </div>
-      {latest && (
-        <JsonView
-          label={latest.error ? 'Error in the latest run' : 'In the latest run'}
-          value={latest.error ?? latest.output}
-          openDepth={1}
-        />
-      )}
+      {shown?.span && <PassOutput key={shown.spanId} span={shown.span} iterations={shown.iterations} />}
     </section>
   )
+}
+
+/** What it gave in the latest run; of one in a loop or parallel, in which pass. */
+function PassOutput({ span: { error, output }, iterations }: { span: RunSpan; iterations: readonly number[] }) {
+  const where = ['the latest run', passText(iterations)].filter(Boolean).join(', pass ')
+  return <JsonView label={error ? `Error in ${where}` : `In ${where}`} value={error ?? output} openDepth={1} />
 }

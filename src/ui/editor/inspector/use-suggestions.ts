@@ -29,8 +29,9 @@ export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
     queryFn: ({ signal }) => latestOutputs(workspaceId, workflowId, signal),
   })
   return useMemo(() => {
-    const ran = entries.flatMap(({ blockId: id, span }) =>
-      span?.status === 'success' ? [[id, span.output] as const] : [],
+    // Blocks of workflows that are called may have the ids of blocks here.
+    const ran = entries.flatMap(({ blockId: id, depth, span }) =>
+      depth === 0 && span?.status === 'success' ? [[id, span.output] as const] : [],
     )
     const samples = hasRun || !logged ? new Map(ran) : logged
     const names = data?.data.map(({ name }) => ({ text: `{{${name}}}`, from: 'Environment' })) ?? []

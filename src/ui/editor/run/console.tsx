@@ -9,8 +9,9 @@ import type { Actions } from '../actions.ts'
 import { BlockIcon } from '../block-look.tsx'
 import { duration } from '../block-summary.ts'
 import { useEditing } from '../editing.tsx'
+import { passText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
-import type { RunEntry, RunState } from './run-watch.ts'
+import type { RunEntry, RunState } from './run-state.ts'
 import type { Runs } from './use-runs.ts'
 
 const storageKey = 'millrace.console-height'
@@ -175,9 +176,7 @@ function EntryList({
             <BlockIcon type={entry.type} size="small" />
             <span className="min-w-0 flex-1 truncate">{entry.name}</span>
             {entry.iterations.length > 0 && (
-              <span className="text-2xs text-muted tabular-nums">
-                #{entry.iterations.map((index) => index + 1).join('.')}
-              </span>
+              <span className="text-2xs text-muted tabular-nums">{passText(entry.iterations)}</span>
             )}
             <EntryStatus entry={entry} />
           </button>

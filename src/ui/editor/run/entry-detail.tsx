@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { duration } from '../block-summary.ts'
-import type { RunEntry, RunState } from './run-watch.ts'
+import type { RunEntry, RunState } from './run-state.ts'
 
 /** What went into a block and what came out. */
 export function EntryDetail({ entry }: { entry: RunEntry }) {

@@ -6,7 +6,7 @@ import type { Document } from '../../../editor/document.ts'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
 import type { LogDetail } from '../log-queries.ts'
 import { SpanDetail } from './span-detail.tsx'
-import { blockRuns, lastSpanOf, type Span } from './trace.ts'
+import { blockRuns, type Span, shownSpanOf } from './trace.ts'
 
 // Who looks at a trace need not load the canvas.
 const FrozenCanvas = lazy(async () => ({ default: (await import('../../../editor/frozen-canvas.tsx')).FrozenCanvas }))
@@ -32,7 +32,7 @@ export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: read
       </Empty>
     )
   }
-  const span = blockId === undefined ? undefined : lastSpanOf(spans, blockId)
+  const span = blockId === undefined ? undefined : shownSpanOf(spans, blockId)
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="min-h-60 flex-1">

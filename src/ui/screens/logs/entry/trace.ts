@@ -1,4 +1,4 @@
-import type { BlockRun } from '../../../editor/run/run-watch.ts'
+import { afterPass, type BlockRun, outweighs } from '../../../editor/run/block-run.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
@@ -58,20 +58,23 @@ export function barOf(span: Span, root: Span): { left: number; width: number } {
   return { left, width: Math.max(0, Math.min(100 - left, (own / all) * 100)) }
 }
 
-/** How each block of the workflow itself stood when the run ended; of one in a loop, in its last pass. */
+/** How each block of the workflow itself stood when the run ended. */
 export function blockRuns(spans: readonly Span[]): ReadonlyMap<string, BlockRun> {
   const runs = new Map<string, BlockRun>()
-  for (const span of ownSpans(spans)) {
-    const passes = (runs.get(span.blockId)?.passes ?? 0) + (span.status === 'skipped' ? 0 : 1)
-    const { status, duration } = span
-    runs.set(span.blockId, { status, passes, duration: duration ?? undefined, reused: false })
+  for (const { blockId, status, duration } of ownSpans(spans)) {
+    const pass = { status, duration: duration ?? undefined, reused: false }
+    runs.set(blockId, afterPass(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
   }
   return runs
 }
 
-/** What a block did in its last pass. */
-export function lastSpanOf(spans: readonly Span[], blockId: string): Span | undefined {
-  return ownSpans(spans).findLast((span) => span.blockId === blockId)
+/** The pass of a block that its mark stands for: where it failed, if it did; else the last. */
+export function shownSpanOf(spans: readonly Span[], blockId: string): Span | undefined {
+  let shown: Span | undefined
+  for (const span of ownSpans(spans)) {
+    if (span.blockId === blockId && outweighs(span.status, shown?.status)) shown = span
+  }
+  return shown
 }
 
 /** Of blocks of the workflow itself: not of the workflows and tools that these call. */

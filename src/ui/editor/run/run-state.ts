@@ -1,0 +1,138 @@
+import { afterPass, afterStart, type BlockRun, outweighs } from './block-run.ts'
+import type { RunEvent, RunSpan } from './run-event.ts'
+
+export type RunPhase = 'idle' | 'starting' | 'running' | 'success' | 'error' | 'cancelled'
+
+/** One line of the console: a block's pass. */
+export type RunEntry = {
+  spanId: string
+  blockId: string
+  name: string
+  type: string
+  iterations: readonly number[]
+  depth: number
+  startTime: string
+  status: BlockRun['status']
+  /** What it has streamed so far. */
+  text: string
+  span: RunSpan | undefined
+}
+
+export type RunState = {
+  readonly phase: RunPhase
+  readonly executionId: string | undefined
+  /** The latest run that was not of one block alone: what parts of the workflow go on from. */
+  readonly wholeId: string | undefined
+  readonly startedAt: number | undefined
+  readonly duration: number | undefined
+  readonly blocks: ReadonlyMap<string, BlockRun>
+  readonly entries: readonly RunEntry[]
+  readonly output: unknown
+  readonly error: { message: string; code: string; blockId: string | null } | undefined
+  readonly cost: number
+}
+
+export const idle: RunState = {
+  phase: 'idle',
+  executionId: undefined,
+  wholeId: undefined,
+  startedAt: undefined,
+  duration: undefined,
+  blocks: new Map(),
+  entries: [],
+  output: undefined,
+  error: undefined,
+  cost: 0,
+}
+
+/** The state after an event. */
+export function fold(state: RunState, event: RunEvent): RunState {
+  switch (event.event) {
+    case 'run.started':
+      return { ...state, phase: 'running', startedAt: Date.parse(event.startedAt) }
+    case 'block.started': {
+      const { id, blockId, name, type, startTime } = event.span
+      const entry: RunEntry = {
+        ...{ spanId: id, blockId, name, type, startTime, iterations: event.iterations, depth: event.depth },
+        ...{ status: 'running', text: '', span: undefined },
+      }
+      return { ...state, entries: put(state.entries, entry), blocks: ran(state, event) }
+    }
+    case 'block.chunk': {
+      const entry = state.entries.findLast(({ spanId }) => spanId === event.spanId)
+      if (!entry) return state
+      return { ...state, entries: put(state.entries, { ...entry, text: entry.text + event.chunk }) }
+    }
+    case 'block.ended': {
+      const { span, iterations, depth } = event
+      const before = state.entries.findLast(({ spanId }) => spanId === span.id)
+      const entry: RunEntry = {
+        ...{ spanId: span.id, blockId: span.blockId, name: span.name, type: span.type, iterations, depth },
+        ...{ startTime: span.startTime, status: span.status, text: before?.text ?? '', span },
+      }
+      return { ...state, entries: put(state.entries, entry), blocks: ran(state, event) }
+    }
+    case 'run.ended': {
+      const { status, duration, output, error, cost } = event
+      return { ...state, phase: status, duration, output, error: error ?? undefined, cost: cost.total }
+    }
+    case 'run.lost':
+      return { ...state, phase: 'error', error: { message: event.message, code: 'LOST', blockId: null } }
+    case 'dropped':
+      return { ...state, phase: 'error', error: { message: event.message, code: 'DROPPED', blockId: null } }
+  }
+}
+
+/** Entries kept at most: the oldest of a long loop go. */
+const entriesMax = 2_000
+
+function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[] {
+  const at = entries.findLastIndex(({ spanId }) => spanId === entry.spanId)
+  if (at !== -1) return entries.with(at, entry)
+  // In the order of their beginning: a container is told of when it is known that there is something in it.
+  let place = entries.length
+  while (place > 0 && isLater(entries[place - 1]!, entry)) place -= 1
+  const all = entries.toSpliced(place, 0, entry)
+  if (all.length <= entriesMax) return all
+  // One that has not ended is told of again, and counted twice if it is not known by then.
+  return all.toSpliced(
+    Math.max(
+      0,
+      all.findIndex(({ status }) => status !== 'running'),
+    ),
+    1,
+  )
+}
+
+function isLater(a: RunEntry, b: RunEntry): boolean {
+  if (a.startTime !== b.startTime) return a.startTime > b.startTime
+  return a.iterations.length + a.depth > b.iterations.length + b.depth
+}
+
+type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>
+
+/** What the cards show. Blocks of sub-workflows have none here. */
+function ran({ blocks, entries }: RunState, event: BlockEvent): RunState['blocks'] {
+  if (event.depth > 0) return blocks
+  const { id, blockId } = event.span
+  const before = blocks.get(blockId)
+  const known = entries.find(({ spanId }) => spanId === id)
+  if (known?.span) return blocks
+  if (event.event === 'block.started') return known ? blocks : new Map(blocks).set(blockId, afterStart(before))
+  const { status, duration, reused } = event.span
+  const othersRun = entries.some(
+    (other) => other.blockId === blockId && other.depth === 0 && other.spanId !== id && other.status === 'running',
+  )
+  const pass = { status, duration, reused: reused === true }
+  return new Map(blocks).set(blockId, afterPass(before, pass, { wasCounted: known !== undefined, othersRun }))
+}
+
+/** The pass of a block that its mark on the canvas stands for: where it failed, if it did; else the latest. */
+export function shownEntry(entries: readonly RunEntry[], blockId: string): RunEntry | undefined {
+  let shown: RunEntry | undefined
+  for (const entry of entries) {
+    if (entry.blockId !== blockId || entry.depth > 0 || !entry.span) continue
+    if (outweighs(entry.span.status, shown?.span?.status)) shown = entry
+  }
+  return shown
+}

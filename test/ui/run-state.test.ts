@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { passText } from '../../src/ui/editor/run/block-run.ts'
+import type { RunEvent, RunSpan } from '../../src/ui/editor/run/run-event.ts'
+import { fold, idle, type RunState, shownEntry } from '../../src/ui/editor/run/run-state.ts'
+
+const startTime = '2025-06-01T00:00:00.000Z'
+
+type Pass = { blockId?: string; iterations?: number[]; depth?: number }
+
+const started = (id: string, { blockId = 'score', iterations = [], depth = 0 }: Pass = {}): RunEvent => ({
+  event: 'block.started',
+  span: { id, name: blockId, type: 'function', blockId, startTime },
+  ...{ iterations, depth },
+})
+
+const ended = (
+  id: string,
+  status: RunSpan['status'],
+  { blockId = 'score', iterations = [], depth = 0, duration = 1 }: Pass & { duration?: number } = {},
+): RunEvent => ({
+  event: 'block.ended',
+  span: {
+    ...{ id, name: blockId, type: 'function', blockId, status, startTime, endTime: startTime, duration },
+    ...{ input: {}, output: { id }, children: [] },
+  },
+  ...{ iterations, depth },
+})
+
+const after = (...events: RunEvent[]): RunState => events.reduce(fold, idle)
+const markAfter = (...events: RunEvent[]) => after(...events).blocks.get('score')
+
+describe('a block that runs several times', () => {
+  const passes = [
+    ended('s3', 'success', { iterations: [0] }),
+    ended('s5', 'error', { iterations: [1], duration: 7 }),
+    ended('s7', 'success', { iterations: [2] }),
+  ]
+
+  test('has failed when one pass did, whatever came after it', () => {
+    expect(markAfter(...passes)).toMatchObject({ status: 'error', passes: 3, failures: 1, duration: 7 })
+    const entry = shownEntry(after(...passes).entries, 'score')
+    expect([entry?.spanId, passText(entry?.iterations ?? [])]).toEqual(['s5', '#2'])
+  })
+
+  test('runs as long as one pass does, and remembers the failure of another', () => {
+    const events = [started('s3'), started('s4'), ended('s3', 'error')]
+    expect(markAfter(...events)?.status).toBe('running')
+    expect(markAfter(...events, ended('s4', 'success'))).toMatchObject({ status: 'error', passes: 2, failures: 1 })
+    expect(markAfter(...events, ended('s4', 'success'), started('s5'))?.status).toBe('running')
+  })
+
+  test('shows its latest pass when none failed, and one that ran before one that was skipped', () => {
+    const both = [ended('s3', 'success', { iterations: [0] }), ended('s4', 'success', { iterations: [1], duration: 9 })]
+    expect(markAfter(...both)).toMatchObject({ status: 'success', duration: 9 })
+    expect(shownEntry(after(...both).entries, 'score')?.spanId).toBe('s4')
+    const skipped = after(...both, ended('s5', 'skipped', { iterations: [2] }))
+    expect(skipped.blocks.get('score')).toMatchObject({ status: 'success', passes: 2 })
+    expect(shownEntry(skipped.entries, 'score')?.spanId).toBe('s4')
+  })
+
+  test('is not taken for a block of a workflow that is called, which may have the same id', () => {
+    const state = after(ended('s3', 'success'), ended('s9', 'error', { depth: 1 }))
+    expect(state.blocks.get('score')).toMatchObject({ status: 'success', passes: 1 })
+    expect(shownEntry(state.entries, 'score')?.spanId).toBe('s3')
+  })
+
+  test('is counted once, however many blocks run within it', () => {
+    const inner = Array.from({ length: 2_500 }, (_, at) => ended(`s${at + 3}`, 'success', { iterations: [at] }))
+    const state = after(started('s2', { blockId: 'loop' }), ...inner, ended('s2', 'success', { blockId: 'loop' }))
+    expect(state.blocks.get('loop')).toMatchObject({ status: 'success', passes: 1 })
+    expect(state.entries).toHaveLength(2_000)
+  })
+})
+
+test('passes are counted from 1, the outermost loop first', () => {
+  expect([passText([]), passText([0]), passText([1, 0])]).toEqual(['', '#1', '#2.1'])
+})
