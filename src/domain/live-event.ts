@@ -40,8 +40,12 @@ export type LiveEvent =
   /** The reader was too slow; the run goes on. */
   | { event: 'dropped'; message: string }
 
-/** Where in the run: below how many sub-workflows, and in which iteration of each loop and parallel around it. */
-export type LivePlace = { depth: number; iterations: readonly number[] }
+/**
+ * Where in the run: below how many sub-workflows, in which iteration of each loop and parallel around it, and the span of
+ * the block around it (a loop, a parallel, what called the sub-workflow). Numbers of span ids grow in the order in which
+ * spans began.
+ */
+export type LivePlace = { depth: number; iterations: readonly number[]; parentId: string | null }
 
 /** A trace span as in the log. What has events of its own, the blocks of a container say, does not stand in `children`. */
 export type LiveSpan = {

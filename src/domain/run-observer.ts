@@ -23,6 +23,8 @@ export type BlockPlace = {
   depth: number
   /** The index of the iteration of each loop and parallel that it stands in, the outermost first. */
   iterations: readonly number[]
+  /** The id of the span of the block around it: a loop, a parallel, or what called the sub-workflow; null for none. */
+  parentId: string | null
 }
 
 /** A run in flight. */

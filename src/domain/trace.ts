@@ -15,14 +15,14 @@ export function blockSpans(root: Span): { span: Span; place: BlockPlace }[] {
         visit(span, { ...place, iterations: [...place.iterations, index] })
       } else if (span.blockId === null) {
         // The root of a sub-workflow.
-        visit(span, { depth: place.depth + 1, iterations: [] })
+        visit(span, { ...place, depth: place.depth + 1, iterations: [] })
       } else {
         found.push({ span, place })
-        if (bodyTypes.has(span.type)) visit(span, place)
+        if (bodyTypes.has(span.type)) visit(span, { ...place, parentId: span.id })
       }
     }
   }
-  visit(root, { depth: 0, iterations: [] })
+  visit(root, { depth: 0, iterations: [], parentId: null })
   return found
 }
 

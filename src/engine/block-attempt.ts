@@ -20,13 +20,16 @@ export class BlockAttempt implements PartContext {
   readonly #span: Span
   /** Which part of the block it is; empty for the block itself. */
   readonly #part: string
+  /** The id of the block's own span, in all parts of it. */
+  readonly #blockSpanId: string
   #parts = 0
   #body: Body | undefined
 
-  constructor(start: Attempt, span: Span, part = '') {
+  constructor(start: Attempt, span: Span, part = '', blockSpanId = span.id) {
     this.#start = start
     this.#span = span
     this.#part = part
+    this.#blockSpanId = blockSpanId
   }
 
   get block() {
@@ -89,7 +92,7 @@ export class BlockAttempt implements PartContext {
     const span = openSpan(run, name, type, node.id)
     this.#span.children.push(span)
     this.#parts += 1
-    return new BlockAttempt(this.#start, span, `${this.#part}#${this.#parts}`)
+    return new BlockAttempt(this.#start, span, `${this.#part}#${this.#parts}`, this.#blockSpanId)
   }
 
   end(notes: SpanNotes): void {
@@ -125,7 +128,8 @@ export class BlockAttempt implements PartContext {
     const { run, halt } = this.#start
     // What a model asks for may be something else the next time: of a part, nothing is kept.
     const journal = this.#part === '' ? run.journal : undefined
-    const call = { run, halt, workflowId, input, place: this.#place(), journal, children: this.#span.children }
+    const from = { place: this.#place(), callerId: this.#blockSpanId, children: this.#span.children }
+    const call = { run, halt, workflowId, input, journal, ...from }
     return run.powers.runWorkflow(call)
   }
 
@@ -145,7 +149,8 @@ export function placeOf({ run, node, frame }: Pick<Attempt, 'run' | 'node' | 'fr
 
 /** The same for those who watch. */
 export function blockPlaceOf({ run, frame }: Pick<Attempt, 'run' | 'frame'>): BlockPlace {
-  return { depth: run.depth, iterations: iterationsOf(frame).reverse() }
+  const parentId = frame.containerId ?? run.callerId
+  return { depth: run.depth, iterations: iterationsOf(frame).reverse(), parentId }
 }
 
 /** The innermost first. */

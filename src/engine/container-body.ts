@@ -51,7 +51,7 @@ export class ContainerBody implements Body {
     const { run, frame: outer, halt: above, walk } = this.#start
     const { scope } = this.#body
     const halt = above.below()
-    const frame = new Frame(run, outer, iteration, scope.nodes.length)
+    const frame = new Frame(run, outer, iteration, scope.nodes.length, this.#span.id)
     const span = this.#openSpan(iteration)
     this.#halts.add(halt)
     const ended = (end: ScopeEnd): IterationOutcome => {

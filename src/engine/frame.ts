@@ -10,13 +10,22 @@ export class Frame {
   readonly parent: Frame | undefined
   /** Undefined in the root scope. */
   iteration: Iteration | undefined
+  /** The id of the container's span; undefined in the root scope. */
+  readonly containerId: string | undefined
   /** By slot; undefined while a block has not run. */
   readonly outputs: (Outputs | undefined)[]
 
-  constructor(run: Run, parent: Frame | undefined, iteration: Iteration | undefined, slots: number) {
+  constructor(
+    run: Run,
+    parent: Frame | undefined,
+    iteration: Iteration | undefined,
+    slots: number,
+    containerId?: string,
+  ) {
     this.run = run
     this.parent = parent
     this.iteration = iteration
+    this.containerId = containerId
     this.outputs = new Array(slots)
   }
 }

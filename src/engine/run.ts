@@ -40,6 +40,8 @@ export type SubRunCall = {
   input: Record<string, unknown>
   /** The calling block's place in the run, unique in it. */
   place: string
+  /** The id of the calling block's span. */
+  callerId: string
   /** Undefined when nothing of the sub-run is to be kept. */
   journal: Journal | undefined
   children: Span[]
@@ -93,6 +95,8 @@ export type RunStart = {
   depth: number
   /** The place of the block that called this sub-run; empty for the run itself. */
   place: string
+  /** The id of that block's span; null for the run itself. */
+  callerId: string | null
   budget: Budget
   halt: Halt
   /** Of a run that outlives its process; undefined for one that somebody waits for. */
@@ -111,6 +115,7 @@ export class Run {
   readonly environment: Environment
   readonly depth: number
   readonly place: string
+  readonly callerId: string | null
   readonly budget: Budget
   readonly halt: Halt
   readonly journal: Journal | undefined
@@ -140,6 +145,7 @@ export class Run {
     this.environment = start.environment
     this.depth = start.depth
     this.place = start.place
+    this.callerId = start.callerId
     this.budget = start.budget
     this.halt = start.halt
     this.journal = start.journal

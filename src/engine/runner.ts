@@ -214,6 +214,7 @@ export class Runner {
         environment: journal ? { ...environment, redactor: journal.hide(environment.redactor) } : environment,
         depth: 0,
         place: '',
+        callerId: null,
         budget: new Budget({ workflowId, files: input.files }, observer),
         halt: new Halt(),
         journal,

@@ -9,7 +9,7 @@ import type { RunnerOptions } from './runner.ts'
 
 /** Runs the active deployment of another workflow inside a run; its spans go to `children`. */
 export async function runWorkflow(
-  { run: above, halt, workflowId, input, place, journal, children }: SubRunCall,
+  { run: above, halt, workflowId, input, place, callerId, journal, children }: SubRunCall,
   powers: Powers,
   deploymentOf: RunnerOptions['deploymentOf'],
 ): Promise<SubRunOutcome> {
@@ -49,7 +49,7 @@ export async function runWorkflow(
   // One run sees one environment, however long it takes.
   const { budget, environment } = above
   const facts = { ...above.facts, workflowId }
-  const start = { facts, plan, input: reading.value, environment, budget, place, halt: inner, journal }
+  const start = { facts, plan, input: reading.value, environment, budget, place, callerId, halt: inner, journal }
   const run = new Run({ ...start, depth: above.depth + 1 }, powers)
   const root = rootSpan(run)
   children.push(root)

@@ -48,8 +48,8 @@ export class LiveTexts {
   }
 
   /** `chunk` holds no secrets any more. */
-  blockChunk({ id, blockId }: Span, chunk: string, { depth, iterations }: LivePlace): string {
-    return JSON.stringify({ event: 'block.chunk', spanId: id, blockId, chunk, depth, iterations })
+  blockChunk({ id, blockId }: Span, chunk: string, { depth, iterations, parentId }: LivePlace): string {
+    return JSON.stringify({ event: 'block.chunk', spanId: id, blockId, chunk, depth, iterations, parentId })
   }
 
   blockEnded(span: Span, place: LivePlace): string {
@@ -106,8 +106,9 @@ const valueBytesMax = 65_536
 const endedMax = 500
 const endedCharsMax = 2_000_000
 
-function placeText({ depth, iterations }: LivePlace): string {
-  return `"depth":${depth},"iterations":[${iterations.join(',')}]`
+function placeText({ depth, iterations, parentId }: LivePlace): string {
+  const parent = parentId === null ? 'null' : `"${parentId}"`
+  return `"depth":${depth},"iterations":[${iterations.join(',')}],"parentId":${parent}`
 }
 
 function statusOf(failure: RunFailure | null): 'success' | 'error' | 'cancelled' {

@@ -210,6 +210,8 @@ describe('live events', () => {
   })
 })
 
+const nowhere = { depth: 0, iterations: [], parentId: null }
+
 /** Tells a channel of a run that streams, as the engine does. */
 function streaming(secret: string | undefined) {
   const bus = busOf()
@@ -224,11 +226,11 @@ function streaming(secret: string | undefined) {
   const facts = { executionId: 'run-6', workflowId: 'w', workspaceId: 'ws', trigger: 'manual', startedAt: 0 } as const
   observer.began?.({ ...facts, root, secrets })
   root.children.push(agent)
-  observer.started?.(agent, { depth: 0, iterations: [] })
-  const say = (text: string) => observer.chunk?.(agent, text, { depth: 0, iterations: [] })
+  observer.started?.(agent, nowhere)
+  const say = (text: string) => observer.chunk?.(agent, text, nowhere)
   const end = (observer: RunObserver, output: unknown) => {
     agent.output = output
-    observer.ended?.(agent, { depth: 0, iterations: [] })
+    observer.ended?.(agent, nowhere)
   }
   return { bus, observer, say, end: (output: unknown) => end(observer, output) }
 }

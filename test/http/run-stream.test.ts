@@ -30,7 +30,8 @@ function failing(clock: ManualClock, started: readonly string[]) {
     },
     selected: [],
     execute: ({ observer }: RunRequest) => {
-      for (const blockId of started) observer?.started?.({ blockId } as Span, { depth: 0, iterations: [] })
+      for (const blockId of started)
+        observer?.started?.({ blockId } as Span, { depth: 0, iterations: [], parentId: null })
       return Promise.reject(failure)
     },
     clock,

@@ -1,29 +1,33 @@
 import { describe, expect, test } from 'bun:test'
 import { passText } from '../../src/ui/editor/run/block-run.ts'
+import { entryLines } from '../../src/ui/editor/run/entry-lines.ts'
 import type { RunEvent, RunSpan } from '../../src/ui/editor/run/run-event.ts'
 import { fold, idle, type RunState, shownEntry } from '../../src/ui/editor/run/run-state.ts'
 
 const startTime = '2025-06-01T00:00:00.000Z'
 
-type Pass = { blockId?: string; iterations?: number[]; depth?: number }
+type Pass = { blockId?: string; iterations?: number[]; depth?: number; parentId?: string | null }
 
-const started = (id: string, { blockId = 'score', iterations = [], depth = 0 }: Pass = {}): RunEvent => ({
+const started = (
+  id: string,
+  { blockId = 'score', iterations = [], depth = 0, parentId = null }: Pass = {},
+): RunEvent => ({
   event: 'block.started',
   span: { id, name: blockId, type: 'function', blockId, startTime },
-  ...{ iterations, depth },
+  ...{ iterations, depth, parentId },
 })
 
 const ended = (
   id: string,
   status: RunSpan['status'],
-  { blockId = 'score', iterations = [], depth = 0, duration = 1 }: Pass & { duration?: number } = {},
+  { blockId = 'score', iterations = [], depth = 0, parentId = null, duration = 1 }: Pass & { duration?: number } = {},
 ): RunEvent => ({
   event: 'block.ended',
   span: {
     ...{ id, name: blockId, type: 'function', blockId, status, startTime, endTime: startTime, duration },
     ...{ input: {}, output: { id }, children: [] },
   },
-  ...{ iterations, depth },
+  ...{ iterations, depth, parentId },
 })
 
 const after = (...events: RunEvent[]): RunState => events.reduce(fold, idle)
@@ -74,4 +78,43 @@ describe('a block that runs several times', () => {
 
 test('passes are counted from 1, the outermost loop first', () => {
   expect([passText([]), passText([0]), passText([1, 0])]).toEqual(['', '#1', '#2.1'])
+})
+
+describe('the console', () => {
+  const inLoop = (pass: number) => ({ blockId: 'turn', parentId: 's3', iterations: [pass] })
+  const inMany = (pass: number) => ({ blockId: 'call', parentId: 's4', iterations: [pass] })
+  const linesAfter = (events: RunEvent[], max = 100) =>
+    entryLines(after(...events).entries, max).map(({ entry: { blockId, iterations }, level }) =>
+      ['  '.repeat(level), blockId, passText(iterations)].join('').trimEnd(),
+    )
+  // A loop and a parallel beside each other, all in the same millisecond; the passes of the parallel end as they like.
+  const events = [
+    started('s2', { blockId: 'start' }),
+    ended('s2', 'success', { blockId: 'start' }),
+    started('s3', { blockId: 'loop' }),
+    started('s6', inLoop(0)),
+    started('s4', { blockId: 'many' }),
+    started('s8', inMany(0)),
+    started('s10', inMany(1)),
+    started('s14', { blockId: 'deep', depth: 1, parentId: 's10' }),
+    started('s12', inLoop(1)),
+    started('s16', { ...inMany(0), blockId: 'then' }),
+    started('s18', inLoop(2)),
+  ]
+  const whole = [
+    ...['start', 'loop', '  turn#1', '  turn#2', '  turn#3'],
+    ...['many', '  call#1', '  then#1', '  call#2', '    deep'],
+  ]
+
+  test('files each pass under its own container, in the order of the passes', () => {
+    expect(linesAfter(events)).toEqual(whole)
+  })
+
+  test('shows the same whatever is told of first: who comes late hears of what has ended before what has not', () => {
+    expect(linesAfter(events.toReversed().filter(({ event }) => event === 'block.started'))).toEqual(whole)
+  })
+
+  test('leaves out what began first, and nothing around the rest', () => {
+    expect(linesAfter(events, 2)).toEqual(['loop', '  turn#3', 'many', '  then#1'])
+  })
 })

@@ -3,7 +3,7 @@ import { block, type Draft, document } from '../make.ts'
 import { call } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
-import { node } from './editor-page.ts'
+import { node, until } from './editor-page.ts'
 
 let visited: Visit
 beforeAll(async () => {
@@ -82,5 +82,48 @@ describe('a block that failed in one pass of a loop', () => {
     const error = inspector('score').getByRole('region', { name: 'Error in the latest run, pass #2' })
     await error.getByText('the second is bad').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
+  }, 120_000)
+})
+
+describe('the console', () => {
+  test('files the passes of a loop and of a parallel beside it under their own containers', async () => {
+    const { page } = visited
+    await open({
+      name: 'Side by side',
+      blocks: [
+        start,
+        block('loop', 'loop', {}, at(320)),
+        block('turn', 'wait', { ms: 3 }, inside('loop')),
+        block('many', 'parallel', {}, at(320, 320)),
+        block('call', 'function', { code: 'return <parallel.index>' }, inside('many')),
+        block('then', 'wait', { ms: 3 }, inside('many', 340)),
+      ],
+      edges: [
+        ...['start > loop', 'start > many'],
+        ...['loop:loop-start-source > turn', 'many:parallel-start-source > call', 'call > then'],
+      ],
+      loops: { loop: { loopType: 'for', iterations: 3 } },
+      parallels: { many: { parallelType: 'count', count: 2 } },
+    })
+    const rows = page.getByRole('list', { name: 'Blocks that ran' }).locator('li')
+    const executionId = page.getByRole('region', { name: 'Console' }).locator('p code')
+    let before: string | null = null
+    for (let round = 0; round < 3; round += 1) {
+      await run()
+      before = await until(async () => {
+        const [id = null] = await executionId.allTextContents()
+        return id !== before && id
+      })
+      const texts = await rows.evaluateAll((all) =>
+        all.map((one) => [...one.querySelectorAll('button > span')].map(({ textContent }) => textContent)),
+      )
+      // What stands before the name is an icon, what stands behind it the pass or how long it took.
+      const names = texts.map((row) => row.filter((text) => text && !text.endsWith('ms')).join(' '))
+      const [inLoop, inMany] = [
+        ['turn #1', 'turn #2', 'turn #3'],
+        ['call #1', 'then #1', 'call #2', 'then #2'],
+      ]
+      expect(names).toEqual(['Result', 'start', 'loop', ...inLoop, 'many', ...inMany])
+    }
   }, 120_000)
 })

@@ -1,5 +1,13 @@
 import { ChevronDown, ChevronUp, X } from 'lucide-react'
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { Badge } from '../../parts/badge.tsx'
 import { IconButton } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
@@ -11,6 +19,7 @@ import { duration } from '../block-summary.ts'
 import { useEditing } from '../editing.tsx'
 import { passText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
+import { entryLines } from './entry-lines.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 import type { Runs } from './use-runs.ts'
 
@@ -143,7 +152,7 @@ function EntryList({
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight })
   }, [count])
-  const shown = state.entries.slice(-shownMax)
+  const lines = useMemo(() => entryLines(state.entries, shownMax), [state.entries])
   return (
     <ul
       ref={list}
@@ -163,15 +172,15 @@ function EntryList({
           <span className="font-medium">Result</span>
         </button>
       </li>
-      {count > shownMax && <li className="px-2 py-1 text-xs text-muted">{count - shownMax} earlier ones</li>}
-      {shown.map((entry) => (
+      {count > lines.length && <li className="px-2 py-1 text-xs text-muted">{count - lines.length} earlier ones</li>}
+      {lines.map(({ entry, level }) => (
         <li key={entry.spanId}>
           <button
             type="button"
             aria-pressed={chosen === entry.spanId}
             onClick={() => onChoose(entry)}
             className={rowLook}
-            style={{ paddingLeft: 8 + 12 * (entry.iterations.length + entry.depth) }}
+            style={{ paddingLeft: 8 + 12 * level }}
           >
             <BlockIcon type={entry.type} size="small" />
             <span className="min-w-0 flex-1 truncate">{entry.name}</span>

@@ -11,7 +11,8 @@ export type RunEntry = {
   type: string
   iterations: readonly number[]
   depth: number
-  startTime: string
+  /** The entry of the block that it stands in; null for none. */
+  parentId: string | null
   status: BlockRun['status']
   /** What it has streamed so far. */
   text: string
@@ -51,9 +52,10 @@ export function fold(state: RunState, event: RunEvent): RunState {
     case 'run.started':
       return { ...state, phase: 'running', startedAt: Date.parse(event.startedAt) }
     case 'block.started': {
-      const { id, blockId, name, type, startTime } = event.span
+      const { id, blockId, name, type } = event.span
+      const { iterations, depth, parentId } = event
       const entry: RunEntry = {
-        ...{ spanId: id, blockId, name, type, startTime, iterations: event.iterations, depth: event.depth },
+        ...{ spanId: id, blockId, name, type, iterations, depth, parentId },
         ...{ status: 'running', text: '', span: undefined },
       }
       return { ...state, entries: put(state.entries, entry), blocks: ran(state, event) }
@@ -64,11 +66,11 @@ export function fold(state: RunState, event: RunEvent): RunState {
       return { ...state, entries: put(state.entries, { ...entry, text: entry.text + event.chunk }) }
     }
     case 'block.ended': {
-      const { span, iterations, depth } = event
+      const { span, iterations, depth, parentId } = event
       const before = state.entries.findLast(({ spanId }) => spanId === span.id)
       const entry: RunEntry = {
-        ...{ spanId: span.id, blockId: span.blockId, name: span.name, type: span.type, iterations, depth },
-        ...{ startTime: span.startTime, status: span.status, text: before?.text ?? '', span },
+        ...{ spanId: span.id, blockId: span.blockId, name: span.name, type: span.type },
+        ...{ iterations, depth, parentId, status: span.status, text: before?.text ?? '', span },
       }
       return { ...state, entries: put(state.entries, entry), blocks: ran(state, event) }
     }
@@ -89,9 +91,10 @@ const entriesMax = 2_000
 function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[] {
   const at = entries.findLastIndex(({ spanId }) => spanId === entry.spanId)
   if (at !== -1) return entries.with(at, entry)
-  // In the order of their beginning: a container is told of when it is known that there is something in it.
+  // In the order of their beginning, whenever they are told of: who comes late hears of those that have ended first.
+  const began = spanNumber(entry)
   let place = entries.length
-  while (place > 0 && isLater(entries[place - 1]!, entry)) place -= 1
+  while (place > 0 && spanNumber(entries[place - 1]!) > began) place -= 1
   const all = entries.toSpliced(place, 0, entry)
   if (all.length <= entriesMax) return all
   // One that has not ended is told of again, and counted twice if it is not known by then.
@@ -104,9 +107,9 @@ function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[]
   )
 }
 
-function isLater(a: RunEntry, b: RunEntry): boolean {
-  if (a.startTime !== b.startTime) return a.startTime > b.startTime
-  return a.iterations.length + a.depth > b.iterations.length + b.depth
+/** `s12` is the twelfth span of its run that began. */
+export function spanNumber({ spanId }: Pick<RunEntry, 'spanId'>): number {
+  return Number(spanId.slice(1))
 }
 
 type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>

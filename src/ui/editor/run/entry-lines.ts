@@ -1,0 +1,35 @@
+import { type RunEntry, spanNumber } from './run-state.ts'
+
+/** A line of the console: what ran in a block stands below it, one level deeper. */
+export type EntryLine = { entry: RunEntry; level: number }
+
+/**
+ * The `max` entries that began last, and the blocks around them, as a tree: below a loop or parallel pass by pass, in a
+ * pass in the order of beginning.
+ */
+export function entryLines(entries: readonly RunEntry[], max: number): EntryLine[] {
+  const known = new Map(entries.map((entry) => [entry.spanId, entry]))
+  const shown = new Set<RunEntry>()
+  for (const entry of entries.slice(-max)) {
+    for (let one: RunEntry | undefined = entry; one && !shown.has(one); one = known.get(one.parentId ?? ''))
+      shown.add(one)
+  }
+  const below = Map.groupBy(shown, ({ parentId }) => (parentId !== null && known.has(parentId) ? parentId : null))
+  const lines: EntryLine[] = []
+  const add = (parentId: string | null, level: number) => {
+    for (const entry of (below.get(parentId) ?? []).toSorted(inOrder)) {
+      lines.push({ entry, level })
+      add(entry.spanId, level + 1)
+    }
+  }
+  add(null, 0)
+  return lines
+}
+
+function inOrder(a: RunEntry, b: RunEntry): number {
+  for (const [depth, index] of a.iterations.entries()) {
+    const difference = index - (b.iterations[depth] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return spanNumber(a) - spanNumber(b)
+}
