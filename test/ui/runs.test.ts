@@ -127,3 +127,23 @@ describe('the console', () => {
     }
   }, 120_000)
 })
+
+test('a pass has one number, in the console and in the trace of the log', async () => {
+  const { page, serving, workspaceId } = visited
+  const id = await open({
+    name: 'Counted',
+    blocks: [start, block('many', 'parallel', {}, at(320)), block('one', 'wait', { ms: 0 }, inside('many'))],
+    edges: ['start > many', 'many:parallel-start-source > one'],
+    parallels: { many: { parallelType: 'count', count: 2 } },
+  })
+  await run()
+  await ended()
+  const list = page.getByRole('list', { name: 'Blocks that ran' })
+  expect(await list.getByText(/^#/).allTextContents()).toEqual(['#1', '#2'])
+  await page.goto(`${serving.url}/w/${workspaceId}/logs?workflowIds=${id}`)
+  await page.getByRole('grid', { name: 'Log entries' }).getByRole('row').nth(1).click()
+  const trace = page.getByRole('tree', { name: 'Trace' })
+  await trace.getByText('many #2').click()
+  await page.getByRole('heading', { name: 'many #2' }).waitFor()
+  expect(await trace.getByText(/^many /).allTextContents()).toEqual(['many #1', 'many #2'])
+}, 120_000)

@@ -7,6 +7,7 @@ import {
   pathTo,
   type Span,
   shownSpanOf,
+  spanLabel,
 } from '../../src/ui/screens/logs/entry/trace.ts'
 
 function span(id: string, more: Partial<Span> = {}): Span {
@@ -82,6 +83,11 @@ describe('a trace', () => {
     expect(runs.get('never')).toMatchObject({ status: 'skipped', passes: 0 })
     expect(shownSpanOf(trace, 'score')?.id).toBe('s1')
     expect(shownSpanOf(trace, 'start')?.id).toBe('start')
+  })
+
+  test('counts passes from 1, as the console does', () => {
+    expect(spanLabel({ type: 'iteration', name: 'Each of 3 0' })).toBe('Each of 3 #1')
+    expect(spanLabel({ type: 'loop', name: 'Loop 2' })).toBe('Loop 2')
   })
 
   test('puts bars where blocks ran, inside the run and never outside', () => {

@@ -5,15 +5,15 @@ import { JsonView } from '../../../parts/json-view.tsx'
 import { Cell, Row, Table } from '../../../parts/table.tsx'
 import { durationText } from '../../../parts/time-text.ts'
 import { ErrorBox } from './error-box.tsx'
-import type { Span } from './trace.ts'
+import { type Span, spanLabel } from './trace.ts'
 
 /** What one block was given and gave, how often it tried, and what its model cost. */
 export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode }) {
-  const { name, type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
+  const { type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
   return (
     <div className="flex flex-col gap-3 p-4">
       <header className="flex min-h-7 flex-wrap items-center gap-2">
-        <h2 className="min-w-0 truncate text-sm font-semibold">{name}</h2>
+        <h2 className="min-w-0 truncate text-sm font-semibold">{spanLabel(span)}</h2>
         <span className="font-mono text-2xs text-muted">{type}</span>
         <span className="flex-1" />
         {duration !== null && <span className="text-xs text-muted tabular-nums">{durationText(duration)}</span>}

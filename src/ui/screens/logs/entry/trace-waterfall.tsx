@@ -4,7 +4,7 @@ import { BlockIcon } from '../../../editor/block-look.tsx'
 import { classes } from '../../../parts/class-names.ts'
 import { durationText } from '../../../parts/time-text.ts'
 import { useVirtualRows } from '../../../parts/use-virtual-rows.ts'
-import { barOf, linesOf, pathTo, type Span, type TraceLine } from './trace.ts'
+import { barOf, linesOf, pathTo, type Span, spanLabel, type TraceLine } from './trace.ts'
 
 const rowHeight = 30
 
@@ -151,7 +151,7 @@ function Line({
         <StatusMark status={span.status} />
         {span.blockId !== null && span.type !== 'iteration' && <BlockIcon type={span.type} size="small" />}
         <span className={classes('truncate', isSkipped && 'text-muted line-through', depth === 0 && 'font-medium')}>
-          {span.name}
+          {spanLabel(span)}
         </span>
       </span>
       <span className="relative h-full min-w-0 flex-1" aria-hidden="true">

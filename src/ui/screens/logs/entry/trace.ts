@@ -1,4 +1,4 @@
-import { afterPass, type BlockRun, outweighs } from '../../../editor/run/block-run.ts'
+import { afterPass, type BlockRun, outweighs, passText } from '../../../editor/run/block-run.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
@@ -9,6 +9,12 @@ export type TraceLine = { span: Span; depth: number; isOpen: boolean; parent: st
 /** The spans of an entry. The wire's type ends at the first level: a schema cannot say that it holds itself. */
 export function spansOf({ executionData }: Pick<LogDetail, 'executionData'>): readonly Span[] {
   return executionData.traceSpans as unknown as readonly Span[]
+}
+
+/** What a span is called. The name of a pass ends in its index, from 0, which is what programs read; people count from 1. */
+export function spanLabel({ type, name }: Pick<Span, 'type' | 'name'>): string {
+  const at = name.lastIndexOf(' ')
+  return type === 'iteration' ? `${name.slice(0, at)} ${passText([Number(name.slice(at))])}` : name
 }
 
 /** Top to bottom, without what lies in spans that are closed. */
