@@ -147,3 +147,35 @@ test('a pass has one number, in the console and in the trace of the log', async 
   await page.getByRole('heading', { name: 'many #2' }).waitFor()
   expect(await trace.getByText(/^many /).allTextContents()).toEqual(['many #1', 'many #2'])
 }, 120_000)
+
+test('a block that was skipped says so, and why, in the place of a value', async () => {
+  const { page } = visited
+  const conditions = [{ id: 'no', expression: 'false' }]
+  await open({
+    name: 'Skipped',
+    blocks: [
+      start,
+      block('hook', 'webhook_trigger', {}, at(0, 200)),
+      block('gate', 'condition', { conditions }, at(320)),
+      block('never', 'wait', { ms: 0 }, at(640)),
+      block('off', 'wait', { ms: 0 }, { ...at(640, 200), enabled: false }),
+    ],
+    edges: ['start > gate', 'gate:condition-no > never', 'gate:condition-else > off'],
+  })
+  await run()
+  await ended()
+  const reasons = {
+    never: 'no way that was taken led to it',
+    off: 'it was disabled',
+    hook: 'the run began with another trigger',
+  }
+  for (const [name, reason] of Object.entries(reasons)) {
+    await card(name).click()
+    await inspector(name).getByText(`This block did not run: ${reason}.`).waitFor()
+    expect(await inspector(name).getByText('null', { exact: true }).count()).toBe(0)
+  }
+  expect(await accessibilityFaults(page)).toEqual([])
+  const console = page.getByRole('region', { name: 'Console' })
+  await console.getByRole('button', { name: /never/ }).click()
+  await console.getByText('This block did not run: no way that was taken led to it.').waitFor()
+}, 120_000)

@@ -4,7 +4,7 @@ import { copyText } from '../../parts/clipboard.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
-import { passText } from '../run/block-run.ts'
+import { passText, skippedText } from '../run/block-run.ts'
 import type { RunSpan } from '../run/run-event.ts'
 import { shownEntry } from '../run/run-state.ts'
 import { referenceName } from './suggestions.ts'
@@ -48,7 +48,16 @@ export function OutputList({ blockId }: { blockId: string }) {
 }
 
 /** What it gave in the latest run; of one in a loop or parallel, in which pass. */
-function PassOutput({ span: { error, output }, iterations }: { span: RunSpan; iterations: readonly number[] }) {
+function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
+  const { status, error, output } = span
+  if (status === 'skipped') {
+    return (
+      <section>
+        <h3 className="text-2xs font-medium text-muted">In the latest run</h3>
+        <p className="text-sm">{skippedText(span)}</p>
+      </section>
+    )
+  }
   const where = ['the latest run', passText(iterations)].filter(Boolean).join(', pass ')
   return <JsonView label={error ? `Error in ${where}` : `In ${where}`} value={error ?? output} openDepth={1} />
 }

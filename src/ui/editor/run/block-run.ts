@@ -1,3 +1,4 @@
+import { isTrigger } from '../document.ts'
 import type { RunSpan } from './run-event.ts'
 
 /** How a block stands in a run. Of one in a loop or parallel, what its passes come to: a failure is never covered up. */
@@ -46,6 +47,13 @@ export function afterPass(
 }
 
 const none = { ended: undefined, passes: 0, failures: 0, duration: undefined, reused: false }
+
+/** Why a block was skipped. One that is disabled is passed through, with outputs that are null; no other skipped one has any. */
+export function skippedText({ type, output }: { type: string; output: unknown }): string {
+  if (output !== null) return 'This block did not run: it was disabled.'
+  if (isTrigger({ type })) return 'This block did not run: the run began with another trigger.'
+  return 'This block did not run: no way that was taken led to it.'
+}
 
 /** In which pass of each loop and parallel around it a block ran, counted from 1 as people do: `#2`, or `#2.1`. */
 export function passText(iterations: readonly number[]): string {

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { duration } from '../block-summary.ts'
+import { skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
 /** What went into a block and what came out. */
@@ -17,7 +18,8 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
           </p>
         </Part>
       )}
-      {span && (
+      {span?.status === 'skipped' && <p className="text-sm text-muted">{skippedText(span)}</p>}
+      {span && span.status !== 'skipped' && (
         <>
           <JsonView label="Output" value={span.output} />
           {text !== '' && (

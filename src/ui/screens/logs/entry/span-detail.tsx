@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { skippedText } from '../../../editor/run/block-run.ts'
 import { costText, countText } from '../../../parts/amount-text.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
@@ -19,9 +20,7 @@ export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode 
         {duration !== null && <span className="text-xs text-muted tabular-nums">{durationText(duration)}</span>}
         {actions}
       </header>
-      {status === 'skipped' && (
-        <p className="text-sm text-muted">This block did not run: no way that was taken led to it.</p>
-      )}
+      {status === 'skipped' && <p className="text-sm text-muted">{skippedText(span)}</p>}
       {error && <ErrorBox code={error.code} message={error.message} />}
       {model && (
         <p className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
