@@ -179,3 +179,44 @@ test('a block that was skipped says so, and why, in the place of a value', async
   await console.getByRole('button', { name: /never/ }).click()
   await console.getByText('This block did not run: no way that was taken led to it.').waitFor()
 }, 120_000)
+
+describe('a workflow that is opened again', () => {
+  const drafted = {
+    blocks: [start, block('say', 'function', { code: 'return "still here"' }, at(320))],
+    edges: ['start > say'],
+  }
+
+  test('shows what its latest run gave, without covering the canvas', async () => {
+    const { page } = visited
+    const id = await open({ ...drafted, name: 'Opened again' })
+    await run()
+    await ended()
+    await page.reload()
+    await card('say').getByLabel('Succeeded').waitFor()
+    await ended()
+    expect(await page.getByRole('list', { name: 'Blocks that ran' }).count()).toBe(0)
+    await card('say').click()
+    await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"still here"').waitFor()
+    await page.getByRole('button', { name: 'Unfold the console' }).click()
+    await page.getByRole('list', { name: 'Blocks that ran' }).getByRole('button', { name: /say/ }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'Close the console' }).click()
+    await page.getByRole('region', { name: 'Console' }).waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => localStorage.getItem('millrace.latest-runs'))).not.toContain(id)
+  }, 120_000)
+
+  test('says nothing of a run that the service has forgotten, and forgets it, too', async () => {
+    const { page, complaints } = visited
+    const id = await open({ ...drafted, name: 'Forgotten' })
+    await page.evaluate((workflowId) => {
+      localStorage.setItem('millrace.latest-runs', JSON.stringify([{ workflowId, executionId: 'long-gone' }]))
+    }, id)
+    const asked = page.waitForResponse((response) => response.url().endsWith('/runs/long-gone/events'))
+    await page.reload()
+    expect((await asked).status()).toBe(404)
+    await until(() => page.evaluate(() => localStorage.getItem('millrace.latest-runs') === '[]'))
+    expect(await page.getByRole('region', { name: 'Console' }).count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Notifications' }).getByRole('button').count()).toBe(0)
+    expect(complaints).toEqual([])
+  }, 120_000)
+})

@@ -13,7 +13,7 @@ export function useArrival(
   { nodes, edges, document, selected }: Drawn,
   view: Viewport,
   size: Size,
-): { nodes: CanvasNode[]; edges: CanvasEdge[] } {
+): { nodes: CanvasNode[]; edges: CanvasEdge[]; isDone: boolean } {
   const [opened] = useState(document)
   const [order] = useState(() => arrivalOrder(nodes, document, sightOf(view, size)))
   const [count, setCount] = useState(order.first)
@@ -30,7 +30,7 @@ export function useArrival(
     () => (isDone ? edges : edges.filter(({ source, target }) => !waiting.has(source) && !waiting.has(target))),
     [isDone, edges, waiting],
   )
-  return { nodes: here, edges: lines }
+  return { nodes: here, edges: lines, isDone }
 }
 
 type Drawn = {

@@ -1,5 +1,5 @@
 import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
-import { useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useArrival } from './arrival.ts'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
@@ -21,6 +21,8 @@ type CanvasProps = {
   /** A block was clicked, not dragged. */
   onBlock?: (id: string) => void
   showMap: boolean
+  /** All of the workflow is drawn. */
+  onWhole?: () => void
 }
 
 /** The workflow as it is drawn. All it changes it changes by edits of the draft. */
@@ -39,7 +41,7 @@ export function Canvas(props: CanvasProps) {
   )
 }
 
-function Flow({ onOffer, onAdd, onBlock, showMap, size }: CanvasProps & { size: Size }) {
+function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps & { size: Size }) {
   const { draft, readOnly } = useEditing()
   const { document, selected, selectedEdges } = useSyncExternalStore(draft.watch, draft.state)
   const [nodes, setNodes] = useState<CanvasNode[]>(() => nodesOf(document, [], selected))
@@ -56,6 +58,9 @@ function Flow({ onOffer, onAdd, onBlock, showMap, size }: CanvasProps & { size: 
     setEdges((before) => edgesOf(document, before, selectedEdges))
   }, [document, selected, selectedEdges, isDragging])
   const arrived = useArrival({ nodes, edges, document, selected }, view, size)
+  useEffect(() => {
+    if (arrived.isDone) onWhole?.()
+  }, [arrived.isDone, onWhole])
   const shown =
     target === null
       ? arrived.nodes

@@ -22,6 +22,7 @@ import { Palette } from './palette.tsx'
 import { QuickPalette } from './quick-palette.tsx'
 import { Console } from './run/console.tsx'
 import type { WrittenInputs } from './run/run-dialog.tsx'
+import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
 import { Tour } from './tour.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
@@ -36,6 +37,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
   const { save, findings } = useSyncExternalStore(autosave.watch, autosave.info)
   const actions = useActions()
+  const showLatestRun = useLatestRun()
   const runs = useRuns(autosave, actions.goTo)
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
@@ -96,6 +98,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
               onOffer={(place, at) => setOffer({ place, at, steps: true })}
               onAdd={(type, place) => actions.addByType(type, place)}
               onBlock={actions.reveal}
+              onWhole={showLatestRun}
               showMap={showMap}
             />
             <CanvasControls

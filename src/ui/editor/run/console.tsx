@@ -31,7 +31,9 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
   const { run } = useEditing()
   const state = useSyncExternalStore(run.watch, run.state)
   const [height, setHeight] = useState(() => Number(remembered(storageKey)) || heights.normal)
-  const [isOpen, setIsOpen] = useState(true)
+  const [chosenOpen, setOpen] = useState<boolean>()
+  // What was found when the workflow was opened does not cover it.
+  const isOpen = chosenOpen ?? !state.isPast
   const [chosen, setChosen] = useState<string>()
   const entry = state.entries.find(({ spanId }) => spanId === chosen)
   const resize = (next: number) => {
@@ -55,7 +57,7 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
           icon={isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
           size="small"
           side="top"
-          onClick={() => setIsOpen((open) => !open)}
+          onClick={() => setOpen(!isOpen)}
         />
         <IconButton label="Close the console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
       </header>

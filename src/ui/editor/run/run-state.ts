@@ -21,6 +21,8 @@ export type RunEntry = {
 
 export type RunState = {
   readonly phase: RunPhase
+  /** It had ended before somebody came to look. */
+  readonly isPast: boolean
   readonly executionId: string | undefined
   /** The latest run that was not of one block alone: what parts of the workflow go on from. */
   readonly wholeId: string | undefined
@@ -35,6 +37,7 @@ export type RunState = {
 
 export const idle: RunState = {
   phase: 'idle',
+  isPast: false,
   executionId: undefined,
   wholeId: undefined,
   startedAt: undefined,

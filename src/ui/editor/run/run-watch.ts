@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/api-error.ts'
 import { call } from '../../api/call.ts'
 import { readEvents } from './read-events.ts'
+import type { RememberedRun } from './remembered-runs.ts'
 import type { RunEvent } from './run-event.ts'
 import { fold, idle, type RunState } from './run-state.ts'
 
@@ -68,12 +69,31 @@ export class RunWatch {
         wholeId: request.only ? wholeId : executionId,
       })
       onStarted?.()
-      await this.#follow(executionId, reading.signal)
+      await this.#follow(this.#state, reading.signal)
     } catch (error) {
       if (reading.signal.aborted) return
       if (this.#state.phase === 'starting') this.#become(before)
-      throw error
+      if (!this.isRunning) throw error
+      this.#lose(error)
     }
+  }
+
+  /**
+   * Shows an earlier run again, unless one has been started meanwhile, and goes on watching it if it has not ended. False
+   * when the service knows it no more; what else goes wrong before there is something to show is not told.
+   */
+  async resume({ executionId, wholeId }: RememberedRun): Promise<boolean> {
+    if (this.#reading || this.#state.phase !== 'idle') return true
+    const reading = new AbortController()
+    this.#reading = reading
+    try {
+      await this.#follow({ ...idle, executionId, wholeId, isPast: true }, reading.signal)
+    } catch (error) {
+      if (reading.signal.aborted) return true
+      if (this.isRunning) this.#lose(error)
+      return !(error instanceof ApiError && error.status === 404)
+    }
+    return true
   }
 
   /** Asks the run to stop; how it ends is told like everything else of it. */
@@ -91,13 +111,24 @@ export class RunWatch {
     this.#become(idle)
   }
 
-  async #follow(executionId: string, signal: AbortSignal): Promise<void> {
-    for await (const event of readEvents(`/api/editor/runs/${encodeURIComponent(executionId)}/events`, signal)) {
-      this.#become(fold(this.#state, event as RunEvent))
+  /** Of a run that has ended everything comes at once, and is shown at once: it never looks as if it went on. */
+  async #follow(from: RunState, signal: AbortSignal): Promise<void> {
+    let state = from
+    const address = `/api/editor/runs/${encodeURIComponent(from.executionId ?? '')}/events`
+    for await (const event of readEvents(address, signal)) {
+      if (signal.aborted) return
+      state = fold(state, event as RunEvent)
+      if (state.isPast && isOfRunInFlight(event as RunEvent)) state = { ...state, isPast: false }
+      if (!state.isPast || state.phase !== 'running') this.#become(state)
     }
-    if (!signal.aborted && this.isRunning) {
-      throw new ApiError(0, 'UNREACHABLE', 'The run cannot be watched any more: the connection was lost. It goes on.')
-    }
+    if (!signal.aborted && state.phase === 'running') throw new ApiError(0, 'UNREACHABLE', lostText)
+  }
+
+  /** It goes on, but nobody can tell how; another one can be started. */
+  #lose(error: unknown): void {
+    const code = error instanceof ApiError ? error.code : 'UNREACHABLE'
+    const message = error instanceof ApiError ? error.message : lostText
+    this.#become({ ...this.#state, phase: 'error', error: { message, code, blockId: null } })
   }
 
   /** Watchers are told once a frame, however many events come. */
@@ -110,4 +141,11 @@ export class RunWatch {
       for (const watcher of [...this.#watchers]) watcher()
     })
   }
+}
+
+const lostText = 'The run cannot be watched any more: the connection was lost. It goes on.'
+
+/** When a run has ended, all its blocks have, too. */
+function isOfRunInFlight({ event }: RunEvent): boolean {
+  return event === 'block.started' || event === 'block.chunk'
 }
