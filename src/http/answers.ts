@@ -60,6 +60,7 @@ export const ScheduleAnswer = t.Object(
   { next: t.Array(Time, { description: 'The next times at which it is due, a few of them.' }) },
   { $id: 'Schedule' },
 )
+/** How others than its callers start a workflow. */
 const started = {
   schedule: t.Optional(ScheduleAnswer),
   webhookUrl: t.Optional(t.String({ description: 'Where other services send requests that start it.' })),
@@ -71,6 +72,9 @@ export const SavedWorkflow = t.Object(
   { $id: 'SavedWorkflow' },
 )
 export type SavedWorkflow = Static<typeof SavedWorkflow>
+
+/** Of a document that is not saved: its addresses are those that it asks for. */
+export const CheckAnswer = t.Object({ findings: t.Array(FindingAnswer), ...started }, { $id: 'Checked' })
 
 export const WorkflowList = listOf(
   t.Object(

@@ -18,7 +18,7 @@ function service() {
       name: JSON.parse(String(request.body)).name as string,
     })
     revision += 1
-    return answers.shift()?.() ?? Response.json({ revision, findings: [] })
+    return answers.shift()?.() ?? Response.json({ revision, findings: [], blocks: {} })
   }) as unknown as typeof fetch
   return { sent, answers }
 }
@@ -81,4 +81,45 @@ test('a document that the service does not take is kept, with what is wrong with
   expect(autosave.info().save).toEqual({ phase: 'refused', message: 'There is one of that name.' })
   rename('free')
   expect(await autosave.flush()).toBe(true)
+})
+
+test('a path that the service gave is taken over, and what is typed meanwhile and every step stay', async () => {
+  const { sent, answers } = service()
+  const { draft, autosave } = editing()
+  const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: {} }
+  const chat = { id: 'c', type: 'chat_trigger', name: 'Chat', params: {} }
+  draft.perform({ kind: 'add', block: hook, edgeId: 'e1' })
+  draft.perform({ kind: 'add', block: chat, edgeId: 'e2' })
+  const type = (identifier: string) => draft.perform({ kind: 'set', id: 'c', params: { identifier } }, 'typed')
+  answers.push(() => {
+    // While the document is on its way.
+    type('he')
+    const given = { h: { ...hook, params: { path: 'given' } }, c: { ...chat, params: { identifier: 'given' } } }
+    return Response.json({ revision: 2, findings: [], blocks: given, webhookUrl: 'https://here/given' })
+  })
+  await autosave.flush()
+  type('hello')
+  const params = () => Object.values(draft.state().document.blocks).map((block) => block.params)
+  expect(params()).toEqual([{ path: 'given' }, { identifier: 'hello' }])
+  expect(autosave.info().started).toEqual({ webhookUrl: 'https://here/given' })
+  draft.undo()
+  expect(params()).toEqual([{ path: 'given' }, { identifier: 'given' }])
+  expect(autosave.info().save.phase).toBe('saved')
+  draft.undo()
+  expect(params()).toEqual([{ path: 'given' }])
+  draft.undo()
+  expect(params()).toEqual([])
+  expect(sent.length).toBe(1)
+})
+
+test('a path that somebody emptied to write another one stays empty', async () => {
+  const { answers } = service()
+  const { draft, autosave } = editing()
+  const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: { path: '' } }
+  draft.perform({ kind: 'add', block: hook, edgeId: 'e1' })
+  answers.push(() =>
+    Response.json({ revision: 2, findings: [], blocks: { h: { ...hook, params: { path: 'given' } } } }),
+  )
+  expect(await autosave.flush()).toBe(true)
+  expect(draft.state().document.blocks['h']?.params).toEqual({ path: '' })
 })

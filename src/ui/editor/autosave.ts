@@ -1,8 +1,10 @@
 import { ApiError } from '../api/api-error.ts'
-import { call } from '../api/call.ts'
+import { type AnswerOf, call } from '../api/call.ts'
+import { assignedBy } from './assigned.ts'
 import type { Document } from './document.ts'
 import type { Draft } from './draft.ts'
 import type { Finding } from './findings.tsx'
+import { type Started, startedOf } from './started.ts'
 
 /**
  * - `saved`: the service has the document as it is here.
@@ -14,7 +16,7 @@ export type SaveState =
   | { phase: 'saved' | 'unsaved' | 'saving' }
   | { phase: 'failed' | 'refused' | 'conflict'; message: string }
 
-export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[] }
+export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[]; readonly started: Started }
 
 /**
  * Sends a draft to the service as it is changed, one request at a time, each with the revision that it is built
@@ -24,7 +26,7 @@ export class Autosave {
   readonly #workflowId: string
   readonly #draft: Draft
   readonly #watchers = new Set<() => void>()
-  #info: SaveInfo = { save: { phase: 'saved' }, findings: [] }
+  #info: SaveInfo = { save: { phase: 'saved' }, findings: [], started: {} }
   #sent: Document
   #revision: number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -74,15 +76,15 @@ export class Autosave {
     return this.#revision
   }
 
-  setFindings(findings: readonly Finding[]): void {
-    this.#info = { ...this.#info, findings: this.#known(findings) }
+  /** What the service says of the document as it is here. */
+  setCheck({ findings, ...rest }: AnswerOf<'POST /api/editor/workflows/:id/check'>): void {
+    const before = this.#info
+    this.#info = {
+      ...before,
+      findings: sameOr(before.findings, findings),
+      started: sameOr(before.started, startedOf(rest)),
+    }
     this.#tell()
-  }
-
-  /** The same list while it says the same: every card is drawn anew for another one. */
-  #known(findings: readonly Finding[]): readonly Finding[] {
-    const before = this.#info.findings
-    return JSON.stringify(findings) === JSON.stringify(before) ? before : findings
   }
 
   #changed(): void {
@@ -114,10 +116,12 @@ export class Autosave {
         headers: { 'if-match': `"${this.#revision}"` },
         body: document,
       })
-      this.#sent = document
+      const assigned = assignedBy(document, saved as unknown as Document)
+      this.#sent = assigned?.(document) ?? document
       this.#revision = saved.revision
-      this.#info = { save: { phase: 'saved' }, findings: this.#known(saved.findings) }
-      this.#tell()
+      if (assigned) this.#draft.amend(assigned)
+      this.#info = { ...this.#info, save: { phase: 'saved' } }
+      this.setCheck(saved)
       this.#changed()
     } catch (error) {
       this.#failed(error)
@@ -145,6 +149,11 @@ export class Autosave {
   #tell(): void {
     for (const watcher of [...this.#watchers]) watcher()
   }
+}
+
+/** The one from before while it says the same: every card is drawn anew for another one. */
+function sameOr<Value>(before: Value, now: Value): Value {
+  return JSON.stringify(now) === JSON.stringify(before) ? before : now
 }
 
 /** Time without a change until the document is sent. */

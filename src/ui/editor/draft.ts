@@ -1,6 +1,6 @@
 import { type Document, handleOf } from './document.ts'
 import type { Edit } from './edit.ts'
-import { type History, perform, redo, seal, startHistory, undo } from './history.ts'
+import { amend, type History, perform, redo, seal, startHistory, undo } from './history.ts'
 
 /** What a screen shows of the draft at one moment. */
 export type DraftState = {
@@ -58,6 +58,11 @@ export class Draft {
   /** Begins anew with what somebody else saved; there is nothing to undo then. */
   restart(document: Document): void {
     this.#become(startHistory(document), 1)
+  }
+
+  /** Writes in what the service knows and nobody did here: no step to undo, and what is being typed goes on. */
+  amend(change: (document: Document) => Document): void {
+    if (change(this.#state.document) !== this.#state.document) this.#become(amend(this.#history, change))
   }
 
   select(ids: Iterable<string>, edges: Iterable<string> = []): void {

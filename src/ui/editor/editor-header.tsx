@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { Check, ChevronDown, CircleAlert, CloudOff, Ellipsis, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
-import { call } from '../api/call.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { classes } from '../parts/class-names.ts'
 import { Menu } from '../parts/menu.tsx'
@@ -14,6 +12,7 @@ import type { Actions } from './actions.ts'
 import type { SaveState } from './autosave.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
+import { useStatus } from './editor-queries.ts'
 import type { Finding } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
@@ -39,11 +38,7 @@ export function EditorHeader({
   const folder = useDraft(({ document }) => document.folder)
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
   const isRunning = phase === 'running' || phase === 'starting'
-  const { data: status } = useQuery({
-    queryKey: ['workflow-status', workflowId, save.phase === 'saved'],
-    queryFn: ({ signal }) => call('GET /api/workflows/:id/status', { params: { id: workflowId }, signal }),
-    placeholderData: (before) => before,
-  })
+  const { data: status } = useStatus(workflowId, save.phase === 'saved')
   const list = `/w/${workspace.id}/workflows`
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 border-b border-line bg-bg px-3 py-1.5">

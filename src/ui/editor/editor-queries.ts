@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { WorkflowAnswer } from '../../http/answers.ts'
 import { call } from '../api/call.ts'
 
@@ -23,6 +23,15 @@ export function workflowQuery(id: string) {
     // The draft is ahead of what was loaded; what others save is looked for by the workbench.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
+  })
+}
+
+/** What the service says of the active version, and whether the draft is another one; asked for anew after each saving. */
+export function useStatus(id: string, isSaved: boolean) {
+  return useQuery({
+    queryKey: ['workflow-status', id, isSaved],
+    queryFn: ({ signal }) => call('GET /api/workflows/:id/status', { params: { id }, signal }),
+    placeholderData: (before) => before,
   })
 }
 

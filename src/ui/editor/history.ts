@@ -30,6 +30,12 @@ export function seal(history: History): History {
   return history.merge === undefined ? history : { ...history, merge: undefined }
 }
 
+/** The same change of a document now, before and later: what is no step that somebody took. */
+export function amend(history: History, change: (document: Document) => Document): History {
+  const { present, past, future, merge } = history
+  return { present: change(present), past: past.map(change), future: future.map(change), merge }
+}
+
 export function undo(history: History): History {
   const before = history.past.at(-1)
   if (!before) return history

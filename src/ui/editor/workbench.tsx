@@ -24,6 +24,7 @@ import { Console } from './run/console.tsx'
 import type { WrittenInputs } from './run/run-dialog.tsx'
 import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
+import { DraftStarted } from './started.ts'
 import { Tour } from './tour.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
@@ -35,7 +36,7 @@ type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
 /** Everything of the editor around one draft: header, palette, canvas, inspector, console. */
 export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
-  const { save, findings } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { save, findings, started } = useSyncExternalStore(autosave.watch, autosave.info)
   const actions = useActions()
   const showLatestRun = useLatestRun()
   const runs = useRuns(autosave, actions.goTo)
@@ -112,7 +113,9 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           </div>
           {phase !== 'idle' && <Console actions={actions} runs={runs} />}
         </div>
-        {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
+        <DraftStarted value={started}>
+          {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
+        </DraftStarted>
       </div>
       {offer && (
         <QuickPalette
@@ -168,7 +171,7 @@ function useFirstCheck(autosave: Autosave, workflowId: string): void {
   useEffect(() => {
     const document = draft.state().document
     call('POST /api/editor/workflows/:id/check', { params: { id: workflowId }, body: document }).then(
-      ({ findings }) => draft.state().document === document && autosave.setFindings(findings),
+      (check) => draft.state().document === document && autosave.setCheck(check),
       () => undefined,
     )
   }, [autosave, draft, workflowId])

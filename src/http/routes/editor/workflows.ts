@@ -4,13 +4,14 @@ import { readDocument } from '../../../domain/document.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { WorkflowDocument } from '../../../domain/workflow.ts'
 import type { DeletedWorkflow } from '../../../store/dashboard-store.ts'
-import { answers, FindingAnswer, isoTime, listOf, maybe, SentDocument, Time } from '../../answers.ts'
+import { answers, CheckAnswer, isoTime, listOf, maybe, SentDocument, Time } from '../../answers.ts'
 import { assertMay, chooseWorkspace, findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
 import { Parameters } from '../../parameters.ts'
 import type { Services } from '../../services.ts'
+import { startedBy } from '../../started-by.ts'
 import { freshCopy, nameOfCopy } from '../../workflow-copy.ts'
 
 const { name, folder, description } = WorkflowDocument.properties
@@ -99,13 +100,13 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const { workspaceId } = await findWorkflow(services, caller, id, 'read')
         const reading = readDocument(await readJsonBody(request, settings.bodyBytesMax))
         if ('details' in reading) throw unreadable(reading.details)
-        const { findings } = await services.checkWorkflow(reading.document, workspaceId)
-        return { findings: [...findings, ...reading.warnings] }
+        const check = await services.checkWorkflow(reading.document, workspaceId)
+        return { findings: [...check.findings, ...reading.warnings], ...startedBy(check, settings) }
       },
       {
         parse: 'none',
         body: documented(SentDocument),
-        response: answers({ 200: t.Object({ findings: t.Array(FindingAnswer) }) }),
+        response: answers({ 200: CheckAnswer }),
         detail: operation({
           name: 'checkWorkflow',
           summary: 'Check a document that is not saved',

@@ -1,98 +1,35 @@
-import { useState } from 'react'
-import { useMe } from '../../api/session.ts'
-import { Check } from '../../parts/check.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { Segments } from '../../parts/segments.tsx'
-import { normaliseName } from '../document.ts'
+import { useSyncExternalStore } from 'react'
+import type { Autosave } from '../autosave.ts'
+import { isTrigger } from '../document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
-import { exampleInput } from '../example-input.ts'
-import { languages, snippet, type Way, ways } from './snippets.ts'
+import { useStatus } from '../editor-queries.ts'
+import { startedOf } from '../started.ts'
+import { ApiCall } from './api-call.tsx'
+import { WayInView } from './way-in-view.tsx'
+import { waysIn } from './ways-in.ts'
 
-/** How the deployed workflow is called, with its own input format, in three languages and three ways. */
-export function EndpointView() {
-  const { workflowId, types } = useEditing()
-  const { baseUrl } = useMe().service
+/** How the workflow is started, by each of its triggers. */
+export function EndpointView({ autosave }: { autosave: Autosave }) {
+  const { workflowId } = useEditing()
+  const { save, started } = useSyncExternalStore(autosave.watch, autosave.info)
   const document = useDraft((state) => state.document)
-  const [way, setWay] = useState<Way>('plain')
-  const [language, setLanguage] = useState<(typeof languages)[number]>('curl')
-  const [chosen, setChosen] = useState<readonly string[]>([])
-  const outputs = Object.values(document.blocks).flatMap((block) => {
-    const type = types.get(block.type)
-    return type?.kind === 'step'
-      ? type.outputs.filter((output) => output !== 'error').map((output) => `${normaliseName(block.name)}.${output}`)
-      : []
-  })
-  // The address that this page has is one that works for who reads it.
-  const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
-  const hasTrigger = Object.values(document.blocks).some(({ type }) => type === 'api_trigger')
-  const text = snippet({
-    language,
-    way,
-    url,
-    input: exampleInput(document),
-    outputs: chosen,
-    hasResponse: Object.values(document.blocks).some(({ type, enabled }) => type === 'response' && enabled !== false),
-    origin: baseUrl || location.origin,
-  })
-  return (
-    <div className="flex flex-col gap-4 p-5">
-      {!hasTrigger && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn-text">
-          This workflow has no API trigger, so it cannot be called: add one to the canvas, and deploy.
-        </p>
-      )}
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <Segments label="Way of calling" options={ways} value={way} onChange={setWay} />
-        <Segments
-          label="Language"
-          options={languages.map((one) => ({ value: one, label: one }))}
-          value={language}
-          onChange={setLanguage}
-        />
-      </div>
-      <p className="text-sm text-muted">{ways.find(({ value }) => value === way)?.description}</p>
-      {way === 'streaming' && outputs.length > 0 && (
-        <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5">
-          <legend className="mb-1 text-xs font-medium">
-            Outputs to send. None chosen: the text that models write.
-          </legend>
-          {outputs.map((output) => (
-            <Check
-              key={output}
-              label={output}
-              checked={chosen.includes(output)}
-              onChange={(checked) => setChosen(checked ? [...chosen, output] : chosen.filter((one) => one !== output))}
-              className="font-mono text-xs!"
-            />
-          ))}
-        </fieldset>
-      )}
-      <Snippet text={text} />
-      <p className="text-xs text-muted">
-        The key is made under Settings, API keys. The whole description, for programs that generate clients:{' '}
-        <a
-          className="text-accent-text underline underline-offset-2"
-          href={`/api/workflows/${workflowId}/openapi.json`}
-          target="_blank"
-          rel="noreferrer"
-        >
-          OpenAPI document
-        </a>
+  const { data: status } = useStatus(workflowId, save.phase === 'saved')
+  const triggers = Object.values(document.blocks).filter(isTrigger)
+  const hasApi = triggers.some(({ type }) => type === 'api_trigger')
+  const others = waysIn(document, started, status?.isDeployed ? startedOf(status) : undefined)
+  if (triggers.length === 0) {
+    return (
+      <p className="m-5 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn-text">
+        This workflow has no trigger, so nothing can start it: add one to the canvas, and deploy.
       </p>
-    </div>
-  )
-}
-
-function Snippet({ text }: { text: string }) {
+    )
+  }
   return (
-    <div className="relative rounded-lg border border-line bg-sunken">
-      <div className="absolute top-2 right-2 rounded-md bg-sunken">
-        <CopyButton text={text} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} className="overflow-x-auto p-3.5 pr-10 font-mono text-xs leading-5" data-testid="snippet">
-        {text}
-      </pre>
+    <div className="flex flex-col gap-6 p-5">
+      {others.map((way) => (
+        <WayInView key={way.id} way={way} />
+      ))}
+      {hasApi && <ApiCall />}
     </div>
   )
 }

@@ -51,6 +51,32 @@ function curl({ way, url }: SnippetFacts, body: object): string {
   ].join('\n')
 }
 
+/** A request that starts a webhook trigger, as its parameters want it. */
+export function webhookLine(url: string, { methods, authentication }: Record<string, unknown>): string {
+  const method = Array.isArray(methods) && methods.length > 0 ? String(methods[0]) : 'POST'
+  const { type, name } = (authentication ?? {}) as Record<string, unknown>
+  const proof = { bearer: 'Authorization: Bearer YOUR_TOKEN', header: `${name || 'X-Name'}: YOUR_VALUE` }[String(type)]
+  return [
+    `curl -sS -X ${method} ${shellText(url)}`,
+    ...(proof ? [`  -H ${shellText(proof)}`] : []),
+    ...(method === 'GET' || method === 'DELETE'
+      ? []
+      : ["  -H 'Content-Type: application/json'", `  -d ${shellText('{"hello":"world"}')}`]),
+  ].join(' \\\n')
+}
+
+/** A message to a chat, by the address of its page. */
+export function chatLine(url: string, { access }: Record<string, unknown>): string {
+  const proof = { public: undefined, password: 'X-Chat-Password: THE_PASSWORD' }[String(access)]
+  const key = access === undefined || access === 'key' ? 'X-API-Key: YOUR_API_KEY' : proof
+  return [
+    `curl -sS -X POST ${shellText(url.replace(/\/chat\/(?=[^/]*$)/, '/api/chat/'))}`,
+    ...(key ? [`  -H ${shellText(key)}`] : []),
+    "  -H 'Content-Type: application/json'",
+    `  -d ${shellText('{"input":"Hello"}')}`,
+  ].join(' \\\n')
+}
+
 /** In single quotes nothing means anything but the quote itself. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`

@@ -14,6 +14,7 @@ import type { Runs } from '../run/use-runs.ts'
 import { OutputList } from './output-list.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
+import { TriggerStart } from './trigger-start.tsx'
 import { Suggestions, useBlockSuggestions } from './use-suggestions.ts'
 
 /** The block that is selected: its name, its parameters, what it gives. */
@@ -89,6 +90,7 @@ export function Inspector({
           <div data-first className="contents">
             <Form blockId={blockId} />
           </div>
+          <TriggerStart type={block.type} />
           {!readOnly && !isTrigger(block) && (
             <div className="flex gap-2 border-t border-line pt-4">
               <Button size="small" icon={<Play size={13} />} onClick={() => void runs.runOnly(blockId)}>
@@ -143,6 +145,7 @@ function Form({ blockId }: { blockId: string }) {
       }
       errorOf={errorOf}
       readOnly={readOnly}
+      givenAtSave={type.givenAtSave}
       Tools={Tools}
     />
   )

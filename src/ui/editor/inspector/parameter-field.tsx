@@ -24,6 +24,8 @@ export type ParameterProps = {
   /** All parameters of the block. */
   params: Params
   onChange: (value: unknown) => void
+  /** Somebody leaves the field. */
+  onDone?: (() => void) | undefined
   error: string | undefined
   /** What the check says of a part of the value: `0.name`. */
   errorOf: (path: string) => string | undefined
@@ -61,6 +63,7 @@ function controlOf({
   mode,
   value,
   onChange,
+  onDone,
   readOnly,
   tied,
   label,
@@ -145,6 +148,7 @@ function controlOf({
       <TemplateField
         value={textOf(value)}
         onChange={(text) => onChange(text === '' && schema.type !== 'string' ? undefined : text)}
+        {...(onDone ? { onDone } : {})}
         placeholder={textOf(schema.default)}
         readOnly={readOnly}
         lines={/prompt$/i.test(name) ? 3 : 1}

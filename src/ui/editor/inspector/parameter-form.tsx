@@ -35,6 +35,7 @@ export function ParameterForm({
   onSet,
   errorOf,
   readOnly,
+  givenAtSave = [],
   Tools,
 }: {
   schema: ParametersSchema
@@ -44,6 +45,8 @@ export function ParameterForm({
   /** What the check says of a parameter, or of a part of one: `tools.0.name`. `isWhole`: not what it says of its parts. */
   errorOf: (path: string, isWhole?: boolean) => string | undefined
   readOnly: boolean
+  /** What the service fills in when it is left out. */
+  givenAtSave?: readonly string[]
   Tools?: ParameterProps['Tools']
 }) {
   const shown = Object.entries(schema.properties).filter(([name]) => isWanted(name, params))
@@ -60,6 +63,8 @@ export function ParameterForm({
       value={params[name]}
       params={params}
       onChange={(value) => onSet(name, value)}
+      // Empty while somebody writes there; left empty it is left out, so that what the service gives comes back.
+      onDone={givenAtSave.includes(name) ? () => params[name] === '' && onSet(name, undefined) : undefined}
       // What is said of one tool stands at that tool.
       error={errorOf(name, modes[name] === 'tools')}
       errorOf={(path) => errorOf(`${name}.${path}`)}

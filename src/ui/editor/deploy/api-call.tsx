@@ -1,0 +1,78 @@
+import { useState } from 'react'
+import { useMe } from '../../api/session.ts'
+import { Check } from '../../parts/check.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { normaliseName } from '../document.ts'
+import { useDraft, useEditing } from '../editing.tsx'
+import { exampleInput } from '../example-input.ts'
+import { Snippet } from './snippet-box.tsx'
+import { languages, snippet, type Way, ways } from './snippets.ts'
+
+/** How the API trigger is called, with its own input format, in three languages and three ways. */
+export function ApiCall() {
+  const { workflowId, types } = useEditing()
+  const { baseUrl } = useMe().service
+  const document = useDraft((state) => state.document)
+  const [way, setWay] = useState<Way>('plain')
+  const [language, setLanguage] = useState<(typeof languages)[number]>('curl')
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const outputs = Object.values(document.blocks).flatMap((block) => {
+    const type = types.get(block.type)
+    return type?.kind === 'step'
+      ? type.outputs.filter((output) => output !== 'error').map((output) => `${normaliseName(block.name)}.${output}`)
+      : []
+  })
+  // The address that this page has is one that works for who reads it.
+  const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
+  const text = snippet({
+    language,
+    way,
+    url,
+    input: exampleInput(document),
+    outputs: chosen,
+    hasResponse: Object.values(document.blocks).some(({ type, enabled }) => type === 'response' && enabled !== false),
+    origin: baseUrl || location.origin,
+  })
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Segments label="Way of calling" options={ways} value={way} onChange={setWay} />
+        <Segments
+          label="Language"
+          options={languages.map((one) => ({ value: one, label: one }))}
+          value={language}
+          onChange={setLanguage}
+        />
+      </div>
+      <p className="text-sm text-muted">{ways.find(({ value }) => value === way)?.description}</p>
+      {way === 'streaming' && outputs.length > 0 && (
+        <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5">
+          <legend className="mb-1 text-xs font-medium">
+            Outputs to send. None chosen: the text that models write.
+          </legend>
+          {outputs.map((output) => (
+            <Check
+              key={output}
+              label={output}
+              checked={chosen.includes(output)}
+              onChange={(checked) => setChosen(checked ? [...chosen, output] : chosen.filter((one) => one !== output))}
+              className="font-mono text-xs!"
+            />
+          ))}
+        </fieldset>
+      )}
+      <Snippet text={text} />
+      <p className="text-xs text-muted">
+        The key is made under Settings, API keys. The whole description, for programs that generate clients:{' '}
+        <a
+          className="text-accent-text underline underline-offset-2"
+          href={`/api/workflows/${workflowId}/openapi.json`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          OpenAPI document
+        </a>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+import { type ReactNode, useContext } from 'react'
+import { Address, DueTimes } from '../start-facts.tsx'
+import { DraftStarted } from '../started.ts'
+
+/** Where the trigger that is inspected is reached, or when it is due, as the draft was saved last. */
+export function TriggerStart({ type }: { type: string }) {
+  const { webhookUrl, chatUrl, schedule } = useContext(DraftStarted)
+  if (type === 'webhook_trigger' && webhookUrl) {
+    return (
+      <Fact title="Address">
+        <Address url={webhookUrl} />
+      </Fact>
+    )
+  }
+  if (type === 'chat_trigger' && chatUrl) {
+    return (
+      <Fact title="Address">
+        <Address url={chatUrl} isPage />
+      </Fact>
+    )
+  }
+  if (type === 'schedule' && schedule) {
+    return (
+      <Fact title="Due next">
+        <DueTimes times={schedule.next} />
+      </Fact>
+    )
+  }
+  return null
+}
+
+function Fact({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="flex flex-col gap-1">
+      <h3 className="text-xs font-medium">{title}</h3>
+      {children}
+      <p className="text-xs text-muted">As soon as the workflow is deployed.</p>
+    </section>
+  )
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { block, document } from '../make.ts'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+import { emptyWorkflow, node, saved, shell, until } from './editor-page.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 120_000)
+afterAll(() => visited.close())
+
+test('a webhook has its address as soon as it is saved, and answers the line that the page shows', async () => {
+  const { page, serving, complaints } = visited
+  const id = await emptyWorkflow(visited, 'Hooked')
+  const inspector = page.getByRole('complementary', { name: 'Block Webhook' })
+  await page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'Webhook' }).click()
+  const path = inspector.getByLabel('Path')
+  const given = await until(async () => (await path.inputValue()) || undefined)
+  const url = `${serving.url}/api/webhooks/trigger/${given}`
+  expect(await inspector.getByTestId('address').textContent()).toBe(url)
+  await node(page, `/${given}`).waitFor()
+  expect(Object.values((await saved(visited, id)).blocks)[0]?.params['path']).toBe(given)
+
+  // Emptied it stays so while somebody is in it; left empty it is what the service has.
+  await path.fill('')
+  await saved(visited, id)
+  expect(await path.inputValue()).toBe('')
+  await path.blur()
+  await until(async () => (await path.inputValue()) === given)
+
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Deploy', exact: true }).click()
+  const section = dialog.getByRole('region', { name: 'Webhook' })
+  await until(async () => !(await section.textContent())?.includes('Nothing is deployed'))
+  expect(await section.getByTestId('address').textContent()).toBe(url)
+  await section.getByRole('button', { name: 'Copy the address' }).waitFor()
+  expect(await dialog.getByText('API trigger').count()).toBe(0)
+  expect(await dialog.getByText('/execute').count()).toBe(0)
+  expect(await accessibilityFaults(page)).toEqual([])
+  const line = (await section.getByTestId('snippet').textContent()) ?? ''
+  expect(await shell(line)).toMatchObject({ success: true })
+  expect(complaints).toEqual([])
+}, 120_000)
+
+test('a chat and a schedule show where and when, in the dialog and in the inspector', async () => {
+  const { page, serving, apiKey } = visited
+  const blocks = [
+    block('Talk', 'chat_trigger', { identifier: 'help', access: 'public' }, { position: { x: 0, y: 0 } }),
+    block('Daily', 'schedule', { cron: '0 9 * * *' }, { position: { x: 0, y: 200 } }),
+    block('say', 'function', { code: 'return 1' }, { position: { x: 400, y: 0 } }),
+  ]
+  const draft = document({ name: 'Talked to', blocks, edges: ['Talk > say', 'Daily > say'] })
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', draft)
+  await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
+  const inspector = page.getByRole('complementary', { name: /^Block / })
+  await node(page, 'Talk').click()
+  await inspector.getByText(`${serving.url}/chat/help`).waitFor()
+  expect(await inspector.getByRole('link', { name: 'Open chat' }).getAttribute('href')).toEndWith('/chat/help')
+  await node(page, 'Daily').click()
+  expect(await inspector.getByRole('list', { name: 'Due next' }).getByRole('listitem').count()).toBeGreaterThan(1)
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'How to call it' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('region', { name: 'Talk' }).getByRole('link', { name: 'Open chat' }).waitFor()
+  await dialog.getByRole('region', { name: 'Daily' }).getByRole('list', { name: 'Due next' }).waitFor()
+  expect(await dialog.getByText('Nothing is deployed yet').count()).toBe(2)
+}, 120_000)

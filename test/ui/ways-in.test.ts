@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+import { waysIn } from '../../src/ui/editor/deploy/ways-in.ts'
+import type { Document } from '../../src/ui/editor/document.ts'
+
+const webhookUrl = 'https://here/api/webhooks/trigger/orders'
+const chatUrl = 'https://here/chat/help'
+const schedule = { next: ['2025-01-01T09:00:00.000Z'] }
+
+function documentWith(...blocks: { type: string; params?: Record<string, unknown> }[]): Document {
+  return {
+    name: 'Test',
+    blocks: Object.fromEntries(blocks.map((block, at) => [`b${at}`, { ...block, id: `b${at}`, name: block.type }])),
+    edges: [],
+  }
+}
+
+describe('how a workflow is started', () => {
+  test('each trigger has its address or times, and a line that is right for how it is set', () => {
+    const document = documentWith(
+      { type: 'api_trigger' },
+      { type: 'webhook_trigger', params: { methods: ['PUT'], authentication: { type: 'bearer', token: '{{T}}' } } },
+      { type: 'chat_trigger', params: { access: 'public' } },
+      { type: 'schedule' },
+      { type: 'api' },
+    )
+    const started = { webhookUrl, chatUrl, schedule }
+    const ways = waysIn(document, started, started)
+    expect(ways.map(({ type, url, next, note }) => ({ type, url, next, note }))).toEqual([
+      { type: 'webhook_trigger', url: webhookUrl, next: undefined, note: undefined },
+      { type: 'chat_trigger', url: chatUrl, next: undefined, note: undefined },
+      { type: 'schedule', url: undefined, next: schedule.next, note: undefined },
+    ])
+    expect(ways[0]?.line).toBe(
+      [
+        `curl -sS -X PUT '${webhookUrl}'`,
+        "  -H 'Authorization: Bearer YOUR_TOKEN'",
+        "  -H 'Content-Type: application/json'",
+        `  -d '{"hello":"world"}'`,
+      ].join(' \\\n'),
+    )
+    expect(ways[1]?.line).toStartWith("curl -sS -X POST 'https://here/api/chat/help'")
+    expect(ways[1]?.line).not.toContain('Key')
+  })
+
+  test('a webhook that takes GET gets a line without a body', () => {
+    const [way] = waysIn(
+      documentWith({ type: 'webhook_trigger', params: { methods: ['GET'] } }),
+      { webhookUrl },
+      undefined,
+    )
+    expect(way?.line).toBe(`curl -sS -X GET '${webhookUrl}'`)
+  })
+
+  test('the address of the version that is live goes before that of the draft, which is told', () => {
+    const document = documentWith({ type: 'webhook_trigger' })
+    const note = (draft: string | undefined, live: { webhookUrl?: string } | undefined) =>
+      waysIn(document, draft ? { webhookUrl: draft } : {}, live)[0]
+    expect(note('https://new', { webhookUrl })).toMatchObject({
+      url: webhookUrl,
+      note: 'From the next deployment on it is https://new',
+    })
+    expect(note(webhookUrl, undefined)?.note).toContain('Nothing is deployed yet')
+    expect(note(webhookUrl, {})?.note).toContain('until the next deployment')
+    expect(note(undefined, undefined)?.note).toContain('see the problems')
+  })
+})
