@@ -11,7 +11,7 @@ export function checkBody(node: GraphNode, report: Report): void {
       'CONTAINER_WITHOUT_START',
       path,
       node.block,
-      `No edge leads from the ${node.block.type} to a first block inside it (sourceHandle "${node.block.type}-start-source").`,
+      `The ${node.block.type} does not know where to begin: connect its Start with the first block inside it.`,
     )
   }
 }

@@ -109,6 +109,23 @@ describe('on the canvas', () => {
     expect(await blocksOf(id)).toEqual(inside)
   }, 120_000)
 
+  test('a block that is dropped into an empty parallel from the list is run by it', async () => {
+    const { page } = visited
+    const blocks = [block('start', 'api_trigger', {}, at(0, 0)), block('both', 'parallel', {}, at(300, 0))]
+    const parallels = { both: { nodes: [], parallelType: 'count' as const, count: 2 } }
+    const id = await open({ name: 'Dropped', blocks, edges: ['start > both'], parallels })
+    const { width, height } = (await node(page, 'both').boundingBox())!
+    await page
+      .getByRole('complementary', { name: 'Blocks' })
+      .getByRole('button', { name: 'Wait' })
+      .dragTo(node(page, 'both'), { targetPosition: { x: width * 0.7, y: height * 0.6 } })
+    await until(async () =>
+      (await saved(visited, id)).edges.some((edge) => edge.sourceHandle === 'parallel-start-source'),
+    )
+    await page.keyboard.press('Control+Enter')
+    await page.getByText(/Succeeded in/).waitFor()
+  }, 120_000)
+
   test('what is dragged is not selected by it: nothing opens under the pointer', async () => {
     const { page } = visited
     const id = await open({ name: 'Drag', blocks: [block('start', 'api_trigger', {}, at(0, 0))] })

@@ -16,7 +16,7 @@ import {
 } from './document.ts'
 import { type Fragment, insertFragment } from './fragment.ts'
 import { renameReferences } from './rename.ts'
-import { connect, dropLooseEdges, heal, mayConnect } from './wiring.ts'
+import { connect, connectStart, dropLooseEdges, heal, mayConnect } from './wiring.ts'
 
 /** One change of a document. Every change of the editor is one of these. */
 export type Edit =
@@ -95,7 +95,8 @@ function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, 
     if (out)
       next = connect(next, { id: `${edgeId}b`, source: block.id, sourceHandle: out.handle, target: split.target })
   }
-  return from ? connect(next, { id: edgeId, ...from, target: block.id }) : next
+  if (from) next = connect(next, { id: edgeId, ...from, target: block.id })
+  return block.parentId ? connectStart(next, block.parentId, [block.id]) : next
 }
 
 function withContainer(document: Document, block: Block): Document {
@@ -158,7 +159,8 @@ function nest(document: Document, { parentId, to }: Extract<Edit, { kind: 'nest'
     position: { ...to[block.id]! },
     ...(parentId === null ? {} : { parentId }),
   }))
-  return dropLooseEdges(syncNodes(move(nested, to)))
+  const settled = dropLooseEdges(syncNodes(move(nested, to)))
+  return parentId === null ? settled : connectStart(settled, parentId, ids)
 }
 
 function remove(document: Document, { blocks = [], edges = [], notes = [] }: Extract<Edit, { kind: 'remove' }>) {

@@ -1,4 +1,4 @@
-import { containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
+import { childrenOf, containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
 
 type Wish = { source: string; target: string; sourceHandle?: string | null | undefined }
 
@@ -43,6 +43,23 @@ export function connect(
     ...document,
     edges: [...document.edges, { id, source, target, sourceHandle: handle, targetHandle: 'target' }],
   }
+}
+
+/**
+ * Blocks have come into a container: if it was empty, its inner start leads to those of them that nothing else leads to, for
+ * a container whose start leads nowhere cannot run.
+ */
+export function connectStart(document: Document, parentId: string, ids: readonly string[]): Document {
+  const container = document.blocks[parentId]
+  if (container?.type !== 'loop' && container?.type !== 'parallel') return document
+  if (childrenOf(document, parentId).some(({ id }) => !ids.includes(id))) return document
+  const { start } = containerHandles[container.type]
+  return ids
+    .filter((id) => !document.edges.some(({ target }) => target === id))
+    .reduce(
+      (next, id) => connect(next, { id: `start-${id}`, source: parentId, sourceHandle: start, target: id }),
+      document,
+    )
 }
 
 /** Whether a run that comes by one block can come by the other later. */
