@@ -7,7 +7,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { passText, skippedText } from '../run/block-run.ts'
 import type { RunSpan } from '../run/run-event.ts'
 import { shownEntry } from '../run/run-state.ts'
-import { referenceName } from './suggestions.ts'
+import { outputReferences } from './suggestions.ts'
 
 /** What a block gives to those after it, with what it was in the latest run. */
 export function OutputList({ blockId }: { blockId: string }) {
@@ -18,7 +18,6 @@ export function OutputList({ blockId }: { blockId: string }) {
   const shown = useMemo(() => shownEntry(entries, blockId), [entries, blockId])
   const type = block && types.get(block.type)
   if (!block || !type) return null
-  const name = referenceName(block, draft.state().document, type.starts)
   const copy = async (text: string) => {
     const isCopied = await copyText(text)
     toast.show(
@@ -29,15 +28,15 @@ export function OutputList({ blockId }: { blockId: string }) {
     <section className="flex flex-col gap-2 border-t border-line pt-4">
       <h3 className="text-xs font-medium">Outputs</h3>
       <div className="flex flex-wrap gap-1.5">
-        {type.outputs.map((output) => (
+        {outputReferences(block, draft.state().document, type).map((reference) => (
           <button
-            key={output}
+            key={reference}
             type="button"
             title="Copy the reference"
-            onClick={() => void copy(`<${name}.${output}>`)}
+            onClick={() => void copy(reference)}
             className="group/out flex h-6 cursor-default items-center gap-1 rounded-md bg-accent-soft px-2 font-mono text-2xs text-accent-text"
           >
-            {`<${name}.${output}>`}
+            {reference}
             <Copy size={11} aria-hidden="true" className="opacity-50 group-hover/out:opacity-100" />
           </button>
         ))}

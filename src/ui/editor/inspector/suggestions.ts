@@ -63,15 +63,25 @@ function blockSuggestions(
   sample: unknown,
 ): Suggestion[] {
   const name = referenceName(block, document, type?.starts ?? null)
-  const fields = isTrigger(block) ? namesOf(block.params?.['inputFormat']) : []
-  const assigned = block.type === 'variables' ? namesOf(block.params?.['assign']) : []
   const sampled = isRecord(sample) ? Object.keys(sample) : []
-  const outputs = [...new Set([...fields, ...(type?.outputs ?? []), ...assigned, ...sampled])]
-  return outputs.flatMap((output) => {
+  return [...new Set([...outputNames(block, type), ...sampled])].flatMap((output) => {
     const value = isRecord(sample) ? sample[output] : undefined
     const own = { text: `<${name}${step(output)}>`, from: block.name, ...sampleOf(value) }
     return [own, ...deeper(`${name}${step(output)}`, value, block.name, 0)]
   })
+}
+
+/** What a block gives: the outputs of its type, and those that its parameters name. */
+function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<OutputsOf>): string[] {
+  const fields = isTrigger({ type: blockType }) ? namesOf(params['inputFormat']) : []
+  const assigned = blockType === 'variables' ? namesOf(params['assign']) : []
+  return [...new Set([...fields, ...(type?.outputs ?? []), ...assigned])]
+}
+
+/** The references to all that a block gives. */
+export function outputReferences(block: Block, document: Document, type: ReturnType<OutputsOf>): string[] {
+  const name = referenceName(block, document, type?.starts ?? null)
+  return outputNames(block, type).map((output) => `<${name}${step(output)}>`)
 }
 
 /** What references call a block: a trigger by its kind, unless a block is really named so. */
