@@ -187,12 +187,16 @@ function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename'
   const block = document.blocks[id]
   const wanted = name.trim()
   if (!block || wanted === '' || block.name === wanted) return document
-  const isTaken = Object.values(document.blocks).some(
-    (other) => other.id !== id && normaliseName(other.name) === normaliseName(wanted),
-  )
-  if (isTaken) return document
+  if (whyNotNamed(document, id, wanted) !== undefined) return document
   const named = changeBlocks(document, [id], (one) => ({ ...one, name: wanted }))
   return renameReferences(named, normaliseName(block.name), normaliseName(wanted))
+}
+
+/** Why a block cannot be called so, for people; undefined when it can. */
+export function whyNotNamed({ blocks }: Document, id: string, name: string): string | undefined {
+  const wanted = normaliseName(name)
+  const other = Object.values(blocks).find((block) => block.id !== id && normaliseName(block.name) === wanted)
+  return other && `There is a block “${other.name}” already. References tell blocks apart by their names.`
 }
 
 function setParams(document: Document, { id, params }: Extract<Edit, { kind: 'set' }>): Document {

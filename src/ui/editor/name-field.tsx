@@ -1,23 +1,29 @@
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useId, useState } from 'react'
 import { classes } from '../parts/class-names.ts'
 
-/** A name that is changed in its place: Enter takes it, Escape leaves it as it was. */
+/** A name that is changed in its place: Enter takes it, Escape leaves it as it was. One that is refused stays, with the reason. */
 export function NameField({
   label,
   name,
   onRename,
+  whyNot,
   readOnly,
   className,
 }: {
   label: string
   name: string
   onRename: (name: string) => void
+  /** Why it cannot be this name. */
+  whyNot?: (name: string) => string | undefined
   readOnly: boolean
   className?: string
 }) {
+  const id = useId()
   const [typed, setTyped] = useState<string>()
+  const wanted = typed?.trim()
+  const refusal = wanted ? whyNot?.(wanted) : undefined
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter') event.currentTarget.blur()
+    if (event.key === 'Enter' && !refusal) event.currentTarget.blur()
     if (event.key === 'Escape') {
       setTyped(undefined)
       event.currentTarget.value = name
@@ -26,23 +32,34 @@ export function NameField({
     }
   }
   return (
-    <input
-      aria-label={label}
-      value={typed ?? name}
-      readOnly={readOnly}
-      maxLength={200}
-      spellCheck={false}
-      autoComplete="off"
-      onChange={(event) => setTyped(event.target.value)}
-      onKeyDown={onKeyDown}
-      onBlur={() => {
-        if (typed !== undefined && typed.trim() !== '' && typed.trim() !== name) onRename(typed.trim())
-        setTyped(undefined)
-      }}
-      className={classes(
-        '-mx-1 field-sizing-content max-w-full min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
-        className,
+    <>
+      <input
+        aria-label={label}
+        aria-invalid={refusal ? true : undefined}
+        aria-describedby={refusal ? id : undefined}
+        value={typed ?? name}
+        readOnly={readOnly}
+        maxLength={200}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          if (refusal) return
+          if (wanted && wanted !== name) onRename(wanted)
+          setTyped(undefined)
+        }}
+        className={classes(
+          '-mx-1 field-sizing-content max-w-full min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
+          refusal && 'text-error-text',
+          className,
+        )}
+      />
+      {refusal && (
+        <div id={id} role="alert" className="text-xs break-words text-error-text">
+          {refusal}
+        </div>
       )}
-    />
+    </>
   )
 }

@@ -7,6 +7,7 @@ import type { Actions } from '../actions.ts'
 import { BlockIcon } from '../block-look.tsx'
 import type { Params } from '../document.ts'
 import { isTrigger } from '../document.ts'
+import { whyNotNamed } from '../edit.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { useFindings } from '../findings.tsx'
 import { NameField } from '../name-field.tsx'
@@ -53,6 +54,7 @@ export function Inspector({
             name={block.name}
             readOnly={readOnly}
             onRename={(name) => draft.perform({ kind: 'rename', id: blockId, name })}
+            whyNot={(name) => whyNotNamed(draft.state().document, blockId, name)}
             className="font-semibold"
           />
           <div className="truncate text-2xs text-muted">{type?.label ?? block.type}</div>
