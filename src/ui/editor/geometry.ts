@@ -58,7 +58,7 @@ export function around(inner: readonly { at: Point; size: Size }[]): Size {
   }
 }
 
-function estimate(block: Block): Size {
+function estimate(block: Pick<Block, 'type' | 'params'>): Size {
   const branches = portsOf(block).filter(({ kind }) => kind === 'branch').length
   // Its expressions say what a condition does.
   const height = block.type === 'condition' ? headHeight : cardHeight
@@ -99,8 +99,13 @@ export function containerAt(document: Document, sizes: Sizes, point: Point, not:
   return found?.id ?? null
 }
 
-/** A place for a new block: right of another one if there is one, and beside whatever lies there already. */
-export function freePlace(document: Document, sizes: Sizes, parentId: string | null, wanted: Point): Point {
+/** How large a new block of a type is. */
+export function sizeOfNew(block: Pick<Block, 'type' | 'params'>): Size {
+  return isContainer(block) ? around([]) : estimate(block)
+}
+
+/** A place for something new of a size: where it is wanted, or below whatever lies there already. */
+export function freePlace(document: Document, sizes: Sizes, parentId: string | null, wanted: Point, own: Size): Point {
   const others = childrenOf(document, parentId).map((block) => ({ at: positionOf(block), size: sizes.get(block.id) }))
   const place = { x: snap(wanted.x), y: snap(wanted.y) }
   for (let tries = 0; tries < 60; tries += 1) {
@@ -108,9 +113,9 @@ export function freePlace(document: Document, sizes: Sizes, parentId: string | n
       ({ at, size }) =>
         size &&
         place.x < at.x + size.width + 20 &&
-        place.x + cardWidth + 20 > at.x &&
+        place.x + own.width + 20 > at.x &&
         place.y < at.y + size.height + 20 &&
-        place.y + cardHeight + 20 > at.y,
+        place.y + own.height + 20 > at.y,
     )
     if (!hit) return place
     place.y = snap(hit.at.y + (hit.size?.height ?? cardHeight) + 30)

@@ -12,7 +12,7 @@ import {
 } from './document.ts'
 import type { Edit } from './edit.ts'
 import { freshId } from './fresh-id.ts'
-import { cardWidth, containerPadding, freePlace, type Sizes } from './geometry.ts'
+import { cardWidth, containerPadding, freePlace, type Size, type Sizes, sizeOfNew } from './geometry.ts'
 
 /** Where a new block shall stand, and what it shall be connected to. */
 export type Place = {
@@ -31,9 +31,10 @@ export function newBlock(
   sizes: Sizes,
 ): { edit: Edit; id: string } {
   const id = freshId()
-  const { parentId, position } = placeOf(place, document, sizes)
+  const params = startParams(type)
+  const { parentId, position } = placeOf(place, document, sizes, sizeOfNew({ type, params }))
   const block: Block = {
-    ...{ id, type, name: startNames[type] ?? label, position, enabled: true, params: startParams(type) },
+    ...{ id, type, name: startNames[type] ?? label, position, enabled: true, params },
     ...(parentId === null ? {} : { parentId }),
   }
   const edit: Edit = {
@@ -44,7 +45,7 @@ export function newBlock(
   return { edit, id }
 }
 
-function placeOf({ point, parentId, from, onEdge }: Place, document: Document, sizes: Sizes) {
+function placeOf({ point, parentId, from, onEdge }: Place, document: Document, sizes: Sizes, own: Size) {
   const edge = document.edges.find(({ id }) => id === onEdge)
   const start = from ?? (edge && { source: edge.source, sourceHandle: handleOf(document, edge) })
   const source = start && document.blocks[start.source]
@@ -52,19 +53,19 @@ function placeOf({ point, parentId, from, onEdge }: Place, document: Document, s
     const size = sizes.get(source.id) ?? { width: cardWidth, height: 74 }
     if (isContainer(source) && start.sourceHandle.endsWith('-start-source')) {
       const wanted = { x: containerPadding.left, y: containerPadding.top }
-      return { parentId: source.id, position: freePlace(document, sizes, source.id, wanted) }
+      return { parentId: source.id, position: freePlace(document, sizes, source.id, wanted, own) }
     }
     const parent = source.parentId ?? null
     const ports = portsOf(source).filter(({ kind }) => kind === 'branch')
     const at = ports.findIndex(({ handle }) => handle === start.sourceHandle)
     const drop = start.sourceHandle === 'error' ? 130 : Math.max(at, 0) * 110
     const wanted = { x: positionOf(source).x + size.width + 90, y: positionOf(source).y + drop }
-    return { parentId: parent, position: freePlace(document, sizes, parent, wanted) }
+    return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own) }
   }
   const parent = source ? (source.parentId ?? null) : (parentId ?? null)
   const origin = parent === null ? { x: 0, y: 0 } : absolutePosition(document, parent)
   const wanted = { x: (point?.x ?? 0) - origin.x, y: (point?.y ?? 0) - origin.y }
-  return { parentId: parent, position: freePlace(document, sizes, parent, wanted) }
+  return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own) }
 }
 
 /** The way out that a next block is most likely wanted at: one that leads nowhere yet. */
