@@ -28,7 +28,8 @@ export function Tabs({
       className={classes('flex min-h-0 flex-1 flex-col', className)}
     >
       <div className="flex items-center gap-2 border-b border-line px-3">
-        <BaseTabs.List aria-label={label} className="flex min-w-0 flex-1 gap-1 overflow-x-auto">
+        {/* The mark of the chosen tab lies on the line below: the list reaches over it, or it would scroll by that pixel. */}
+        <BaseTabs.List aria-label={label} className="-mb-px flex min-w-0 flex-1 gap-1 overflow-x-auto pb-px">
           {tabs.map((tab) => (
             <BaseTabs.Tab
               key={tab.value}

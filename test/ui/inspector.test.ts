@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { block, type Draft, document as documentOf } from '../make.ts'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+import { node, saved } from './editor-page.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 120_000)
+afterAll(() => visited.close())
+
+/** Opens a workflow, and the inspector of one of its blocks. */
+async function inspect(draft: Draft, name: string) {
+  const { serving, apiKey, page } = visited
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', documentOf(draft))
+  const { id } = body as { id: string }
+  await page.goto(`${serving.url}/workflows/${id}`)
+  await node(page, name).click()
+  const inspector = page.getByRole('complementary', { name: `Block ${name}` })
+  await inspector.waitFor()
+  return { id, inspector }
+}
+
+test('the outputs of a block are all that it gives: fields that it declares, variables that it assigns', async () => {
+  const { page } = visited
+  const inputFormat = [{ name: 'customer', type: 'string' }]
+  const { inspector } = await inspect(
+    {
+      name: 'Outputs',
+      blocks: [
+        block('Start', 'api_trigger', { inputFormat }, { position: { x: 0, y: 0 } }),
+        block('Keep', 'variables', { assign: [{ name: 'total', value: 1 }] }, { position: { x: 0, y: 200 } }),
+      ],
+      edges: ['Start > Keep'],
+    },
+    'Start',
+  )
+  await inspector.getByRole('button', { name: '<api.customer>' }).waitFor()
+  await inspector.getByRole('button', { name: '<api.input>' }).waitFor()
+  await node(page, 'Keep').click()
+  await page.getByRole('complementary', { name: 'Block Keep' }).getByRole('button', { name: '<keep.total>' }).waitFor()
+})
+
+test('a name that another block has is refused beside the field, and is not lost', async () => {
+  const { page } = visited
+  const blocks = [
+    block('One', 'wait', { ms: 1 }, { position: { x: 0, y: 0 } }),
+    block('Two', 'wait', { ms: 1 }, { position: { x: 0, y: 200 } }),
+  ]
+  const { id, inspector } = await inspect({ name: 'Names', blocks }, 'One')
+  const name = inspector.getByLabel('Name of the block')
+  await name.fill('t w')
+  await name.pressSequentially('o')
+  expect(await name.evaluate((field) => field === document.activeElement)).toBe(true)
+  await name.press('Enter')
+  await inspector.getByRole('alert').getByText('There is a block “Two” already.').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await name.blur()
+  expect(await name.inputValue()).toBe('t wo')
+  await name.fill('Three')
+  await name.press('Enter')
+  await node(page, 'Three').waitFor()
+  expect(await inspector.getByRole('alert').count()).toBe(0)
+  expect((await saved(visited, id)).blocks['One']?.name).toBe('Three')
+})
+
+test('no strip of tabs scrolls by the mark of the chosen one', async () => {
+  const { page } = visited
+  await inspect({ name: 'Tabs', blocks: [block('Start', 'api_trigger', {}, { position: { x: 0, y: 0 } })] }, 'Start')
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  const strip = page.getByRole('tablist', { name: 'Deployment' })
+  await strip.waitFor()
+  expect(await strip.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0)
+})
