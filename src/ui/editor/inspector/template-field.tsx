@@ -2,6 +2,7 @@ import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 're
 import { classes } from '../../parts/class-names.ts'
 import { controlLook } from '../../parts/field.tsx'
 import { matchScore } from '../../parts/find.ts'
+import { NoVariable } from './no-variable.tsx'
 import { openReference, type Suggestion, splitReferences } from './suggestions.ts'
 import { useSuggestions } from './use-suggestions.ts'
 
@@ -106,7 +107,9 @@ export function TemplateField({
           setAt(0)
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => {
+        onBlur={(event) => {
+          // Into what is offered below it.
+          if (event.currentTarget.parentElement?.contains(event.relatedTarget)) return
           setCaret(undefined)
           onDone?.()
         }}
@@ -117,6 +120,7 @@ export function TemplateField({
         )}
       />
       {isOpen && <SuggestionList id={id} found={found} current={current} onPoint={setAt} onPick={insert} />}
+      {open?.kind === 'environment' && !isOpen && <NoVariable typed={open.typed} onLeave={() => setCaret(undefined)} />}
     </div>
   )
 }

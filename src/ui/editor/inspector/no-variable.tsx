@@ -1,0 +1,23 @@
+import { Link } from 'wouter'
+import { useEditing } from '../editing.tsx'
+
+/** In the place of suggestions for `{{`, when there is none: the way to where variables are made. */
+export function NoVariable({ typed, onLeave }: { typed: string; onLeave: () => void }) {
+  const { workspaceId } = useEditing()
+  return (
+    <div className="popup absolute inset-x-0 top-full z-30 mt-1 px-3 py-2 text-xs">
+      <span className="text-muted">
+        {typed === '' ? 'There is no variable to choose.' : `No variable is called ${typed}.`}
+      </span>{' '}
+      <Link
+        href={`/w/${workspaceId}/settings/environment`}
+        className="text-accent-text underline underline-offset-2"
+        // Before the field loses the focus, and this goes with it.
+        onMouseDown={(event) => event.preventDefault()}
+        onBlur={onLeave}
+      >
+        Create a variable
+      </Link>
+    </div>
+  )
+}
