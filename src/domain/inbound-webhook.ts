@@ -10,14 +10,16 @@ export type WebhookMethod = (typeof webhookMethods)[number]
 export const signatureSchemes = ['github', 'stripe', 'slack', 'standard'] as const
 export type SignatureScheme = (typeof signatureSchemes)[number]
 
-/** Which of the other members a type needs is `membersOf`. */
+/** Which of the other members a type needs is `authenticationMembers`. */
 export const WebhookAuthentication = t.Object({
   type: oneOf(['none', 'bearer', 'header', 'signature']),
-  token: t.Optional(t.String()),
-  name: t.Optional(t.String()),
-  value: t.Optional(t.String()),
-  scheme: t.Optional(oneOf(signatureSchemes)),
-  secret: t.Optional(t.String()),
+  token: t.Optional(t.String({ title: 'Token', description: 'Best an environment variable: {{WEBHOOK_TOKEN}}.' })),
+  name: t.Optional(t.String({ title: 'Name of the header' })),
+  value: t.Optional(
+    t.String({ title: 'Value of the header', description: 'Best an environment variable: {{WEBHOOK_TOKEN}}.' }),
+  ),
+  scheme: t.Optional(oneOf(signatureSchemes, { title: 'Signed as by' })),
+  secret: t.Optional(t.String({ title: 'Secret', description: 'Best an environment variable: {{WEBHOOK_SECRET}}.' })),
 })
 export type WebhookAuthentication = Static<typeof WebhookAuthentication>
 
@@ -26,7 +28,10 @@ export const authenticationMembers: Readonly<
 > = { none: [], bearer: ['token'], header: ['name', 'value'], signature: ['scheme', 'secret'] }
 
 /** Where a request carries what names it: one of the two. `field` is a path in the body, as in `data.id`. */
-export const WebhookIdempotency = t.Object({ header: t.Optional(t.String()), field: t.Optional(t.String()) })
+export const WebhookIdempotency = t.Object({
+  header: t.Optional(t.String({ title: 'Header' })),
+  field: t.Optional(t.String({ title: 'Field' })),
+})
 export type WebhookIdempotency = Static<typeof WebhookIdempotency>
 
 export const WebhookParameters = t.Object({
@@ -48,6 +53,7 @@ export const WebhookParameters = t.Object({
     title: 'Authentication',
     description: 'How a sender proves who it is: not at all, by a bearer token, a header, or a signature.',
     default: { type: 'none' },
+    membersByType: authenticationMembers,
   }),
   respond: t.Union([t.Literal('immediately'), t.Literal('workflow')], {
     title: 'Respond',

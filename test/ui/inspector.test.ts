@@ -74,3 +74,38 @@ test('no strip of tabs scrolls by the mark of the chosen one', async () => {
   await strip.waitFor()
   expect(await strip.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0)
 })
+
+test('a webhook asks how its senders prove who they are, with the fields of the chosen way alone', async () => {
+  const { page } = visited
+  const hook = block('Hook', 'webhook_trigger', { path: 'orders' }, { position: { x: 0, y: 0 } })
+  const { id, inspector } = await inspect({ name: 'Proof', blocks: [hook] }, 'Hook')
+  const proof = inspector.getByRole('group', { name: 'Authentication' })
+  const way = inspector.getByLabel('Authentication', { exact: true }).and(inspector.getByRole('combobox'))
+  expect(await proof.getByRole('textbox').count()).toBe(0)
+  await way.selectOption('A bearer token')
+  await proof.getByText(/needs "token"/).waitFor()
+  await proof.getByLabel('Token').fill('{{HOOK_TOKEN}}')
+  const stored = async () => (await saved(visited, id)).blocks['Hook']?.params['authentication']
+  expect(await stored()).toEqual({ type: 'bearer', token: '{{HOOK_TOKEN}}' })
+  await way.selectOption('A signature')
+  expect(await proof.getByLabel('Token').count()).toBe(0)
+  await proof.getByLabel('Secret').fill('{{SECRET}}')
+  await proof.getByLabel('Signed as by').selectOption('Stripe')
+  expect(await stored()).toEqual({ type: 'signature', scheme: 'stripe', secret: '{{SECRET}}' })
+  expect(await accessibilityFaults(page)).toEqual([])
+}, 120_000)
+
+test('braces offer to create a variable where there is none to choose', async () => {
+  const { page, workspaceId } = visited
+  const { inspector } = await inspect(
+    { name: 'Braces', blocks: [block('Fetch', 'api', { url: '' }, { position: { x: 0, y: 0 } })] },
+    'Fetch',
+  )
+  await inspector.getByLabel('URL').pressSequentially('{{BASE')
+  await inspector.getByText('No variable is called BASE.').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(new RegExp(`/w/${workspaceId}/settings/environment$`))
+  await page.getByRole('heading', { name: 'Environment', exact: true }).waitFor()
+}, 120_000)

@@ -62,6 +62,8 @@ export type ParameterSchema = {
   items?: ParameterSchema
   properties?: Readonly<Record<string, ParameterSchema>>
   required?: readonly string[]
+  /** Of an object with a `type`: which other members mean something beside each type. */
+  membersByType?: Readonly<Record<string, readonly string[]>>
   additionalProperties?: ParameterSchema | boolean
   minimum?: number
   maximum?: number

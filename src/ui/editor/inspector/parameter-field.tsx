@@ -10,6 +10,8 @@ import type { Params } from '../document.ts'
 import { CodeField } from './code-field.tsx'
 import { InputFormat } from './input-format.tsx'
 import { ListField } from './list-field.tsx'
+import { ObjectField } from './object-field.tsx'
+import { shownObject } from './object-members.ts'
 import { PairTable } from './pair-table.tsx'
 import { SchemaField } from './schema-field.tsx'
 import { TemplateField } from './template-field.tsx'
@@ -114,6 +116,8 @@ function controlOf({
         tied={tied}
       />
     )
+  const object = shownObject(schema, value)
+  if (object) return <ObjectField {...{ label, schema, value: object, onChange, errorOf, readOnly, tied }} />
   if (isPairs(schema)) return <PairTable label={label} value={value} onChange={onChange} readOnly={readOnly} />
   if (schema.type === 'array' && schema.items?.enum)
     return <Choices schema={schema} value={value} onChange={onChange} readOnly={readOnly} label={label} />

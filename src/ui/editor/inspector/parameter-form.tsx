@@ -1,5 +1,6 @@
 import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
 import type { Params } from '../document.ts'
+import { shownObject } from './object-members.ts'
 import { ParameterField, type ParameterProps } from './parameter-field.tsx'
 
 export type Modes = Readonly<Record<string, string>>
@@ -65,8 +66,8 @@ export function ParameterForm({
       onChange={(value) => onSet(name, value)}
       // Empty while somebody writes there; left empty it is left out, so that what the service gives comes back.
       onDone={givenAtSave.includes(name) ? () => params[name] === '' && onSet(name, undefined) : undefined}
-      // What is said of one tool stands at that tool.
-      error={errorOf(name, modes[name] === 'tools')}
+      // What is said of one tool stands at that tool, and what is said of a member at that member.
+      error={errorOf(name, modes[name] === 'tools' || shownObject(property, params[name]) !== undefined)}
       errorOf={(path) => errorOf(`${name}.${path}`)}
       Tools={Tools}
       readOnly={readOnly}
