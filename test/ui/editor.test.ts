@@ -57,7 +57,7 @@ describe('the first contact', () => {
     await stranger.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     const link = /http\S+sign-in\?token=\S+/.exec(serving.output())![0]
     await stranger.goto(link)
-    await stranger.getByText('has been used already').waitFor()
+    await stranger.getByText('has been used or replaced').waitFor()
     expect(await accessibilityFaults(stranger)).toEqual([])
     await stranger.context().close()
   })

@@ -1,5 +1,5 @@
 import { Check, ChevronDown, CircleAlert, CloudOff, Ellipsis, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { Button, IconButton } from '../parts/button.tsx'
 import { classes } from '../parts/class-names.ts'
@@ -147,12 +147,15 @@ function DeployedMark({ version, stale }: { version: number | null; stale: boole
 }
 
 function FindingsButton({ findings, actions }: { findings: readonly Finding[]; actions: Actions }) {
+  const [isOpen, setIsOpen] = useState(false)
   if (findings.length === 0) return null
   const errors = findings.filter(({ level }) => level === 'error').length
   return (
     <Popover
       align="end"
       className="w-96 p-1"
+      open={isOpen}
+      onOpenChange={setIsOpen}
       trigger={
         <button
           type="button"
@@ -166,7 +169,7 @@ function FindingsButton({ findings, actions }: { findings: readonly Finding[]; a
         </button>
       }
     >
-      <FindingList findings={findings} actions={actions} />
+      <FindingList findings={findings} actions={actions} onGo={() => setIsOpen(false)} />
     </Popover>
   )
 }

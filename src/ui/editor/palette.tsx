@@ -30,7 +30,9 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
               type="button"
               draggable
               disabled={!mayAdd(document, type.type)}
-              title={type.description}
+              title={
+                mayAdd(document, type.type) ? type.description : 'It is there already: a workflow has one at most.'
+              }
               onClick={() => onPick(type)}
               onDragStart={(event) => {
                 event.dataTransfer.setData(dragType, type.type)

@@ -15,6 +15,7 @@ import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
 import { EditorHeader } from './editor-header.tsx'
 import { loadWorkflow } from './editor-queries.ts'
+import { EmptyCanvas } from './empty-canvas.tsx'
 import { Findings } from './findings.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import type { Place } from './new-block.ts'
@@ -102,6 +103,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
               onWhole={showLatestRun}
               showMap={showMap}
             />
+            <EmptyCanvas />
             <CanvasControls
               actions={actions}
               onPalette={isPaletteOpen ? undefined : () => (innerWidth >= 768 ? setIsPaletteOpen(true) : openPalette())}

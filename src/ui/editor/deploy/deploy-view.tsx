@@ -86,11 +86,17 @@ export function DeployView({
           </ul>
         </section>
       )}
-      {findings.length > 0 && (
-        <section>
-          <h3 className="mb-1.5 text-xs font-medium">{errors.length > 0 ? 'To be put right first' : 'Worth a look'}</h3>
-          <FindingList findings={findings} actions={actions} onGo={onClose} />
-        </section>
+      {[
+        { title: 'To be put right first', list: errors },
+        { title: 'Worth a look', list: findings.filter(({ level }) => level !== 'error') },
+      ].map(
+        ({ title, list }) =>
+          list.length > 0 && (
+            <section key={title} aria-label={title}>
+              <h3 className="mb-1.5 text-xs font-medium">{title}</h3>
+              <FindingList findings={list} actions={actions} onGo={onClose} />
+            </section>
+          ),
       )}
       {deploy.isError && (
         <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm break-words text-error-text">

@@ -32,7 +32,7 @@ export function SignInScreen() {
         </div>
         {usedLink && !signIn.isError && (
           <p role="alert" className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn-text">
-            That sign-in link has been used already: each works once. Sign in with your password.
+            That sign-in link has been used or replaced by a newer one, or is too old. Sign in with your password.
           </p>
         )}
         <form onSubmit={send} className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm">

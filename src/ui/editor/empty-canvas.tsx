@@ -1,0 +1,21 @@
+import { useDraft, useEditing } from './editing.tsx'
+
+/** What a canvas says that nothing stands on. The pointer goes through it: blocks are dropped there. */
+export function EmptyCanvas() {
+  const { readOnly } = useEditing()
+  const isEmpty = useDraft(
+    ({ document }) => Object.keys(document.blocks).length + Object.keys(document.notes ?? {}).length === 0,
+  )
+  if (!isEmpty) return null
+  return (
+    <div className="pointer-events-none absolute inset-0 z-10 flex flex-col items-center justify-center gap-1 px-6 text-center">
+      <p className="text-base font-semibold">Nothing here yet</p>
+      {!readOnly && (
+        <p className="max-w-80 text-sm text-muted">
+          Add a block from the list, or press <kbd className="font-mono text-text">/</kbd>. A run begins at a trigger,
+          such as the API trigger.
+        </p>
+      )}
+    </div>
+  )
+}

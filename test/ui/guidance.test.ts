@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { block, document } from '../make.ts'
+import { call } from '../running-service.ts'
+import { accessibilityFaults } from './accessibility.ts'
+import { type Visit, visit } from './browser.ts'
+import { emptyWorkflow, node } from './editor-page.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 120_000)
+afterAll(() => visited.close())
+
+test('an empty canvas says how to begin, and takes a block that is dropped on the words', async () => {
+  const { page } = visited
+  await emptyWorkflow(visited, 'Empty')
+  const words = page.getByText('Nothing here yet')
+  await words.waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  const trigger = page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'API trigger' })
+  expect(await trigger.getAttribute('title')).not.toContain('already')
+  const [from, to] = [(await trigger.boundingBox())!, (await words.boundingBox())!]
+  await page.mouse.move(from.x + 20, from.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(to.x + 20, to.y, { steps: 5 })
+  await page.mouse.move(to.x + 30, to.y + 5, { steps: 5 })
+  await page.mouse.up()
+  await node(page, 'Start').waitFor()
+  expect(await words.count()).toBe(0)
+  expect(await trigger.isDisabled()).toBe(true)
+  expect(await trigger.getAttribute('title')).toContain('already')
+  await node(page, 'Start').click()
+  await page.keyboard.press('Delete')
+  await words.waitFor()
+}, 120_000)
+
+test('what keeps a draft from being deployed is told apart from what does not, and a problem leads to its block', async () => {
+  const { page, serving, apiKey } = visited
+  const blocks = [
+    block('Start', 'api_trigger', {}, { position: { x: 0, y: 0 } }),
+    block('Fetch', 'api', { url: '' }, { position: { x: 320, y: 0 } }),
+    block('Lost', 'wait', { ms: 1 }, { position: { x: 0, y: 240 } }),
+  ]
+  const draft = document({ name: 'Problems', blocks, edges: ['Start > Fetch'] })
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', draft)
+  await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
+  await page.getByRole('button', { name: '2 problems' }).click()
+  const entry = page.getByRole('button', { name: /Lost:/ })
+  await entry.click()
+  await page.getByRole('complementary', { name: 'Block Lost' }).waitFor()
+  await entry.waitFor({ state: 'detached' })
+
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  const first = dialog.getByRole('region', { name: 'To be put right first' })
+  await first.getByText('Fetch').waitFor()
+  expect(await first.getByText('Lost').count()).toBe(0)
+  expect(await dialog.getByRole('region', { name: 'Worth a look' }).getByText('Lost').count()).toBe(1)
+  expect(visited.complaints).toEqual([])
+}, 120_000)
