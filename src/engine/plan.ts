@@ -78,7 +78,8 @@ export type PlanBody = {
   condition: ((frame: Frame) => Evaluate) | undefined
 }
 
-export type Compilation = { plan: Plan | undefined; findings: Finding[] }
+/** `triggers`: those that have no errors themselves, whatever the rest of the document has. */
+export type Compilation = { plan: Plan | undefined; triggers: Plan['triggers']; findings: Finding[] }
 
 /**
  * Checks the meaning of a document and compiles it. There is no plan when a finding is an error. `priceOf`: the models
@@ -99,13 +100,14 @@ export function compilePlan(
   const root = compiler.scope(graph.root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
-  if (all.some(({ level }) => level === 'error')) return { plan: undefined, findings: all }
+  const errors = all.filter(({ level }) => level === 'error')
+  const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
+  if (errors.length > 0) return { plan: undefined, triggers, findings: all }
   const { environmentNames, readBlocks, reads } = binder
-  const triggers = compiler.triggers(root)
   const streams = streamsOf(root)
   const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
   const plan = { document, root, triggers, variables, environmentNames, readBlocks, streams, unreadStreams, reads }
-  return { plan, findings: all }
+  return { plan, triggers, findings: all }
 }
 
 function streamsOf(scope: PlanScope, streams = new Map<string, string>()): Map<string, string> {
@@ -134,11 +136,11 @@ class Compiler {
     }
   }
 
-  triggers({ nodes }: PlanScope): Map<TriggerKind, PlanTrigger> {
+  triggers({ nodes }: PlanScope, wrong: ReadonlySet<string | null>): Map<TriggerKind, PlanTrigger> {
     const triggers = new Map<TriggerKind, PlanTrigger>()
     for (const node of nodes) {
       const { starts, registers } = node.definition
-      if (!starts || !node.enabled) continue
+      if (!starts || !node.enabled || wrong.has(node.id)) continue
       const params = writtenParameters(node.definition, this.#document.blocks[node.id]?.params ?? {})
       const format = readPath(params, ['inputFormat'])
       const fields = Array.isArray(format) ? (format as InputField[]) : []

@@ -1,5 +1,5 @@
 import type { NewSchedule, ScheduleRule } from '../domain/schedule.ts'
-import { noRegistrations, type Registrations } from '../domain/trigger.ts'
+import type { Registrations } from '../domain/trigger.ts'
 import type { Finding } from '../domain/workflow.ts'
 import { timetableOf } from '../language/timetable.ts'
 import type { Compilation, Plan } from './plan.ts'
@@ -8,17 +8,16 @@ import type { Compilation, Plan } from './plan.ts'
 export type Check = { findings: Finding[]; registrations: Registrations; nextTimes: readonly number[] | undefined }
 
 /** `at`: from when on it is due. */
-export function checkOf({ plan, findings }: Compilation, at: number): Check {
-  if (!plan) return { findings, registrations: noRegistrations, nextTimes: undefined }
-  const registrations = registrationsOf(plan, at)
+export function checkOf({ triggers, findings }: Compilation, at: number): Check {
+  const registrations = registrationsOf(triggers, at)
   const { schedule } = registrations
   if (!schedule) return { findings, registrations, nextTimes: undefined }
   const nextTimes = timesAfter(schedule.rule, at, timesShown)
-  const late = nextTimes.length === 0 ? [neverDue(plan)] : []
+  const late = nextTimes.length === 0 ? [neverDue(triggers)] : []
   return { findings: [...findings, ...late], registrations, nextTimes }
 }
 
-function neverDue({ triggers }: Plan): Finding {
+function neverDue(triggers: Plan['triggers']): Finding {
   const node = triggers.get('schedule')?.node
   const [blockId, blockName] = [node?.id ?? null, node?.name ?? null]
   const message = `The schedule of "${blockName}" is over: no time is left before its end.`
@@ -33,7 +32,7 @@ function neverDue({ triggers }: Plan): Finding {
 }
 
 /** What a version registers when it becomes active. */
-function registrationsOf({ triggers }: Plan, at: number): Registrations {
+function registrationsOf(triggers: Plan['triggers'], at: number): Registrations {
   const found = Array.from(triggers.values(), ({ registration }) => registration)
   const rule = found.find((registration) => registration.schedule)?.schedule
   const schedule: NewSchedule | null = rule ? { rule, dueAt: timetableOf(rule).next(at) } : null

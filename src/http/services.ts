@@ -77,7 +77,7 @@ export type Services = {
   settings: HttpSettings
 }
 
-/** Every finding, and what the document registers when it becomes active (nothing when a finding prevents that). */
+/** Every finding, and what the document registers when it becomes active: all that its triggers without errors do. */
 export type WorkflowCheck = {
   findings: Finding[]
   registrations: Registrations

@@ -87,12 +87,20 @@ describe('a schedule', () => {
 })
 
 describe('a webhook trigger', () => {
-  test('registers its path, unless it is disabled or cannot be deployed', () => {
+  test('registers its path, unless it is disabled or wrong itself', () => {
     const address = { kind: 'webhook' as const, name: 'orders' }
     expect(checked({ path: 'orders' }).registrations.addresses).toEqual([address])
     const disabled = document({ blocks: [block('x', 'api_trigger'), { ...hook({ path: 'orders' }), enabled: false }] })
     expect(checkOf(compilePlan(disabled, registry, defaultLimits), 0).registrations.addresses).toEqual([])
     expect(checked({ path: 'or ders' }).registrations.addresses).toEqual([])
+    // What is wrong elsewhere does not take the address from it: senders can be told of it while the rest is written.
+    const unfinished = document({
+      blocks: [hook({ path: 'orders' }), block('x', 'api', { url: '' })],
+      edges: ['hook > x'],
+    })
+    const { findings, registrations } = checkOf(compilePlan(unfinished, registry, defaultLimits), 0)
+    expect(findings.filter(({ level }) => level === 'error').length).toBe(1)
+    expect(registrations.addresses).toEqual([address])
   })
 
   test.each([

@@ -56,7 +56,7 @@ export function NameField({
         )}
       />
       {refusal && (
-        <div id={id} role="alert" className="text-xs break-words text-error-text">
+        <div id={id} role="alert" className="mt-1 text-xs break-words text-error-text">
           {refusal}
         </div>
       )}

@@ -5,7 +5,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { useStatus } from '../editor-queries.ts'
 import { startedOf } from '../started.ts'
 import { ApiCall } from './api-call.tsx'
-import { WayInView } from './way-in-view.tsx'
+import { TriggerTitle, WayInView } from './way-in-view.tsx'
 import { waysIn } from './ways-in.ts'
 
 /** How the workflow is started, by each of its triggers. */
@@ -15,21 +15,29 @@ export function EndpointView({ autosave }: { autosave: Autosave }) {
   const document = useDraft((state) => state.document)
   const { data: status } = useStatus(workflowId, save.phase === 'saved')
   const triggers = Object.values(document.blocks).filter(isTrigger)
-  const hasApi = triggers.some(({ type }) => type === 'api_trigger')
+  const enabled = triggers.filter((block) => block.enabled !== false)
+  const api = enabled.find(({ type }) => type === 'api_trigger')
   const others = waysIn(document, started, status?.isDeployed ? startedOf(status) : undefined)
-  if (triggers.length === 0) {
+  if (enabled.length === 0) {
     return (
       <p className="m-5 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn-text">
-        This workflow has no trigger, so nothing can start it: add one to the canvas, and deploy.
+        {triggers.length === 0
+          ? 'This workflow has no trigger, so nothing can start it: add one to the canvas, and deploy.'
+          : 'The trigger of this workflow is disabled, so nothing can start it: enable it, and deploy.'}
       </p>
     )
   }
   return (
     <div className="flex flex-col gap-6 p-5">
+      {api && (
+        <section aria-label={api.name} className="flex flex-col gap-2">
+          {others.length > 0 && <TriggerTitle type={api.type} name={api.name} />}
+          <ApiCall />
+        </section>
+      )}
       {others.map((way) => (
         <WayInView key={way.id} way={way} />
       ))}
-      {hasApi && <ApiCall />}
     </div>
   )
 }

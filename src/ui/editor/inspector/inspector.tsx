@@ -89,10 +89,10 @@ export function Inspector({
         <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-4 pt-3 pb-10">
           {type?.description && <p className="text-xs text-muted">{type.description}</p>}
           <BlockFindings blockId={blockId} />
+          <TriggerStart type={block.type} />
           <div data-first className="contents">
             <Form blockId={blockId} />
           </div>
-          <TriggerStart type={block.type} />
           {!readOnly && !isTrigger(block) && (
             <div className="flex gap-2 border-t border-line pt-4">
               <Button size="small" icon={<Play size={13} />} onClick={() => void runs.runOnly(blockId)}>
