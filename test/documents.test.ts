@@ -10,7 +10,15 @@ import { arrows } from './architecture-rules.ts'
 import { MemoryTerminal } from './cli/memory-terminal.ts'
 
 const root = resolve(import.meta.dir, '..')
-const pages = ['README.md', 'src/README.md', 'bench/README.md', 'bench/HISTORY.md', 'CHANGELOG.md', 'Dockerfile', '.ci/run']
+const pages = [
+  'README.md',
+  'src/README.md',
+  'bench/README.md',
+  'bench/HISTORY.md',
+  'CHANGELOG.md',
+  'Dockerfile',
+  '.ci/run',
+]
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 test('every setting that the documents name is one', () => {
