@@ -193,6 +193,8 @@ export class Dispatcher {
       this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, dueMsMax))
     } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
       this.#places.leave(line)
+      // It may be gone already, and another one there in its place.
+      if (this.#lines.get(lane.subscription) !== line) return
       this.#lines.delete(lane.subscription)
       this.#receivers.forget(lane.subscription)
     }
