@@ -74,6 +74,29 @@ describe('a block that runs several times', () => {
     expect(state.blocks.get('loop')).toMatchObject({ status: 'success', passes: 1 })
     expect(state.entries).toHaveLength(2_000)
   })
+
+  test('is shown where it failed however much comes after that, below what it stands in', () => {
+    const inLoop = (pass: number) => ({ parentId: 's2', iterations: [pass] })
+    const passes = Array.from({ length: 2_500 }, (_, at) =>
+      ended(`s${at + 3}`, at === 4 ? 'error' : 'success', inLoop(at)),
+    )
+    const loop = { blockId: 'loop' }
+    const state = after(started('s2', loop), ...passes, ended('s2', 'success', loop))
+    expect(shownEntry(state.entries, 'score')?.spanId).toBe('s7')
+    expect(state.entries.map(({ spanId }) => spanId).slice(0, 2)).toEqual(['s2', 's7'])
+  })
+
+  test('has no count when only its last passes are told of', () => {
+    const late = {
+      event: 'run.started',
+      executionId: 'e',
+      workflowId: 'w',
+      trigger: 'manual',
+      startedAt: startTime,
+    } as const
+    const state = after({ ...late, earlier: 400 }, ended('s900', 'success'), ended('s901', 'success'))
+    expect([state.earlier, state.blocks.get('score')?.passes]).toEqual([400, 1])
+  })
 })
 
 test('passes are counted from 1, the outermost loop first', () => {

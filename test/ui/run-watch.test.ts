@@ -63,6 +63,25 @@ describe('a run that is looked at again', () => {
     expect(watch.state().phase).toBe('success')
   })
 
+  test('is watched no longer when its editor is left, and stays remembered', async () => {
+    const tell = service()
+    const answer = globalThis.fetch
+    const signals: (AbortSignal | null | undefined)[] = []
+    globalThis.fetch = ((address: string, init?: RequestInit) => {
+      signals.push(init?.signal)
+      return answer(address, init)
+    }) as unknown as typeof fetch
+    const watch = new RunWatch('w')
+    const resumed = watch.resume(latest)
+    await tell(started, begun)
+    await until(async () => watch.isRunning)
+    watch.leave()
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true])
+    await tell(ended, null)
+    await resumed
+    expect(watch.state()).toMatchObject({ phase: 'running', ...latest })
+  })
+
   test('is nothing to speak of when the service knows it no more, or cannot be reached', async () => {
     service()
     const watch = new RunWatch('w')
@@ -115,7 +134,9 @@ describe('a run that is started', () => {
     const running = watch.start({})
     await tell(started, begun, null)
     await running
-    expect([watch.isRunning, watch.state().error?.message]).toEqual([false, expect.stringContaining('It goes on.')])
+    expect([watch.isRunning, watch.state().error?.message]).toEqual([false, expect.stringContaining('lost')])
+    // Nobody knows whether it still runs.
+    expect([watch.state().blocks.size, watch.state().entries]).toEqual([0, []])
   })
 })
 

@@ -51,6 +51,7 @@ function Opened({ workflow, types }: { workflow: WorkflowAnswer; types: Readonly
       void autosave.flush()
     }
   }, [autosave])
+  useEffect(() => () => editing.run.leave(), [editing])
   return (
     <EditingProvider value={editing}>
       <ReactFlowProvider>

@@ -24,17 +24,20 @@ export function ObjectField({
   tied: { id: string }
 }) {
   const types = schema.properties?.['type']?.enum
+  const chosen = textOf(value['type'])
+  const wrong = errorOf('type')
   return (
     <fieldset aria-label={label} className="flex flex-col gap-2">
       {types && (
         <Select
           {...tied}
-          value={textOf(value['type'])}
+          value={chosen}
           disabled={readOnly}
-          options={types.map((one) => ({ value: one, label: words[one] ?? one }))}
+          options={optionsOf(types, chosen)}
           onChange={(event) => onChange(objectOfType(schema, value, event.target.value))}
         />
       )}
+      {types && wrong && <p className="text-xs text-error-text">{wrong}</p>}
       {shownMembers(schema, value).map(([name, member]) => (
         <Field key={name} label={member.title ?? name} note={member.description} error={errorOf(name)}>
           {(own) =>
@@ -43,9 +46,7 @@ export function ObjectField({
                 {...own}
                 value={textOf(value[name])}
                 disabled={readOnly}
-                options={['', ...member.enum]
-                  .filter((one) => one !== '' || value[name] === undefined)
-                  .map((one) => ({ value: one, label: words[one] ?? one }))}
+                options={optionsOf(member.enum, textOf(value[name]))}
                 onChange={(event) => onChange(withMember(value, name, event.target.value))}
               />
             ) : (
@@ -61,6 +62,12 @@ export function ObjectField({
       ))}
     </fieldset>
   )
+}
+
+/** What is there stands first when it is none of the choices: a select would show another one in its place. */
+function optionsOf(choices: readonly string[], present: string): { value: string; label: string }[] {
+  const all = choices.includes(present) ? choices : [present, ...choices]
+  return all.map((one) => ({ value: one, label: one === '' ? 'Choose one' : (words[one] ?? one) }))
 }
 
 /** Choices whose name in the document is no word for people. */

@@ -4,7 +4,8 @@ type Value = Readonly<Record<string, unknown>>
 
 /** The members that have fields: all but the `type`, or those of the type that is chosen. */
 export function shownMembers({ properties = {}, membersByType }: ParameterSchema, value: Value) {
-  const wanted = membersByType?.[String(value['type'])]
+  // Of a type that is none there is nothing to fill in.
+  const wanted = membersByType && (membersByType[String(value['type'])] ?? [])
   return Object.entries(properties).filter(([name]) => (wanted ? wanted.includes(name) : name !== 'type'))
 }
 

@@ -174,7 +174,12 @@ function EntryList({
           <span className="font-medium">Result</span>
         </button>
       </li>
-      {count > lines.length && <li className="px-2 py-1 text-xs text-muted">{count - lines.length} earlier ones</li>}
+      {count + state.earlier > lines.length && (
+        <li className="px-2 py-1 text-xs text-muted">
+          {count + state.earlier - lines.length} earlier ones
+          {state.earlier > 0 && ': the log has them all'}
+        </li>
+      )}
       {lines.map(({ entry, level }) => (
         <li key={entry.spanId}>
           <button

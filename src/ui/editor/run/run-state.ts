@@ -30,6 +30,8 @@ export type RunState = {
   readonly duration: number | undefined
   readonly blocks: ReadonlyMap<string, BlockRun>
   readonly entries: readonly RunEntry[]
+  /** Blocks that had ended before somebody came to look, and of which nothing is known here: the log has them. */
+  readonly earlier: number
   readonly output: unknown
   readonly error: { message: string; code: string; blockId: string | null } | undefined
   readonly cost: number
@@ -44,6 +46,7 @@ export const idle: RunState = {
   duration: undefined,
   blocks: new Map(),
   entries: [],
+  earlier: 0,
   output: undefined,
   error: undefined,
   cost: 0,
@@ -53,7 +56,7 @@ export const idle: RunState = {
 export function fold(state: RunState, event: RunEvent): RunState {
   switch (event.event) {
     case 'run.started':
-      return { ...state, phase: 'running', startedAt: Date.parse(event.startedAt) }
+      return { ...state, phase: 'running', startedAt: Date.parse(event.startedAt), earlier: event.earlier }
     case 'block.started': {
       const { id, blockId, name, type } = event.span
       const { iterations, depth, parentId } = event
@@ -82,13 +85,24 @@ export function fold(state: RunState, event: RunEvent): RunState {
       return { ...state, phase: status, duration, output, error: error ?? undefined, cost: cost.total }
     }
     case 'run.lost':
-      return { ...state, phase: 'error', error: { message: event.message, code: 'LOST', blockId: null } }
+      return lost(state, { message: event.message, code: 'LOST' })
     case 'dropped':
-      return { ...state, phase: 'error', error: { message: event.message, code: 'DROPPED', blockId: null } }
+      return lost(state, { message: event.message, code: 'DROPPED' })
   }
 }
 
-/** Entries kept at most: the oldest of a long loop go. */
+/** The state when nothing more will be heard of the run: of blocks that have not ended there is nothing to say. */
+export function lost(state: RunState, { message, code }: { message: string; code: string }): RunState {
+  return {
+    ...state,
+    phase: 'error',
+    error: { message, code, blockId: null },
+    blocks: new Map([...state.blocks].filter(([, { status }]) => status !== 'running')),
+    entries: state.entries.filter(({ status }) => status !== 'running'),
+  }
+}
+
+/** Entries kept at most: the oldest of a long loop go, those that went well first. */
 const entriesMax = 2_000
 
 function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[] {
@@ -100,15 +114,14 @@ function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[]
   while (place > 0 && spanNumber(entries[place - 1]!) > began) place -= 1
   const all = entries.toSpliced(place, 0, entry)
   if (all.length <= entriesMax) return all
+  const parents = new Set(all.map(({ parentId }) => parentId))
+  const wentWell = all.findIndex(({ spanId, status }) => isWell.has(status) && !parents.has(spanId))
   // One that has not ended is told of again, and counted twice if it is not known by then.
-  return all.toSpliced(
-    Math.max(
-      0,
-      all.findIndex(({ status }) => status !== 'running'),
-    ),
-    1,
-  )
+  const ended = wentWell === -1 ? all.findIndex(({ status }) => status !== 'running') : wentWell
+  return all.toSpliced(Math.max(0, ended), 1)
 }
+
+const isWell: ReadonlySet<RunEntry['status']> = new Set(['success', 'skipped'])
 
 /** `s12` is the twelfth span of its run that began. */
 export function spanNumber({ spanId }: Pick<RunEntry, 'spanId'>): number {
@@ -118,7 +131,7 @@ export function spanNumber({ spanId }: Pick<RunEntry, 'spanId'>): number {
 type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>
 
 /** What the cards show. Blocks of sub-workflows have none here. */
-function ran({ blocks, entries }: RunState, event: BlockEvent): RunState['blocks'] {
+function ran({ blocks, entries, earlier }: RunState, event: BlockEvent): RunState['blocks'] {
   if (event.depth > 0) return blocks
   const { id, blockId } = event.span
   const before = blocks.get(blockId)
@@ -130,7 +143,9 @@ function ran({ blocks, entries }: RunState, event: BlockEvent): RunState['blocks
     (other) => other.blockId === blockId && other.depth === 0 && other.spanId !== id && other.status === 'running',
   )
   const pass = { status, duration, reused: reused === true }
-  return new Map(blocks).set(blockId, afterPass(before, pass, { wasCounted: known !== undefined, othersRun }))
+  const after = afterPass(before, pass, { wasCounted: known !== undefined, othersRun })
+  // Who knows only the last passes of a run counts none.
+  return new Map(blocks).set(blockId, earlier > 0 ? { ...after, passes: 1, failures: 0 } : after)
 }
 
 /** The pass of a block that its mark on the canvas stands for: where it failed, if it did; else the latest. */

@@ -3,7 +3,7 @@ import { call } from '../../api/call.ts'
 import { readEvents } from './read-events.ts'
 import type { RememberedRun } from './remembered-runs.ts'
 import type { RunEvent } from './run-event.ts'
-import { fold, idle, type RunState } from './run-state.ts'
+import { fold, idle, lost, type RunState } from './run-state.ts'
 
 /** The kinds of run that a trigger starts. */
 export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat'
@@ -105,6 +105,11 @@ export class RunWatch {
     })
   }
 
+  /** Watches no longer, and forgets nothing: whoever comes back is shown the run again. */
+  leave(): void {
+    this.#reading?.abort()
+  }
+
   /** Forgets the run that was watched; it goes on. */
   clear(): void {
     this.#reading?.abort()
@@ -124,11 +129,11 @@ export class RunWatch {
     if (!signal.aborted && state.phase === 'running') throw new ApiError(0, 'UNREACHABLE', lostText)
   }
 
-  /** It goes on, but nobody can tell how; another one can be started. */
+  /** It may go on, but nobody can tell how; another one can be started. */
   #lose(error: unknown): void {
     const code = error instanceof ApiError ? error.code : 'UNREACHABLE'
     const message = error instanceof ApiError ? error.message : lostText
-    this.#become({ ...this.#state, phase: 'error', error: { message, code, blockId: null } })
+    this.#become(lost(this.#state, { message, code }))
   }
 
   /** Watchers are told once a frame, however many events come. */
@@ -143,7 +148,8 @@ export class RunWatch {
   }
 }
 
-const lostText = 'The run cannot be watched any more: the connection was lost. It goes on.'
+const lostText =
+  'The run cannot be watched any more: the connection was lost. If it goes on, it is in the logs when it has ended.'
 
 /** When a run has ended, all its blocks have, too. */
 function isOfRunInFlight({ event }: RunEvent): boolean {

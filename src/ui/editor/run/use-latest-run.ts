@@ -1,4 +1,4 @@
-import { useCallback, useEffect } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { useEditing } from '../editing.tsx'
 import { rememberedRun, rememberRun } from './remembered-runs.ts'
 
@@ -8,6 +8,8 @@ import { rememberedRun, rememberRun } from './remembered-runs.ts'
  */
 export function useLatestRun(): () => void {
   const { run, workflowId } = useEditing()
+  const waiting = useRef<() => void>(undefined)
+  useEffect(() => () => waiting.current?.(), [])
   useEffect(() => {
     let known = run.state().executionId
     return run.watch(() => {
@@ -20,14 +22,18 @@ export function useLatestRun(): () => void {
   return useCallback(() => {
     const latest = rememberedRun(workflowId)
     if (!latest) return
-    whenIdle(async () => {
+    waiting.current = whenIdle(async () => {
       if (!(await run.resume(latest))) rememberRun(workflowId, undefined)
     })
   }, [run, workflowId])
 }
 
-/** Not every browser tells when it is idle. */
-function whenIdle(act: () => void): void {
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(act, { timeout: 1_000 })
-  else setTimeout(act, 200)
+/** Not every browser tells when it is idle. Answers how to leave it. */
+function whenIdle(act: () => void): () => void {
+  if ('requestIdleCallback' in globalThis) {
+    const waiting = requestIdleCallback(act, { timeout: 1_000 })
+    return () => cancelIdleCallback(waiting)
+  }
+  const waiting = setTimeout(act, 200)
+  return () => clearTimeout(waiting)
 }
