@@ -59,14 +59,19 @@ export class Deployments {
     return compilePlan(document, registry, limits, priceOf)
   }
 
-  /** The same for a run by hand, for which faults of blocks that it cannot come to do not count. */
+  /** The same for a run by hand, for which faults of blocks that it cannot come to are warnings. */
   checkInReach(document: WorkflowDocument, reach: Reach): Compilation {
     const whole = this.check(document)
     if (whole.plan) return whole
     const { registry, limits, priceOf } = this.#options
     const draft = draftInReach(document, whole.findings, reach, registry)
     const compiled = draft && compilePlan(draft.document, draft.registry, limits, priceOf)
-    return compiled?.plan ? compiled : whole
+    if (!draft || !compiled?.plan) return whole
+    const { reads } = compiled.plan
+    const readsStandIn = [...draft.reached].some((id) => !draft.standIns.isDisjointFrom(reads.get(id) ?? new Set()))
+    // One block alone works with what others gave earlier: those have to be what they were.
+    if ('only' in reach && readsStandIn) return whole
+    return { ...compiled, findings: whole.findings.map((finding) => ({ ...finding, level: 'warning' as const })) }
   }
 
   /** Undefined when it is not in memory: `load` it then. */

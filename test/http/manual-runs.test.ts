@@ -84,30 +84,40 @@ describe('a run by hand', () => {
   })
 
   test('runs what is ready beside what is not, and where names of that stand for nothing', async () => {
-    const params = { assign: [{ name: 'said', value: '[<idea.result>]' }] }
+    const params = { assign: [{ name: 'said', value: '[<idea.result><inside.result>]' }] }
     const draft = document({
       blocks: [
         apiTrigger,
         block('say', 'variables', params),
+        block('calm', 'variables', { assign: [{ name: 'said', value: 'calm' }] }),
         block('idea', 'api'),
         block('later', 'loop'),
         { ...block('inside', 'nothing'), parentId: 'later' },
       ],
-      edges: ['start > say', 'idea > later', 'later:loop-start-source > inside'],
+      edges: ['start > say', 'start > calm', 'idea > later', 'later:loop-start-source > inside'],
       loops: { later: { loopType: 'for', iterations: -1 } },
       variables: { said: { value: '' } },
     })
-    const { workflowId, events, ended } = await world.run(draft)
+    const { workflowId, executionId, events, ended } = await world.run(draft)
     const told = events.flatMap((each) => (each.event === 'block.ended' ? [each.span] : []))
     expect(told.map(({ name, type, status }) => `${name}: ${type} ${status}`)).toEqual([
       'start: api_trigger success',
       'idea: api skipped',
       'later: loop skipped',
+      'inside: nothing skipped',
       'say: variables success',
+      'calm: variables success',
     ])
-    expect(ended.output).toEqual({ said: '[]' })
-    expect((await world.again(workflowId, { only: { blockId: 'say' } })).ended.output).toEqual({ said: '[]' })
-    expect((await world.post(workflowId, { only: { blockId: 'idea' } })).status).toBe(400)
+    expect(ended.output).toEqual({ say: { said: '[]' }, calm: { said: 'calm' } })
+    expect((await world.again(workflowId, { only: { blockId: 'calm' } })).ended.output).toEqual({ said: 'calm' })
+    // Alone it works with what the other gave earlier, which that would not give any more.
+    expect((await world.post(workflowId, { only: { blockId: 'say' } })).status).toBe(400)
+    for (const part of [{ only: { blockId: 'idea' } }, { until: 'idea' }, { from: { blockId: 'idea', executionId } }]) {
+      expect([part, (await world.post(workflowId, part)).status]).toEqual([part, 400])
+    }
+    const { json } = await world.post(workflowId)
+    expect(json.warnings.map(({ level }: { level: string }) => level)).toContain('warning')
+    expect(json.warnings.map(({ level }: { level: string }) => level)).not.toContain('error')
     const joined = { ...draft, edges: [...draft.edges, { id: 'e9', source: 'say', target: 'idea' }] }
     await world.executions.call(`/api/workflows/${workflowId}`, { method: 'PUT', body: joined })
     expect((await world.post(workflowId)).status).toBe(400)

@@ -49,7 +49,8 @@ export function runRoutes(services: Services, door: Door) {
         const { workspaceId } = workflow
         const body = await readShape(request, NewManualRun, settings.bodyBytesMaxAnywhere)
         const document = await documentOf(workflow, body.version)
-        const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger }
+        const through = [body.from?.blockId, body.until].filter((id) => id !== undefined)
+        const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger, through }
         const { plan, findings } = manual.compile(document, reach)
         if (!plan) throw findingsError(findings, 'run')
         const past = await pastRun(body.from?.executionId ?? body.only?.executionId, workflow)
