@@ -8,7 +8,8 @@ const KB = 1024
 const MB = 1024 * KB
 const GB = 1024 * MB
 
-const webAddress = { pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$', range: 'an http or https address' } as const
+const origin = 'https?://([^\\s/?#@:[\\]]+|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?'
+const webAddress = { pattern: `^${origin}(/[^\\s?#]*)?$`, range: 'an http or https address' } as const
 
 /**
  * Every setting: its default, its range and one sentence. A member's name gives the setting's: `logLevel` is
@@ -20,7 +21,7 @@ const properties = {
   data: plainString({ default: './data', minLength: 1, description: 'Folder that holds the installation.' }),
   baseUrl: plainOptional(
     plainString({
-      pattern: '^https?://[^\\s/?#]+/?$',
+      pattern: `^${origin}/?$`,
       range: 'an http or https address without a path',
       description: 'Public address of the service, for links in answers; by default the address it listens on.',
     }),

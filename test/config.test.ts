@@ -107,8 +107,8 @@ describe('values', () => {
     ['MILLRACE_S3_ENDPOINT', ['https://a.example', 'http://a:9000/s3'], ['nope', 'ftp://a', 'https://']],
     [
       'MILLRACE_BASE_URL',
-      ['https://a.example', 'http://a:8080/'],
-      ['ftp://a', 'https://a?b', 'https://', 'a', 'https://a/sub'],
+      ['https://a.example', 'http://a:8080/', 'http://[::1]:3000'],
+      ['ftp://a', 'https://a?b', 'https://', 'a', 'https://a/sub', 'http://:80', 'http://u:p@x'],
     ],
   ])('%s takes what its range says and nothing else', (name, good, bad) => {
     for (const text of good) expect([text, of(name, text)]).not.toEqual([text, 'refused'])

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { readDocument } from '../domain/document.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
 import { isObject } from '../domain/input.ts'
@@ -46,8 +46,11 @@ export const run: Command = {
     const wanted = call.arguments[0]!
     const trigger = triggerOf(call)
     const input = await inputOf(call)
-    if (existsSync(wanted)) return runFile(call, wanted, { input, trigger })
-    if (/\.json$|[\\/]/.test(wanted)) throw new CommandError(`There is no file ${wanted}.`)
+    const found = statSync(wanted, { throwIfNoEntry: false })
+    // A folder may be called as a workflow of the service is.
+    const isPath = /[\\/]/.test(wanted)
+    if (found && (isPath || !found.isDirectory())) return runFile(call, wanted, { input, trigger })
+    if (isPath || wanted.endsWith('.json')) throw new CommandError(`There is no file ${wanted}.`)
     if (trigger) throw new UsageError('--trigger is for files: on the service a run by id starts at the API trigger.')
     return runOnService(call, await idOf(call, wanted), input)
   },

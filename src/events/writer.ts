@@ -199,7 +199,7 @@ export class LogWriter {
     return group
   }
 
-  /** Never rejects: every entry of the group learns its outcome. */
+  /** Every entry of the group learns its outcome. Rejects for a bug only, in whoever is told of it. */
   async #write(group: Entry[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
     let refusals: readonly Refusal[] | undefined

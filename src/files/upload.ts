@@ -91,9 +91,9 @@ export class Upload {
     return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
   }
 
-  /** Takes back what was stored when `error` says that the run did not begin. Else it is the run's. */
+  /** Takes back what was stored when `error` says that the run did not begin, or is not recorded. Else it is the run's. */
   async takeBack(error: unknown): Promise<void> {
-    if (error instanceof AppError && error.code === 'OVERLOADED') await this.#removeStored()
+    if (error instanceof AppError && isUnrecorded.has(error.code)) await this.#removeStored()
   }
 
   async #stored(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
@@ -204,5 +204,8 @@ export type UploadOptions = {
   store: StoreFiles
   remove: RemoveFiles
 }
+
+/** Why no log entry will ever name the files of a run. */
+export const isUnrecorded: ReadonlySet<string> = new Set(['OVERLOADED', 'STORAGE_UNAVAILABLE'])
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

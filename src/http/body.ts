@@ -101,7 +101,7 @@ function refuseTrailers(headers: Headers): void {
 function refuseUnknownEncoding(headers: Headers): void {
   const encoding = headers.get('content-encoding')
   if (encoding === null || encodingsOf(encoding)) return
-  const message = `The body is encoded with "${encoding}", which is not read here. Known are ${acceptEncoding}.`
+  const message = `The body is encoded with "${encoding}", which is not read here. Known are ${acceptEncoding}, three of them at most.`
   throw new AppError('INVALID_INPUT', message)
 }
 

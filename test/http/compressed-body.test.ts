@@ -96,7 +96,8 @@ describe('a compressed body', () => {
   })
 
   test('in an encoding that is not known is refused with those that are', async () => {
-    const error = 'The body is encoded with "lzma", which is not read here. Known are gzip, deflate, br, zstd.'
+    const error =
+      'The body is encoded with "lzma", which is not read here. Known are gzip, deflate, br, zstd, three of them at most.'
     for (const path of paths) {
       expect(await send(path, 'lzma', bytes)).toEqual({ status: 400, json: { error, code: 'INVALID_INPUT' } })
     }

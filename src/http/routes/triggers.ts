@@ -13,6 +13,7 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import { hasFailed, type RunEnd, type RunRequest } from '../../engine/runner.ts'
+import { isUnrecorded } from '../../files/upload.ts'
 import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
@@ -225,9 +226,9 @@ class Receiver {
     return await ending.catch((error) => this.#refuse(error, run))
   }
 
-  /** Of a run that did not begin nothing stays. */
+  /** Of a run that did not begin, or is not recorded, nothing stays. */
   async #refuse(error: unknown, run: FileOwner & { input: TriggerInput }): Promise<never> {
-    if (error instanceof AppError && error.code === 'OVERLOADED') await this.#takeBack(run)
+    if (error instanceof AppError && isUnrecorded.has(error.code)) await this.#takeBack(run)
     throw error
   }
 
