@@ -214,6 +214,30 @@ describe('a workflow that is opened again', () => {
     expect(await page.evaluate(() => localStorage.getItem('millrace.latest-runs'))).not.toContain(id)
   }, 120_000)
 
+  test('watches a run that goes on by one stream, however often it is left and opened', async () => {
+    const { page } = visited
+    const streams = new Set<unknown>()
+    page.on('request', (request) => request.url().endsWith('/events') && streams.add(request))
+    for (const over of ['requestfinished', 'requestfailed'] as const)
+      page.on(over, (request) => streams.delete(request))
+    await open({
+      name: 'Left and opened',
+      blocks: [start, block('rest', 'wait', { ms: 60_000 }, at(320))],
+      edges: ['start > rest'],
+    })
+    await run()
+    await card('rest').getByLabel('Running').waitFor()
+    for (let time = 0; time < 3; time += 1) {
+      await page.getByRole('link', { name: 'Workflows', exact: true }).first().click()
+      await until(async () => streams.size === 0)
+      await page.goBack()
+      await card('rest').getByLabel('Running').waitFor()
+      expect(streams.size).toBe(1)
+    }
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('region', { name: 'Console' }).getByText('Cancelled').first().waitFor()
+  }, 120_000)
+
   test('says nothing of a run that the service has forgotten, and forgets it, too', async () => {
     const { page, complaints } = visited
     const id = await open({ ...drafted, name: 'Forgotten' })
