@@ -217,9 +217,12 @@ describe('a workflow that is opened again', () => {
   test('watches a run that goes on by one stream, however often it is left and opened', async () => {
     const { page } = visited
     const streams = new Set<unknown>()
-    page.on('request', (request) => request.url().endsWith('/events') && streams.add(request))
-    for (const over of ['requestfinished', 'requestfailed'] as const)
-      page.on(over, (request) => streams.delete(request))
+    page.on('request', (request) => {
+      if (request.url().endsWith('/events')) streams.add(request)
+    })
+    const isOver = (request: unknown) => void streams.delete(request)
+    page.on('requestfinished', isOver)
+    page.on('requestfailed', isOver)
     await open({
       name: 'Left and opened',
       blocks: [start, block('rest', 'wait', { ms: 60_000 }, at(320))],
