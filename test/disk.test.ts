@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { cleanEnvironment, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { call, deploy, init, type Serving, serve } from './running-service.ts'
+import { smallDisk } from './store/small-disk.ts'
 
 /**
  * What the service does when the disk fails under it. Both tests need what a plain user does not have (a small file
@@ -35,12 +36,10 @@ const taking = document({
   edges: ['hook > f'],
 })
 
-const mount = Bun.spawnSync([
-  'sh',
-  '-c',
-  'd=$(mktemp -d) && mount -t tmpfs -o size=1m tmpfs "$d" && umount "$d"; r=$?; rmdir "$d"; exit $r',
-])
-const canMount = mount.exitCode === 0
+// Mounted and unmounted again: whether this user may.
+const trial = smallDisk('1m')
+trial?.[Symbol.dispose]()
+const canMount = trial !== undefined
 if (!canMount) console.warn('The test of a full disk is skipped: this user may not mount a small file system.')
 const canTrace = Bun.spawnSync(['strace', '-qq', 'true']).exitCode === 0
 if (!canTrace) console.warn('The test of failing writes is skipped: strace is not there, or may not trace.')
@@ -49,9 +48,8 @@ describe('a failing disk', () => {
   test.skipIf(!canMount)(
     'that is full gives clean 503s, loses nothing that was acknowledged, and is over when there is room',
     async () => {
-      using folder = temporaryFolder()
-      const data = folder.path
-      Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', data])
+      using disk = smallDisk('12m')!
+      const data = disk.path
       let service: Serving | undefined
       try {
         const { apiKey, workspaceId } = await init(data)
@@ -77,7 +75,6 @@ describe('a failing disk', () => {
         await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
       } finally {
         await service?.kill('SIGTERM')
-        Bun.spawnSync(['umount', data])
       }
     },
     120_000,
@@ -86,9 +83,8 @@ describe('a failing disk', () => {
   test.skipIf(!canMount)(
     'that is full keeps no part of a file that did not fit, and does not keep the service from ending well',
     async () => {
-      using folder = temporaryFolder()
-      const data = folder.path
-      Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', data])
+      using disk = smallDisk('32m')!
+      const data = disk.path
       let service: Serving | undefined
       try {
         const { apiKey } = await init(data)
@@ -117,7 +113,6 @@ describe('a failing disk', () => {
         expect((await call(`${service.url}/api/jobs/${jobId}`, apiKey)).body).toMatchObject({ status: 'processing' })
       } finally {
         await service?.kill('SIGTERM')
-        Bun.spawnSync(['umount', data])
       }
     },
     120_000,

@@ -3,12 +3,12 @@ import { opendir, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { keyFileName, keyPath } from '../accounts/key-file.ts'
 import { messageOf } from '../domain/errors.ts'
+import { syncFolder } from '../files/sync-folder.ts'
 import { databaseName, databasePath } from '../store/sqlite/open.ts'
 import { Thread } from '../store/sqlite/thread.ts'
 import { type ArchiveSource, writeArchive } from './archive.ts'
 import { type Call, type Command, CommandError } from './command.ts'
 import { count, roundSize } from './size.ts'
-import { syncFolder } from './sync-folder.ts'
 
 export const backup: Command = {
   summary: 'writes a consistent copy of the installation into one tar file, also while the service runs',

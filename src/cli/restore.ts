@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { join, resolve } from 'node:path'
 import { keyFileName } from '../accounts/key-file.ts'
 import { messageOf } from '../domain/errors.ts'
+import { syncFolder } from '../files/sync-folder.ts'
 import { takeLock } from '../store/lock.ts'
 import { inspectDatabase } from '../store/sqlite/inspect.ts'
 import { databaseName } from '../store/sqlite/open.ts'
@@ -9,7 +10,6 @@ import { ArchiveError, readArchive } from './archive.ts'
 import { filesName } from './backup.ts'
 import { type Command, CommandError } from './command.ts'
 import { count, roundSize } from './size.ts'
-import { syncFolder } from './sync-folder.ts'
 
 export const restore: Command = {
   summary: 'makes an installation of a backup',

@@ -47,6 +47,11 @@ export class AppError extends Error {
   }
 }
 
+/** What the disk or a queue refuses now, and takes later. A run that met it is not recorded. */
+export function isRefusedForNow(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
+}
+
 /** The message of anything that was thrown, for people. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts'
+import { isRefusedForNow } from '../domain/errors.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Job, JobFacts } from '../domain/job.ts'
 import type { Deployment } from './deployments.ts'
@@ -74,13 +74,13 @@ export async function walkJob(
   })
   if (!suspension) return 'done'
   active.isWalked = false
-  if (turn.isStopped() || isPassing(suspension.cause)) return 'later'
+  if (turn.isStopped() || isRefusedForNow(suspension.cause)) return 'later'
   throw suspension.cause
 }
 
 /** What becomes of a job whose turn broke off: it must not be left "processing". Never rejects. */
 export async function failJob(options: JobsOptions, executionId: string, error: unknown): Promise<TurnEnd> {
-  if (isPassing(error)) return 'later'
+  if (isRefusedForNow(error)) return 'later'
   const { store, onBug } = options
   onBug(executionId, error)
   try {
@@ -123,11 +123,6 @@ export async function stepsOf({ store, open }: Pick<JobsOptions, 'store' | 'open
 const cutsMax = 3
 
 const noWrite = () => Promise.resolve()
-
-/** What the disk or the queue in front of it refuses now, and takes later. */
-function isPassing(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
-}
 
 function goneMessage(version: number, deployment: Deployment | undefined): string {
   const problems = deployment?.findings.map(({ message }) => message).join(' ') ?? 'it is gone.'

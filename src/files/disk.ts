@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { UrlSigner } from './signed-url.ts'
 import type { FileStorage } from './storage.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export type DiskOptions = {
   /** The folder that holds them: keys are paths below it. */
@@ -61,15 +62,7 @@ async function namesIn(folder: string): Promise<string[]> {
 /** Puts the names on the disk, from a new file's folder up to the one that was there before. */
 async function syncFolders(from: string, to: string): Promise<void> {
   for (let folder = from; ; folder = dirname(folder)) {
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } catch (error) {
-      // Some file systems of networks cannot, and keep names in their own way. SQLite passes over it as well.
-      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
-    } finally {
-      await handle.close()
-    }
+    await syncFolder(folder)
     if (folder === to || folder.length <= to.length) return
   }
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import { AppError, type ErrorDetail, isRefusedForNow } from '../domain/errors.ts'
 import type { FileOwner, RunFile } from '../domain/file.ts'
 import { put, type TriggerInput } from '../domain/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
@@ -93,7 +93,7 @@ export class Upload {
 
   /** Takes back what was stored when `error` says that the run did not begin, or is not recorded. Else it is the run's. */
   async takeBack(error: unknown): Promise<void> {
-    if (error instanceof AppError && isUnrecorded.has(error.code)) await this.#removeStored()
+    if (isRefusedForNow(error)) await this.#removeStored()
   }
 
   async #stored(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
@@ -204,8 +204,5 @@ export type UploadOptions = {
   store: StoreFiles
   remove: RemoveFiles
 }
-
-/** Why no log entry will ever name the files of a run. */
-export const isUnrecorded: ReadonlySet<string> = new Set(['OVERLOADED', 'STORAGE_UNAVAILABLE'])
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '../../src/app.ts'
-import { runCommandLine } from '../../src/cli/command-line.ts'
 import { createInstallation } from '../../src/cli/installation.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
-import { MemoryTerminal } from './memory-terminal.ts'
+import { callService } from './call-service.ts'
 
 const data = temporaryFolder()
 let app: App
@@ -23,12 +22,7 @@ afterAll(async () => {
   data[Symbol.dispose]()
 })
 
-async function call(...words: string[]) {
-  const terminal = new MemoryTerminal()
-  const environment = { MILLRACE_URL: app.address.url, MILLRACE_API_KEY: apiKey }
-  const code = await runCommandLine(words, { terminal, environment })
-  return { code, out: terminal.out, words: terminal.words }
-}
+const call = (...words: string[]) => callService(app, apiKey, words)
 
 /** Puts a document on the service and deploys it; answers its id. */
 async function push(one: WorkflowDocument): Promise<string> {

@@ -3,7 +3,7 @@ import { block, type Draft, document } from '../make.ts'
 import { call } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
-import { node, saved, until } from './editor-page.ts'
+import { node, openWorkflow, saved, until } from './editor-page.ts'
 
 let visited: Visit
 beforeAll(async () => {
@@ -11,14 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-async function open(draft: Draft): Promise<string> {
-  const { serving, apiKey, page } = visited
-  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
-  const { id } = body as { id: string }
-  await page.goto(`${serving.url}/workflows/${id}`)
-  await page.locator('.react-flow__node').first().waitFor()
-  return id
-}
+const open = (draft: Draft) => openWorkflow(visited, draft)
 
 const at = (x: number, y: number) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { type Draft, document } from '../make.ts'
 import { call } from '../running-service.ts'
 import type { Visit } from './browser.ts'
 
@@ -29,6 +30,15 @@ export async function emptyWorkflow({ serving, apiKey, page }: Visit, name: stri
   const { id } = body as { id: string }
   await page.goto(`${serving.url}/workflows/${id}`)
   await page.locator('.react-flow__pane').waitFor()
+  return id
+}
+
+/** Opens a new workflow that is not empty; answers its id. */
+export async function openWorkflow({ serving, apiKey, page }: Visit, draft: Draft): Promise<string> {
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
+  const { id } = body as { id: string }
+  await page.goto(`${serving.url}/workflows/${id}`)
+  await page.locator('.react-flow__node').first().waitFor()
   return id
 }
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { block, type Draft, document } from '../make.ts'
-import { call } from '../running-service.ts'
+import { block, type Draft } from '../make.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
-import { node, until } from './editor-page.ts'
+import { node, openWorkflow, until } from './editor-page.ts'
 
 let visited: Visit
 beforeAll(async () => {
@@ -11,14 +10,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-async function open(draft: Draft): Promise<string> {
-  const { serving, apiKey, page } = visited
-  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
-  const { id } = body as { id: string }
-  await page.goto(`${serving.url}/workflows/${id}`)
-  await page.locator('.react-flow__node').first().waitFor()
-  return id
-}
+const open = (draft: Draft) => openWorkflow(visited, draft)
 
 const at = (x: number, y = 0) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })

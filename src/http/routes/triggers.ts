@@ -3,7 +3,7 @@ import type { AccountLimits } from '../../accounts/limits.ts'
 import type { RequestClaim } from '../../domain/claim.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { type Environment, noEnvironment } from '../../domain/environment.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, isRefusedForNow } from '../../domain/errors.ts'
 import type { FileOwner, FileStore } from '../../domain/file.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { WebhookMethod } from '../../domain/inbound-webhook.ts'
@@ -13,7 +13,6 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/job-request.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import { hasFailed, type RunEnd, type RunRequest } from '../../engine/runner.ts'
-import { isUnrecorded } from '../../files/upload.ts'
 import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
@@ -228,7 +227,7 @@ class Receiver {
 
   /** Of a run that did not begin, or is not recorded, nothing stays. */
   async #refuse(error: unknown, run: FileOwner & { input: TriggerInput }): Promise<never> {
-    if (error instanceof AppError && isUnrecorded.has(error.code)) await this.#takeBack(run)
+    if (isRefusedForNow(error)) await this.#takeBack(run)
     throw error
   }
 
