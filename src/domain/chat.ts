@@ -2,7 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { isObject } from './input.ts'
 import { oneOf } from './one-of.ts'
 
-/** Who may talk to a chat: holders of a key for its workspace, whoever knows its password, or everyone. */
+/** Who may use a chat: callers with a key for its workspace, callers with its password, or everyone. */
 export const chatAccesses = ['key', 'password', 'public'] as const
 export type ChatAccess = (typeof chatAccesses)[number]
 
@@ -12,23 +12,27 @@ export const ChatParameters = t.Object({
       pattern: '^[A-Za-z0-9_-][A-Za-z0-9._~-]{0,99}$',
       expected: 'letters, digits, "-", "_", "." and "~", 100 at most and no "." or "~" in front',
       title: 'Identifier',
-      description: 'The end of the address. Unique in the installation; a random one is given when this is empty.',
+      description: 'The last part of the address. It is unique in the installation. Leave it empty for a random one.',
     }),
   ),
   access: oneOf(chatAccesses, {
     title: 'Access',
-    description: 'Who may talk: holders of a key, whoever knows the password, or everyone.',
+    description: 'Who may use the chat: callers with an API key, callers with the password, or everyone.',
     default: 'key',
   }),
   password: t.Optional(
-    t.String({ maxLength: 1_000, title: 'Password', description: 'Best an environment variable: {{CHAT_PASSWORD}}.' }),
+    t.String({
+      maxLength: 1_000,
+      title: 'Password',
+      description: 'We recommend an environment variable: {{CHAT_PASSWORD}}.',
+    }),
   ),
-  title: t.Optional(t.String({ maxLength: 200, title: 'Title', description: 'What stands above the chat.' })),
+  title: t.Optional(t.String({ maxLength: 200, title: 'Title', description: 'The heading of the chat page.' })),
   greeting: t.Optional(
     t.String({
       maxLength: 2_000,
       title: 'Greeting',
-      description: 'What the chat says before anybody has said anything.',
+      description: 'The first message that visitors see.',
     }),
   ),
   historyMax: t.Integer({
@@ -36,7 +40,7 @@ export const ChatParameters = t.Object({
     minimum: 0,
     maximum: 1_000,
     title: 'History',
-    description: 'Messages of a conversation that are remembered, the latest.',
+    description: 'How many of the latest messages of a conversation the workflow receives.',
   }),
 })
 export type ChatParameters = Static<typeof ChatParameters>
@@ -44,13 +48,10 @@ export type ChatParameters = Static<typeof ChatParameters>
 /** One message of a conversation. */
 export type ChatMessage = { role: 'user' | 'assistant'; content: string }
 
-/** Characters of one message at most. */
+/** The maximum length of one message in characters. */
 export const chatMessageCharsMax = 100_000
 
-/**
- * What a run has to say, as text for people: of an agent its content, of a function its result, of anything else that is no
- * text its JSON.
- */
+/** The reply of a run as text: an agent's content, a function's result, a string unchanged, anything else as JSON. */
 export function replyOf(output: unknown): string {
   if (output === null || output === undefined) return ''
   if (typeof output === 'string') return output

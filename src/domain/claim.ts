@@ -1,15 +1,15 @@
 import type { ScheduleStep } from './schedule.ts'
 
-/** What a run may be accepted for once only; it is written in one commit with the run, or refused with it. */
+/** Something that may start only one run. The store writes the claim in the same commit as the run, or refuses both. */
 export type Claim = RequestClaim | ScheduleClaim
 
-/** A request from outside that names itself. `key`: a digest of the name; it is the workflow's for 24 hours from `at`. */
+/** The idempotency key of an inbound request. `key` is a digest of it; the workflow holds it for 24 hours from `at`. */
 export type RequestClaim = { kind: 'request'; key: string; at: number }
 
-/** A time at which a workflow is due. */
+/** A due time of a schedule. */
 export type ScheduleClaim = { kind: 'schedule'; step: ScheduleStep }
 
 export const requestClaimMs = 86_400_000
 
-/** A write that changed nothing, because its claim belongs to another. `executionId`: the run that has it, if one has. */
+/** A write that changed nothing because another run holds its claim. `executionId` is that run, if one is recorded. */
 export type Refusal = { index: number; executionId: string | null }

@@ -1,12 +1,12 @@
 import { TimerLines } from './timer-lines.ts'
 
-/** Time as a parameter: the process's own clock in production, one moved by hand in tests. */
+/** Time as a parameter: the system clock in production, a clock that tests advance by hand. */
 export type Clock = {
   /** Epoch milliseconds, UTC. */
   now(): number
-  /** A monotonic reading in milliseconds with fractions; only differences mean anything. */
+  /** A monotonic reading in milliseconds, with fractions. Only differences have a meaning. */
   monotonic(): number
-  /** Calls `run` once after `delayMs`; `cancel` before that prevents it. */
+  /** Calls `run` once after `delayMs`, unless `cancel` is called first. */
   setTimer(delayMs: number, run: () => void): Timer
 }
 
@@ -34,7 +34,7 @@ export const systemClock: Clock = {
   setTimer: (delayMs, run) => (delayMs < sharedFromMs ? new SystemTimer(delayMs, run) : longTimers.add(delayMs, run)),
 }
 
-/** Shorter ones are few at a time. */
+/** Shorter timers are rare, so they do not need to share one. */
 const sharedFromMs = 1_000
 const longTimers = new TimerLines()
 

@@ -1,4 +1,4 @@
-/** What a run cost: USD and tokens, in all and by model. */
+/** What a run cost: US dollars and tokens, in total and by model. */
 export type Tokens = { prompt: number; completion: number; total: number }
 export type ModelCost = { input: number; output: number; total: number; tokens: Tokens }
 export type Cost = { total: number; tokens: Tokens; models: Record<string, ModelCost> }
@@ -9,31 +9,31 @@ export const noCost: Cost = Object.freeze({
   models: Object.freeze({}),
 }) as Cost
 
-/** USD per million tokens; `cachedInput` is the price of prompt tokens that the provider had in its cache. */
+/** US dollars per million tokens. `cachedInput` is the price of prompt tokens that the provider had cached. */
 export type Price = { input: number; output: number; cachedInput?: number }
 
-/** Of one answer; `prompt` includes the `cached` ones. */
+/** The tokens of one response. `prompt` includes the `cached` tokens. */
 export type TokenCount = { prompt: number; cached: number; completion: number }
 
-/** What one answer of a model cost in USD. */
+/** The cost of one model response in US dollars. */
 export type CallCost = { input: number; output: number; total: number }
 
-/** What a request of a model was: a part of its span. */
+/** The usage of one request to a model, as part of its span. */
 export type ModelUsage = {
   model: string
   tokens: Tokens
   cost: CallCost
-  /** Milliseconds from the start of the request to its first text or tool call; null when none came. */
+  /** Milliseconds from the start of the request to the first text or tool call; null when there was none. */
   timeToFirstTokenMs: number | null
-  /** Set when no price is known for the model: the cost of 0 says nothing. */
+  /** Set when the model has no known price. The cost is then 0. */
   costUnknown?: true
-  /** Set when the provider did not tell the tokens. */
+  /** Set when the provider did not report tokens. */
   tokensUnknown?: true
 }
 
 /**
- * What tokens cost. A price of at most six decimals is a whole number of millionths of a millionth of a dollar for each
- * token, and amounts are computed and added in those: so sums are exact, in any order, up to some thousand dollars.
+ * The price of some tokens. With at most six decimals per million, the price of one token is a whole number of 1e-12
+ * dollars. Amounts are added in that unit, so sums are exact in any order, up to several thousand dollars.
  */
 export function priceTokens({ prompt, cached, completion }: TokenCount, price: Price): CallCost {
   const perToken = (usdPerMillion: number) => Math.round(usdPerMillion * 1e6)
@@ -42,7 +42,7 @@ export function priceTokens({ prompt, cached, completion }: TokenCount, price: P
   return { input: input / unitsPerUsd, output: output / unitsPerUsd, total: (input + output) / unitsPerUsd }
 }
 
-/** One request of a model as the cost of a run. */
+/** The cost of a run that consists of one model request. */
 export function costOf({ model, tokens, cost }: ModelUsage): Cost {
   return { total: cost.total, tokens, models: Object.fromEntries([[model, { ...cost, tokens }]]) }
 }
@@ -54,7 +54,7 @@ export function addUsd(a: number, b: number): number {
   return (Math.round(a * unitsPerUsd) + Math.round(b * unitsPerUsd)) / unitsPerUsd
 }
 
-/** The first instant of the calendar month (UTC) that `at` lies in. */
+/** The first instant of the calendar month (UTC) that contains `at`. */
 export function billingPeriodOf(at: number): number {
   const date = new Date(at)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())

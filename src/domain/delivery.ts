@@ -3,65 +3,65 @@ import type { OutboundFailureCode } from './outbound-request.ts'
 import type { TriggerKind } from './workflow.ts'
 
 /**
- * What a run owes to one subscription. Times are epoch milliseconds.
+ * A webhook delivery: one run, sent to one subscription. Times are in epoch milliseconds.
  *
- * pending → delivered, when a receiver took it (2xx).
- * pending → failed, when an attempt ended in a way that another cannot mend, or was the last one.
- * pending → cancelled, by a user. An attempt that is under way then and succeeds makes it delivered all the same.
- * delivered, failed, cancelled → pending, when a user sends it again: with as many attempts as the first time.
+ * pending → delivered: a receiver accepted it (2xx).
+ * pending → failed: an attempt failed and must not be retried, or it was the last attempt.
+ * pending → cancelled: a user cancelled it. If an attempt in flight then succeeds, it becomes delivered.
+ * delivered, failed, cancelled → pending: a user resends it, with a full budget of attempts.
  *
- * A pending one always has the time of its next attempt, also while that is under way: when the process dies, the
- * attempt is made again, and the one that was cut does not count.
+ * A pending delivery always has the time of its next attempt, even while an attempt is in flight. If the process dies,
+ * the attempt is made again, and the interrupted one does not count.
  */
 export type Delivery = DeliveryKey & {
-  /** Bits of `include` in webhook.ts: what its body holds. */
+  /** What the body contains: bits of `include` in webhook.ts. */
   include: number
   state: DeliveryState
-  /** Attempts that have ended. */
+  /** The number of attempts that have ended. */
   attempts: number
-  /** Of these, the ones before it was last sent again. */
+  /** How many of them were made before the latest resend. */
   attemptsBefore: number
-  /** When the next attempt is due; null unless pending. */
+  /** When the next attempt is due; null unless the delivery is pending. */
   dueAt: number | null
 }
 
-/** `sequence`: of the run's log entry. `subscription`: its number. */
+/** `sequence` identifies the run's log entry, `subscription` is the subscription's number. */
 export type DeliveryKey = { sequence: number; subscription: number }
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'cancelled'
 export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as const satisfies DeliveryState[]
 
-/** What a delivery that has to be attempted is known by. */
+/** The facts that the dispatcher needs about a pending delivery. */
 export type DueDelivery = Omit<Delivery, 'state' | 'dueAt'> & { dueAt: number }
 
-/** One try to deliver. `number` counts from 1 and goes on when it is sent again. */
+/** One attempt. `number` starts at 1 and continues after a resend. */
 export type DeliveryAttempt = {
   number: number
   startedAt: number
   durationMs: number
-  /** Of the answer; null when none came. */
+  /** The HTTP status; null when no response arrived. */
   status: number | null
-  /** Why it did not succeed; null when it did. */
+  /** Why the attempt failed; null when it succeeded. */
   failure: AttemptFailure | null
-  /** The beginning of the answer's body, as text; null when there was none. */
+  /** The beginning of the response body as text; null when there was no body. */
   answer: string | null
 }
 
 export type AttemptFailure = { code: AttemptFailureCode; message: string }
 
 /**
- * `HTTP_ERROR`: an answer other than 2xx. `REDIRECTED`: a 3xx, which is not followed. `NOT_SENDABLE`: it could not be
- * made, because a variable is missing, or its log entry is gone.
+ * `HTTP_ERROR`: a status other than 2xx. `REDIRECTED`: a 3xx, which is not followed. `NOT_SENDABLE`: the request could
+ * not be built because a variable is missing or the log entry is gone.
  */
 export type AttemptFailureCode = OutboundFailureCode | 'HTTP_ERROR' | 'REDIRECTED' | 'NOT_SENDABLE'
 
-/** What an attempt makes of its delivery. */
+/** The state of the delivery after an attempt. */
 export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'delivered' | 'failed'; dueAt: null }
 
-/** What is written down of an attempt that has ended. */
+/** The record of an attempt that has ended. */
 export type EndedAttempt = { delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
-/** What the body of a delivery is made of: the run as it was recorded. Texts are JSON. */
+/** The recorded run from which the body of a delivery is built. Texts are JSON. */
 export type DeliverySource = {
   sequence: number
   workflowId: string
@@ -73,23 +73,23 @@ export type DeliverySource = {
   durationMs: number
   /** Null when the run cost nothing. */
   cost: string | null
-  /** Only when asked for. */
+  /** Present only when the subscription includes it. */
   finalOutput?: string
   traceSpans?: string
-  /** Of its `RunFile`s; null when it has none. */
+  /** The run's `RunFile`s; null when it has no files. */
   files: string | null
-  /** `{ rateLimits, usage }` as they were when the run ended; null when nobody asked for them. */
+  /** `{ rateLimits, usage }` when the run ended; null when no subscription includes them. */
   facts: string | null
 }
 
-/** What became of one subscription of a run's workflow when the run ended. */
+/** What happened to one subscription of the workflow when a run ended. */
 export type RunDecision = {
   subscription: { number: number; id: string; url: string }
-  /** Why nothing is sent; null when something is. */
+  /** Why nothing is sent; null when there is a delivery. */
   skipped: SkipReason | null
   /** Null when nothing is sent. */
   delivery: (Delivery & { lastAttempt: DeliveryAttempt | null }) | null
 }
 
-/** Characters of an answer that are kept. */
+/** How many characters of a response body are stored. */
 export const answerCharsMax = 2_048

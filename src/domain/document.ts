@@ -3,14 +3,14 @@ import { isObject } from './input.ts'
 import { findMisfits } from './shape.ts'
 import { type Edge, type Finding, WorkflowDocument } from './workflow.ts'
 
-/** `warnings`: members that mean nothing here, most likely misspelt. They are kept. */
+/** `warnings` lists unknown members, most likely misspelt. The document keeps them. */
 export type DocumentReading = { document: WorkflowDocument; warnings: Finding[] } | { details: ErrorDetail[] }
 
 /**
- * Checks the shape of a workflow document and fills in what may be left out: ids of blocks (the member's name), of
- * loops and parallels, of edges; `enabled` true; `position` 0, 0. Whether the document makes sense is the check at
- * deployment. Every finding comes at once. Members that the shape does not know stay as they are, except those that
- * the service itself adds to its answers, so that what was read can be sent back.
+ * Checks the shape of a workflow document and fills in optional members: IDs of blocks (the member's name), of loops,
+ * parallels and edges; `enabled` true; `position` 0, 0. Whether the document makes sense is checked at deployment.
+ * All findings are reported at once. Unknown members stay as they are, except those that the service itself adds to
+ * its responses, so that a client can send back what it read.
  */
 export function readDocument(value: unknown): DocumentReading {
   if (!isObject(value)) return { details: [{ path: '', message: 'A workflow document must be an object.' }] }
@@ -21,7 +21,7 @@ export function readDocument(value: unknown): DocumentReading {
   return { document: filled as WorkflowDocument, warnings: Object.keys(filled).filter(isUnknown).map(warn) }
 }
 
-/** Members of answers that are no part of a document. */
+/** Members that the service adds to its responses. They are not part of a document. */
 const answerMembers = new Set([
   'workspaceId',
   'createdAt',
@@ -57,7 +57,7 @@ function fill(value: Record<string, unknown>): Record<string, unknown> {
 
 function fillMembers(value: unknown, defaults: (id: string) => Record<string, unknown>): unknown {
   if (!isObject(value)) return value ?? undefined
-  // Object.fromEntries and not assignment: a member may be called __proto__.
+  // Object.fromEntries instead of assignment, because a member may be called __proto__.
   return Object.fromEntries(
     Object.entries(value).map(([id, member]) => [
       id,
@@ -68,12 +68,12 @@ function fillMembers(value: unknown, defaults: (id: string) => Record<string, un
 
 const mayBeNull = new Set(['position', 'enabled', 'params', 'nodes', 'onError'])
 
-/** Null in place of an optional member is the same as no member. */
+/** An optional member that is null counts as absent. */
 function withoutNulls(member: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(member).filter(([name, value]) => value !== null || !mayBeNull.has(name)))
 }
 
-/** Ids made here depend on what the edge connects only, so that the same file gives the same ids every time. */
+/** IDs made here depend only on what the edge connects, so that the same file always gives the same IDs. */
 function fillEdges(value: unknown): unknown {
   if (!Array.isArray(value)) return value ?? undefined
   const taken = new Set(value.map((edge: unknown) => (isObject(edge) ? edge['id'] : undefined)))
@@ -88,19 +88,19 @@ function fillEdges(value: unknown): unknown {
   })
 }
 
-/** An object with a member `toString` has no text, and JavaScript throws where it looks for one. */
+/** JavaScript throws when it converts an object that has a member `toString` to text. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** `/a//b/` → `a/b`; no folder at all → undefined. */
+/** `/a//b/` → `a/b`; an empty path → undefined. */
 function fillFolder(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? undefined
   const parts = value.split('/').map((part) => part.trim())
   return parts.filter((part) => part !== '').join('/') || undefined
 }
 
-/** Null is no member, but for the secret: there it says that there is none. */
+/** A null member counts as absent. Only a null `secret` has a meaning: it removes the secret. */
 function fillWebhooks(value: unknown): unknown {
   if (!Array.isArray(value)) return value ?? undefined
   return value.map((webhook: unknown) => {
@@ -119,7 +119,7 @@ function nameBlock({ path, message }: ErrorDetail, document: Record<string, unkn
   return { path, message: `In block${name} (${id}): ${message}` }
 }
 
-/** Names that no one could see, type or compare. */
+/** Rejects names that people cannot see, type or compare. */
 function badTexts(document: Record<string, unknown>): ErrorDetail[] {
   const blocks = Object.entries(isObject(document['blocks']) ? document['blocks'] : {})
   const texts: [path: string, text: unknown][] = [
@@ -134,21 +134,21 @@ function badTexts(document: Record<string, unknown>): ErrorDetail[] {
     if (typeof text !== 'string' || text === '') return []
     if (text.trim() === '') return [{ path, message: `${path} must not consist of spaces only.` }]
     const control = /[\p{Cc}\p{Cs}]/u.test(text)
-    return control ? [{ path, message: `${path} must not hold control characters or half characters.` }] : []
+    return control ? [{ path, message: `${path} must not contain control characters or broken characters.` }] : []
   })
 }
 
-/** Where a member's name and its `id` must agree, and names that JavaScript gives a meaning of their own. */
+/** Rejects IDs that differ from their member's name, and names with a special meaning in JavaScript. */
 function badKeys(document: Record<string, unknown>): ErrorDetail[] {
   return ['blocks', 'loops', 'parallels', 'variables', 'notes'].flatMap((part) => {
     const members = document[part]
     if (!isObject(members)) return []
     return Object.entries(members).flatMap(([key, member]): ErrorDetail[] => {
       const path = `${part}.${key}`
-      if (key === '__proto__') return [{ path, message: `${path}: this name cannot be used; choose another one.` }]
+      if (key === '__proto__') return [{ path, message: `${path}: this name is reserved. Choose another name.` }]
       const id = part !== 'variables' && isObject(member) ? member['id'] : undefined
       if (typeof id !== 'string' || id === '' || id === key) return []
-      const message = `${path}.id is "${id}", and must equal the name of its member, "${key}", or be left out.`
+      const message = `${path}.id is "${id}". It must equal the name of its member, "${key}", or be absent.`
       return [{ path: `${path}.id`, message }]
     })
   })
@@ -160,9 +160,7 @@ function sameWebhooks(document: Record<string, unknown>): ErrorDetail[] {
   return ids.flatMap((id, index): ErrorDetail[] => {
     if (typeof id !== 'string' || ids.indexOf(id) === index) return []
     const path = `webhooks[${index}].id`
-    return [
-      { path, message: `${path} is "${id}", as that of webhooks[${ids.indexOf(id)}] is. Leave it out for a new one.` },
-    ]
+    return [{ path, message: `${path} is "${id}", like webhooks[${ids.indexOf(id)}]. Remove it to get a new ID.` }]
   })
 }
 
@@ -177,6 +175,6 @@ function warn(member: string): Finding {
     path: member,
     blockId: null,
     blockName: null,
-    message: `A workflow document has no member "${member}"; it is kept and means nothing.`,
+    message: `A workflow document has no member "${member}". It is kept and has no effect.`,
   }
 }

@@ -1,14 +1,15 @@
 /**
- * A text read one character at a time, whatever encodings lie over it: backslash escapes of JSON in JSON in JSON, and
- * percent-encoding as often as `percentDepth` says (then a plus sign is a space, too). `at` is where it is read next.
+ * Reads a text character by character through layers of encoding: JSON escapes nested to any depth, and
+ * percent-encoding applied `percentDepth` times (a plus sign is then a space). `at` is the position of the next
+ * character.
  */
 export class EncodedText {
   at = 0
   readonly #text: string
   readonly #steps: Steps
-  /** What stands in front of the two digits of an encoded byte; empty when nothing is encoded. */
+  /** The text before the two digits of an encoded byte; empty when the text is not percent-encoded. */
   readonly #percent: string
-  /** Whether what was read last was backslashes. */
+  /** Whether the last thing read was a backslash. */
   #isEscaped = false
 
   constructor(text: string, percentDepth: number, steps: Steps) {
@@ -17,7 +18,9 @@ export class EncodedText {
     this.#percent = percentDepth === 0 ? '' : `%${'25'.repeat(percentDepth - 1)}`
   }
 
-  /** Moves behind the characters that are those of `wanted` from `index` on, and the same in every encoding; how many. */
+  /**
+   * Skips the characters that equal those of `wanted` from `index` on and that no encoding changes; returns the count.
+   */
   takeSame(wanted: string, index: number): number {
     const text = this.#text
     const start = this.at
@@ -32,7 +35,7 @@ export class EncodedText {
     return at - start
   }
 
-  /** Moves behind `wanted` (a code point other than a backslash) when it comes next, in whatever form. */
+  /** Skips `wanted` (a code point other than a backslash) if it comes next in any encoding. */
   take(wanted: number): boolean {
     const start = this.at
     const isEscaped = this.#isEscaped
@@ -50,7 +53,7 @@ export class EncodedText {
     return false
   }
 
-  /** Moves behind the backslashes that come next; their number. */
+  /** Skips the backslashes that come next; returns the count. */
   takeBackslashes(): number {
     let count = 0
     let behind = this.at
@@ -63,7 +66,7 @@ export class EncodedText {
     return count
   }
 
-  /** Moves behind a digit of base64, in either alphabet. */
+  /** Skips one base64 digit, in either alphabet. */
   takeDigit(wanted: number): boolean {
     const start = this.at
     let code = this.#next()
@@ -79,7 +82,7 @@ export class EncodedText {
     return code
   }
 
-  /** The code point of `uXXXX`, its `u` read already; of two of them for one beyond the first 65,536. */
+  /** The code point of `uXXXX`, after its `u`. Reads a surrogate pair as one code point. */
   #unicodeEscape(): number {
     const high = this.#hexDigits(4)
     if (high < 0xd800 || high > 0xdbff) return high
@@ -98,7 +101,7 @@ export class EncodedText {
     return value
   }
 
-  /** The next code point below all percent-encoding; -1 at the end. */
+  /** The next code point after all percent-decoding; -1 at the end. */
   #next(): number {
     this.#steps.left -= 1
     const code = this.#text.codePointAt(this.at) ?? none
@@ -110,7 +113,7 @@ export class EncodedText {
     return code
   }
 
-  /** The character whose UTF-8 bytes come next as `%XX`, or -1 (and nothing is read). */
+  /** The character whose UTF-8 bytes come next as `%XX`; -1, without reading anything, when there is none. */
   #percentEncoded(): number {
     const start = this.at
     const first = this.#percentByte()
@@ -139,8 +142,8 @@ export class EncodedText {
 }
 
 /**
- * Characters that may be read while one text is searched. An ordinary text takes a few a character; without a bound one
- * of nothing but backslashes, and a secret made for it, would hold up every request for a minute.
+ * How many characters may be read while one text is searched. An ordinary text needs a few per character. Without this
+ * limit, a text made only of backslashes, with a secret made to match it, would block every request for a minute.
  */
 export class Steps {
   left: number
@@ -167,7 +170,7 @@ const underscore = 0x5f
 const space = 0x20
 const letterU = 0x75
 
-/** Six levels of JSON in JSON. */
+/** Six levels of JSON inside JSON. */
 const backslashesMax = 64
 
 const escapeLetters: ReadonlyMap<number, number> = new Map(

@@ -3,43 +3,43 @@ import type { Redactor } from './redaction.ts'
 /** The environment variables of a workspace, as its runs see them. */
 export type Environment = {
   readonly values: ReadonlyMap<string, string>
-  /** Undefined when there is nothing to hide. */
+  /** Undefined when no variable is secret. */
   readonly redactor: Redactor | undefined
 }
 
 export const noEnvironment: Environment = Object.freeze({ values: new Map<string, string>(), redactor: undefined })
 
-/** Bounds of a workspace's environment. */
+/** The limits of a workspace's environment. */
 export const environmentBounds = Object.freeze({
   nameCharsMax: 128,
-  /** UTF-8. */
+  /** UTF-8 bytes of one value. */
   valueBytesMax: 65_536,
   variablesMax: 500,
-  /** Of all values together. */
+  /** UTF-8 bytes of all values together. */
   bytesMax: 1_048_576,
 })
 
 /** `{{NAME}}` in a text. */
 export const variableReference = /\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g
 
-/** What is wrong with a variable's name, for people; undefined when it may be used as `{{NAME}}`. */
+/** Explains what is wrong with the name of a variable; undefined when the name is valid. */
 export function variableNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-    return `"${name.slice(0, 100)}" cannot be the name of a variable: write letters, digits and _, and no digit first.`
+    return `"${name.slice(0, 100)}" is not a valid variable name. Use letters, digits and _; do not start with a digit.`
   }
   if (name.length <= environmentBounds.nameCharsMax) return undefined
-  return `The name of a variable has at most ${environmentBounds.nameCharsMax} characters; this one has ${name.length}.`
+  return `A variable name has at most ${environmentBounds.nameCharsMax} characters; this one has ${name.length}.`
 }
 
-/** What is wrong with a variable's value, for people. Never says the value. */
+/** Explains what is wrong with the value of a variable. Never contains the value. */
 export function variableValueProblem(value: string): string | undefined {
-  if (!value.isWellFormed()) return 'The value is no text: it holds half of a character (a lone surrogate).'
+  if (!value.isWellFormed()) return 'The value is not valid text: it contains half of a character (a lone surrogate).'
   const bytes = Buffer.byteLength(value)
   if (bytes <= environmentBounds.valueBytesMax) return undefined
-  return `The value has ${bytes} bytes; a variable holds ${environmentBounds.valueBytesMax} at most.`
+  return `The value has ${bytes} bytes. The limit is ${environmentBounds.valueBytesMax} bytes.`
 }
 
-/** What a sealed value is bound to. */
+/** The context to which the encryption of a value is bound. */
 export function variableContext(workspaceId: string, name: string): string {
   return `environment/${workspaceId}/${name}`
 }

@@ -1,4 +1,4 @@
-/** The one table of codes for problems that a caller can read. Statuses belong to `http/errors.ts`. */
+/** The error codes that callers can receive. The HTTP statuses are in `http/errors.ts`. */
 export const errorCodes = [
   'INVALID_JSON',
   'INVALID_INPUT',
@@ -26,16 +26,16 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** One finding about one place in what the caller sent; `path` names the field, the parameter or the block. */
+/** One finding about what the caller sent. `path` names the field, the parameter or the block. */
 export type ErrorDetail = { path: string; message: string }
 
 export type AppErrorOptions = { details?: readonly ErrorDetail[]; retryAfterS?: number; cause?: unknown }
 
-/** A problem of the caller or an announced outage. Anything else that is thrown is a bug and becomes `INTERNAL`. */
+/** A problem that the caller caused, or an announced outage. Anything else that is thrown is a bug: `INTERNAL`. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
-  /** Seconds after which the caller may try again; becomes the `Retry-After` header. */
+  /** Seconds after which the caller may retry; sent as the `Retry-After` header. */
   readonly retryAfterS: number | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -47,7 +47,7 @@ export class AppError extends Error {
   }
 }
 
-/** What the disk or a queue refuses now, and takes later. A run that met it is not recorded. */
+/** Whether the disk or a queue refused the work for now and will accept it later. Such a run is not recorded. */
 export function isRefusedForNow(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
 }

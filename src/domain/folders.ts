@@ -1,7 +1,7 @@
-/** Folders exist through the workflows in them: the `folder` of a document is a path such as `sales/eu`. */
+/** A folder exists while workflows are in it. The `folder` of a document is a path such as `sales/eu`. */
 export type Folder = { id: string; path: string }
 
-/** The folders that paths name, and those above them, sorted. */
+/** The folders of these paths and their parents, sorted. */
 export function foldersOf(paths: Iterable<string>): Folder[] {
   const all = new Set<string>()
   for (const path of paths) {
@@ -11,12 +11,12 @@ export function foldersOf(paths: Iterable<string>): Folder[] {
   return [...all].sort().map((path) => ({ id: folderIdOf(path), path }))
 }
 
-/** The same for the same path, everywhere and always; and safe in a list with commas, which a path is not. */
+/** Always the same for the same path, and safe in a comma-separated list. */
 export function folderIdOf(path: string): string {
   return `fld_${new Bun.CryptoHasher('sha256').update(path).digest('hex').slice(0, 16)}`
 }
 
-/** Whether a path lies in one of the folders, or below it. */
+/** Whether a path is in one of the folders or below one. */
 export function liesIn(path: string, folderIds: ReadonlySet<string>): boolean {
   return foldersOf([path]).some(({ id }) => folderIds.has(id))
 }

@@ -1,6 +1,6 @@
 /**
- * Deletes what a map or set has had longest, when it holds more than `sizeMax`; answers its key. Whoever wants what is in use
- * to stay deletes and sets an entry when it is used: then the first one is the one not used for longest.
+ * Deletes the oldest entry of a map or set that has more than `sizeMax` entries; returns its key. To keep entries that
+ * are in use, delete and set an entry whenever it is used: the first one is then the least recently used.
  */
 export function forgetOldest<Key>(
   entries: { readonly size: number; keys(): IterableIterator<Key>; delete(key: Key): boolean },

@@ -5,21 +5,21 @@ import { isDeeperThan } from './json.ts'
 import { jsonDepthMax } from './limits.ts'
 import type { FieldType, InputField } from './workflow.ts'
 
-/** What a trigger hands to the run: the whole input, and each declared field (null when it is missing). Plain JSON. */
+/** The input of a run: the whole input, and each declared field (null when it is missing). Plain JSON. */
 export type TriggerInput = {
   input: Record<string, unknown>
   fields: Record<string, unknown>
-  /** The files among them; absent when there are none. */
+  /** The files in the input; absent when there are none. */
   files?: readonly RunFile[]
-  /** Of a chat: what was said before. */
+  /** The earlier messages of a chat. */
   history?: readonly ChatMessage[]
 }
 
 export type InputReading = { ok: true; value: TriggerInput } | { ok: false; details: ErrorDetail[] }
 
 /**
- * Reads a run's input against its input format: coerces what can be coerced without loss, reports the rest, one row a
- * field. `samples` fills missing fields from their `value` column (manual runs).
+ * Checks a run's input against its input format. Coerces a value if no information is lost, and reports all others, one
+ * row per field. `samples` fills missing fields from their `value` column (manual runs).
  */
 export function readInput(
   input: Record<string, unknown>,
@@ -42,7 +42,7 @@ export function readInput(
     if (coerced === undefined) {
       details.push({
         path: field.name,
-        message: `The field "${field.name}" must be ${wanted[field.type]}, and ${describe(sent)} cannot be read as one.`,
+        message: `The field "${field.name}" must be ${wanted[field.type]}. The value is ${describe(sent)}.`,
       })
       continue
     }
@@ -52,7 +52,7 @@ export function readInput(
   return details.length > 0 ? { ok: false, details } : { ok: true, value: { input: whole, fields } }
 }
 
-/** The input in a request's body: control members taken out, a lone `input` object unwrapped, a non-object wrapped. */
+/** The input in a request body: without control members, with a lone `input` object unwrapped, a non-object wrapped. */
 export function inputOf(body: unknown, format: readonly InputField[]): Record<string, unknown> {
   if (!isObject(body)) return { input: body }
   if (!('stream' in body || 'selectedOutputs' in body || 'input' in body)) return body
@@ -62,7 +62,7 @@ export function inputOf(body: unknown, format: readonly InputField[]): Record<st
   return lone && isObject(inner) && !format.some((field) => field.name === 'input') ? inner : rest
 }
 
-/** The value as the type, or undefined when that would lose something. Never called with null. */
+/** The value as the given type, or undefined when the conversion would lose information. Never called with null. */
 export function coerce(value: unknown, type: FieldType): unknown {
   switch (type) {
     case 'string':
@@ -85,7 +85,7 @@ export function coerce(value: unknown, type: FieldType): unknown {
   }
 }
 
-/** Sets an own member, whatever its name: plain assignment of `__proto__` would change the prototype instead. */
+/** Sets an own member of any name. Plain assignment of `__proto__` would change the prototype instead. */
 export function put(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
@@ -108,7 +108,7 @@ function sampleOf(field: InputField): unknown {
   return field.value === '' && field.type !== 'string' ? undefined : field.value
 }
 
-/** JSON's `1e999` and whole numbers beyond 2^53 arrive as other numbers than were sent. */
+/** False for numbers that JavaScript cannot hold as sent: `1e999`, and whole numbers beyond 2^53. */
 function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 }
@@ -128,7 +128,7 @@ function parsed(text: string, accepts: (value: unknown) => boolean): unknown {
 }
 
 function describe(value: unknown): string {
-  // JSON has larger numbers than there are.
+  // JSON allows larger numbers than JavaScript can hold.
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return 'a number that is too large'
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text

@@ -1,9 +1,9 @@
-/** Writes epoch milliseconds as ISO 8601 does, in UTC; what is no time becomes an empty text. */
+/** Writes epoch milliseconds as an ISO 8601 time in UTC; an invalid time becomes an empty string. */
 export type IsoTime = (epochMs: number) => string
 
 /**
- * `Date.prototype.toISOString`, faster for the time that was asked for last, and for times of one second: those of a run and
- * its neighbours mostly are.
+ * Like `Date.prototype.toISOString`, but faster for the time that it wrote last and for times within the same second,
+ * which the times of one run usually are.
  */
 export function createIsoTime(): IsoTime {
   let second = Number.NaN
@@ -26,11 +26,11 @@ export function createIsoTime(): IsoTime {
   }
 }
 
-/** A `+` that nobody escaped arrives as a space; nothing else can be meant by a space in that place. */
+/** An unescaped `+` arrives as a space. A space in that position has no other meaning. */
 const timePattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+\- ])(\d\d):(\d\d))?)?$/
 
-/** Epoch milliseconds of a time as RFC 3339 writes it, UTC when it names no zone, or of a date's first instant. */
+/** Epoch milliseconds of an RFC 3339 time (UTC when it has no zone), or of the first instant of a date. */
 export function readTime(text: string): number | undefined {
   const match = timePattern.exec(text)
   if (!match) return undefined

@@ -1,18 +1,18 @@
 import type { TriggerKind } from './workflow.ts'
 
-/** An asynchronous run that was accepted, as the store takes it. Times are epoch milliseconds. */
+/** An asynchronous run that the service accepted, as the store writes it. Times are in epoch milliseconds. */
 export type NewJob = {
-  /** Also the id of the job. */
+  /** Also the ID of the job. */
   executionId: string
   workflowId: string
   workspaceId: string
-  /** The version that was active when the job was accepted: the one that runs. */
+  /** The version that was active when the job was accepted. The job runs this version. */
   version: number
   trigger: TriggerKind
   createdAt: number
-  /** Set when it starts at once, null when it has to wait. */
+  /** Set when the job starts immediately, null when it has to wait. */
   startedAt: number | null
-  /** The input, sealed. */
+  /** The encrypted input. */
   input: Uint8Array
 }
 
@@ -28,8 +28,8 @@ export type Job = NewJob & {
   cuts: number
 }
 
-/** What is known of a job without its input. */
+/** A job without its input. */
 export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 'createdAt' | 'startedAt'>
 
-/** A part of the jobs in line: so many of each of so many workflows, in an order that stays, behind `after` (its id). */
+/** Which waiting jobs to read: the first of each workflow, for a number of workflows in a fixed order after `after`. */
 export type JobPage = { perWorkflow: number; workflowsMax: number; after: string | undefined }

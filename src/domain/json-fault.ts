@@ -1,6 +1,6 @@
 /**
- * Says in plain words where and how a text stops being JSON, or undefined when it is JSON. For error messages only:
- * slower than the engine's parser. The text's nesting must be bounded, since the reader below descends with it.
+ * Explains where and why a text is not valid JSON; undefined when it is valid. It is slower than the engine's parser,
+ * so it only serves error messages. The caller must limit the nesting of the text, because this reader is recursive.
  */
 export function findJsonFault(text: string): string | undefined {
   try {

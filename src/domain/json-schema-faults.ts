@@ -1,9 +1,9 @@
-/** A place in a JSON schema (`properties.city.type`; empty: the whole) and what cannot be meant there. */
+/** An error in a JSON schema. `path` is like `properties.city.type`; empty for the schema itself. */
 export type SchemaFault = { path: string; message: string }
 
 /**
- * What is certainly wrong with a JSON schema, whichever draft it follows: a type that there is not, members that are no
- * schemas. A schema with such a fault would fit nothing, or hold a model to nothing.
+ * Finds errors that every draft of JSON Schema would reject: unknown types, and members that are not schemas. A schema
+ * with such an error would match no value, or would not constrain a model at all.
  */
 export function schemaFaults(schema: unknown): SchemaFault[] {
   const faults: SchemaFault[] = []
@@ -11,7 +11,7 @@ export function schemaFaults(schema: unknown): SchemaFault[] {
   for (let at = waiting.pop(); at && faults.length < faultsMax; at = waiting.pop()) {
     if (typeof at.schema === 'boolean' && at.path !== '') continue
     if (!isRecord(at.schema)) {
-      faults.push({ path: at.path, message: 'A schema is a JSON object.' })
+      faults.push({ path: at.path, message: 'A schema must be a JSON object.' })
       continue
     }
     for (const [keyword, value] of Object.entries(at.schema)) {
@@ -25,7 +25,7 @@ export function schemaFaults(schema: unknown): SchemaFault[] {
   return faults
 }
 
-/** Findings beyond this number tell nobody more. */
+/** More findings than this do not help the reader. */
 const faultsMax = 20
 
 const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
@@ -34,15 +34,15 @@ const oneSchema = new Set(['additionalProperties', 'not', 'if', 'then', 'else', 
 const listOfSchemas = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const counts = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'])
 
-/** The schemas in a keyword's value, with where they stand; or what is wrong with it. */
+/** The schemas in the value of a keyword, with their paths; or a message that explains what is wrong. */
 function innerSchemas(keyword: string, value: unknown): string | (readonly [name: string, schema: unknown])[] {
   if (ofSchemas.has(keyword)) {
-    return isRecord(value) ? Object.entries(value) : `"${keyword}" is an object that has a schema for each name.`
+    return isRecord(value) ? Object.entries(value) : `"${keyword}" must be an object with a schema for each name.`
   }
   if (oneSchema.has(keyword)) return [['', value]]
   if (keyword === 'items') return Array.isArray(value) ? numbered(value) : [['', value]]
   if (listOfSchemas.has(keyword)) {
-    return Array.isArray(value) && value.length > 0 ? numbered(value) : `"${keyword}" is a list of schemas.`
+    return Array.isArray(value) && value.length > 0 ? numbered(value) : `"${keyword}" must be a list of schemas.`
   }
   return complaint(keyword, value) ?? []
 }
@@ -50,7 +50,9 @@ function innerSchemas(keyword: string, value: unknown): string | (readonly [name
 function complaint(keyword: string, value: unknown): string | undefined {
   if (keyword === 'type') {
     const unknown = (Array.isArray(value) ? value : [value]).find((name) => !typeNames.includes(name as string))
-    return unknown === undefined ? undefined : `There is no type ${JSON.stringify(unknown)}: ${typeNames.join(', ')}.`
+    return unknown === undefined
+      ? undefined
+      : `Unknown type ${JSON.stringify(unknown)}. Types: ${typeNames.join(', ')}.`
   }
   if (keyword === 'required') {
     const isList = Array.isArray(value) && value.every((name) => typeof name === 'string')
@@ -58,7 +60,7 @@ function complaint(keyword: string, value: unknown): string | undefined {
   }
   if (keyword === 'enum') return Array.isArray(value) ? undefined : '"enum" is a list of values.'
   if (counts.has(keyword)) {
-    return Number.isInteger(value) && (value as number) >= 0 ? undefined : `"${keyword}" is a number of 0 or more.`
+    return Number.isInteger(value) && (value as number) >= 0 ? undefined : `"${keyword}" must be a number of 0 or more.`
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-/** Bounds of documents and runs. Every one of these is a setting; its name is what an error tells the operator. */
+/** The limits of documents and runs. Each one is a setting, and error messages name that setting. */
 export type Limits = {
   runTimeoutMs: number
   runsMax: number
@@ -23,7 +23,7 @@ export const defaultLimits: Limits = {
   runBytesMax: 268_435_456,
 }
 
-/** The setting that raises each bound. */
+/** The setting that raises each limit. */
 export const limitSettings = {
   runTimeoutMs: 'MILLRACE_RUN_TIMEOUT_MS',
   runsMax: 'MILLRACE_RUNS_MAX',
@@ -36,11 +36,11 @@ export const limitSettings = {
   runBytesMax: 'MILLRACE_RUN_BYTES_MAX',
 } satisfies Record<keyof Limits, string>
 
-/** The deepest JSON that is taken from outside; the outermost value is level 1. */
+/** The maximum nesting of JSON from outside. The outermost value is level 1. */
 export const jsonDepthMax = 200
-/** A value larger than this in a span is kept as a preview. Bytes of JSON text. */
+/** A larger value in a span is stored as a preview. Bytes of JSON text. */
 export const spanValueBytesMax = 262_144
-/** A final output larger than this is kept as a preview in the log. Bytes of JSON text. */
+/** A larger final output is stored as a preview in the log. Bytes of JSON text. */
 export const finalOutputBytesMax = 10_485_760
-/** Answers to an API block, and results of user code. Bytes. */
+/** The maximum size of a response to an API block and of a result of user code, in bytes. */
 export const answerBytesMax = 10_485_760

@@ -3,9 +3,9 @@ import type { RunFailureCode, SpanStatus } from './log.ts'
 import type { TriggerKind } from './workflow.ts'
 
 /**
- * What those hear who watch a run: a message each, as JSON. Times are ISO 8601, durations milliseconds. Whoever comes
- * late hears first of what has happened so far: `run.started`, `block.ended` of blocks that have ended, `block.started`
- * of those that have not, with the text that they have streamed.
+ * The messages that watchers of a run receive, as JSON. Times are ISO 8601, durations milliseconds. A watcher that
+ * joins late first receives what has already happened: `run.started`, `block.ended` for each block that has ended, and
+ * `block.started` for each that has not, with the text that it has streamed so far.
  */
 export type LiveEvent =
   | {
@@ -14,14 +14,14 @@ export type LiveEvent =
       workflowId: string
       trigger: TriggerKind
       startedAt: string
-      /** Blocks that had ended before and are not told of any more, because there were too many. */
+      /** How many blocks ended earlier and are not reported because there were too many. */
       earlier: number
     }
   | ({
       event: 'block.started'
       span: Pick<LiveSpan, 'id' | 'name' | 'type' | 'blockId' | 'startTime'>
     } & LivePlace)
-  /** A piece of what the block streams; the pieces of a span belong together. */
+  /** A piece of streamed output. Pieces with the same span ID belong together. */
   | ({ event: 'block.chunk'; spanId: string; blockId: string; chunk: string } & LivePlace)
   | ({ event: 'block.ended'; span: LiveSpan } & LivePlace)
   /** The run has ended, and its log entry is on disk. */
@@ -35,19 +35,19 @@ export type LiveEvent =
       error: { code: RunFailureCode; message: string; blockId: string | null; blockName: string | null } | null
       cost: Cost
     }
-  /** There will be no log entry: it could not be written, or the run goes on after a restart. */
+  /** There will be no log entry: it could not be written, or the run continues after a restart. */
   | { event: 'run.lost'; executionId: string; message: string }
-  /** The reader was too slow; the run goes on. */
+  /** The watcher was too slow and was disconnected. The run continues. */
   | { event: 'dropped'; message: string }
 
 /**
- * Where in the run: below how many sub-workflows, in which iteration of each loop and parallel around it, and the span of
- * the block around it (a loop, a parallel, what called the sub-workflow). Numbers of span ids grow in the order in which
- * spans began.
+ * A position in the run: the number of enclosing sub-workflows, the iteration of each enclosing loop and parallel, and
+ * the span of the enclosing block (a loop, a parallel, or the block that called the sub-workflow). The numbers in span
+ * IDs grow in the order in which spans started.
  */
 export type LivePlace = { depth: number; iterations: readonly number[]; parentId: string | null }
 
-/** A trace span as in the log. What has events of its own, the blocks of a container say, does not stand in `children`. */
+/** A trace span as in the log. `children` omits spans that have events of their own, such as blocks in a container. */
 export type LiveSpan = {
   id: string
   name: string
@@ -61,7 +61,7 @@ export type LiveSpan = {
   output: unknown
   error?: { code: string; message: string }
   attempts?: readonly { number: number; startTime: string; duration: number; status?: number; error?: string }[]
-  /** Set when its outputs were taken from an earlier run. */
+  /** Set when the outputs come from an earlier run. */
   reused?: true
   children: readonly unknown[]
 }

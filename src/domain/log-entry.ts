@@ -5,7 +5,7 @@ import type { IsoTime } from './iso-time.ts'
 import type { Level } from './log.ts'
 import type { TriggerKind } from './workflow.ts'
 
-/** What every form of a log entry shows. Times are epoch milliseconds. */
+/** What every form of a log entry contains. Times are in epoch milliseconds. */
 export type EntryFacts = {
   sequence: number
   workflowId: string
@@ -18,21 +18,20 @@ export type EntryFacts = {
   costTotal: number
 }
 
-/** What an entry of a list shows when it is asked for; texts are JSON. `cost` null: the run cost nothing. */
+/** The optional parts of a list entry; texts are JSON. A null `cost` means that the run cost nothing. */
 export type EntryExtras = {
   details?: { workflow: EntryWorkflow; cost: string | null }
   finalOutput?: string
   traceSpans?: string
-  /** JSON of its `RunFile`s. */
+  /** JSON of the entry's `RunFile`s. */
   files?: string | undefined
 }
 
 export type EntryWorkflow = { id: string; name: string; description: string | null }
 
 /**
- * An entry in list form, as the JSON that goes on the wire. It stands here, and is written by hand, because the store
- * makes it: a page crosses from the thread that reads the database as one string, so that the thread which answers
- * requests never has its rows in hand (1,000 of them cost it 0.5 ms only to receive, their text 0.1 ms).
+ * An entry in list form, as JSON for the wire. It is written by hand in the store's thread, so that a page crosses to
+ * the main thread as one string. Receiving the rows of 1,000 entries costs the main thread 0.5 ms, their text 0.1 ms.
  */
 export function entryText(
   facts: EntryFacts,
@@ -47,7 +46,7 @@ export function entryText(
   return `${text}}`
 }
 
-/** The members that every form begins with, without braces. */
+/** The members that every form starts with, without braces. */
 export function factsText(facts: EntryFacts, iso: IsoTime): string {
   return (
     `"id":"${logIdOf(facts.sequence)}","workflowId":${JSON.stringify(facts.workflowId)},` +
@@ -68,7 +67,7 @@ export function filesText(runFiles: string | null | undefined): string {
 
 const noCostText = JSON.stringify(noCost)
 
-/** The interface has texts here, so a missing description is an empty one. */
+/** The interface requires a string here, so a missing description becomes an empty one. */
 export function workflowText({ id, name, description }: EntryWorkflow): string {
   return JSON.stringify({ id, name, description: description ?? '' })
 }

@@ -6,12 +6,12 @@ import type { TriggerKind } from './workflow.ts'
 export type Level = 'info' | 'error'
 export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
 
-/** One try of a block that tries again: an API block's request, a model call. */
+/** One attempt of a block that retries: an API block's request or a model call. */
 export type SpanAttempt = { number: number; startTime: number; durationMs: number; status?: number; error?: string }
 
-/** What one block (or run, iteration, sub-workflow) did. Times are epoch milliseconds, durations milliseconds. */
+/** What one block (or run, iteration, sub-workflow) did. Times are in epoch milliseconds, durations in milliseconds. */
 export type Span = {
-  /** `s` and a number; written without a look at it. */
+  /** `s` and a number. Written without escaping. */
   id: string
   name: string
   /** The block's type; `workflow` for the root, `iteration` for one pass of a loop or parallel. */
@@ -25,24 +25,24 @@ export type Span = {
   output: unknown
   error: { code: string; message: string } | null
   attempts: readonly SpanAttempt[] | null
-  /** Of a request of a language model. Absent in all other spans, so that a run without models carries nothing of it. */
+  /** Only for a request to a language model, so that runs without models do not carry it. */
   usage?: ModelUsage
-  /** Set when the block did not run: its outputs are those of an earlier run. Absent in all other spans. */
+  /** Set when the block did not run and its outputs come from an earlier run. */
   reused?: true
   children: Span[]
 }
 
-/** Whether the block has not ended yet; of a span of a run in flight. */
+/** Whether the block is still running. */
 export function isOpen({ status, output }: Span): boolean {
   return status === 'success' && output === null
 }
 
-/** What a block adds to its span. */
+/** What a block adds to its own span. */
 export type SpanNotes = Partial<Pick<Span, 'status' | 'input' | 'output' | 'error' | 'attempts' | 'usage'>> & {
   children?: readonly Span[]
 }
 
-/** How a run ended when it did not end well. */
+/** Why a run failed. */
 export type RunFailure = {
   /** `EXECUTION_FAILED`, `EXECUTION_TIMEOUT`, `CANCELLED`, `CLIENT_CLOSED`, `INTERRUPTED`. */
   code: RunFailureCode
@@ -52,14 +52,14 @@ export type RunFailure = {
 }
 export type RunFailureCode = 'EXECUTION_FAILED' | 'EXECUTION_TIMEOUT' | 'CANCELLED' | 'CLIENT_CLOSED' | 'INTERRUPTED'
 
-/** A run that ended, before it is written down. */
+/** A run that has ended but is not yet recorded. */
 export type RunRecord = {
   executionId: string
   workflowId: string
   workspaceId: string
   version: number
   trigger: TriggerKind
-  /** When an asynchronous run was accepted; null for others. */
+  /** When an asynchronous run was accepted; null for other runs. */
   createdAt: number | null
   startedAt: number
   endedAt: number
@@ -68,15 +68,15 @@ export type RunRecord = {
   output: unknown
   cost: Cost
   root: Span
-  /** What keeps the workspace's secrets out of everything that is written down; undefined when it has none. */
+  /** Removes the workspace's secrets from everything that is recorded; undefined when there are none. */
   secrets: Redactor | undefined
-  /** Its files; absent when there are none. */
+  /** The files of the run; absent when there are none. */
   files?: readonly RunFile[]
 }
 
-/** The row of a log entry, as the store takes it: texts are made, nothing is left to decide. */
+/** The row of a log entry as the store writes it. All texts and decisions are final. */
 export type LogRow = {
-  /** Sorts in the order of recording, never given twice; the entry's `id` is made of it. */
+  /** Sorts by the order of recording and is never used twice. The entry's `id` derives from it. */
   sequence: number
   executionId: string
   workflowId: string
@@ -84,7 +84,7 @@ export type LogRow = {
   version: number
   level: Level
   trigger: TriggerKind
-  /** When an asynchronous run was accepted; null for others. */
+  /** When an asynchronous run was accepted; null for other runs. */
   createdAt: number | null
   startedAt: number
   endedAt: number
@@ -97,19 +97,19 @@ export type LogRow = {
   /** JSON text. */
   finalOutput: string
   /**
-   * The final output as the caller gets it, where that is not what the log may hold: of asynchronous runs, whose output
-   * is asked for later. Null for all others. JSON text that must not be stored as it is.
+   * The final output as the caller receives it, when redaction changed it. Only for asynchronous runs, whose callers
+   * fetch the output later; null for all others. JSON text that must be encrypted before it is stored.
    */
   rawOutput: string | null
-  /** JSON text: the array of trace spans as they go on the wire. */
+  /** JSON text: the array of trace spans in wire form. */
   traceSpans: string
-  /** Its files; absent when there are none. */
+  /** The files of the run; absent when there are none. */
   files?: LogFiles
-  /** What webhooks it owes; absent when its workflow has no subscriptions. */
+  /** The run's webhook deliveries; absent when its workflow has no subscriptions. */
   webhooks?: RunWebhooks
 }
 
-/** What was decided about each subscription of a run's workflow when it ended; subscriptions go by their number. */
+/** What was decided about each webhook subscription when the run ended. Subscriptions are identified by number. */
 export type RunWebhooks = {
   /** `include`: bits of `include` in webhook.ts, as they were when the run ended. */
   deliveries: readonly { subscription: number; include: number }[]
@@ -117,13 +117,13 @@ export type RunWebhooks = {
   /** JSON text `{ rateLimits, usage }` as they were when the run ended; null when no delivery includes them. */
   facts: string | null
 }
-/** Why a subscription is not told: it is switched off, or a filter of it keeps this run out. */
+/** Why a subscription receives nothing: it is inactive, or one of its filters excludes the run. */
 export type SkipReason = 'inactive' | 'level' | 'trigger'
 
-/** Whether what a run cost counts against the limit of its account: of runs by hand nothing does. */
+/** Whether the run's cost counts against the account's limit. Manual runs do not count. */
 export function countsAsUsage({ costTotal, trigger }: Pick<LogRow, 'costTotal' | 'trigger'>): boolean {
   return costTotal > 0 && trigger !== 'manual'
 }
 
-/** `text`: JSON of the `RunFile`s. `folder`: where the stored ones lie; null when none is stored. */
+/** `text`: JSON of the `RunFile`s. `folder`: where the stored files are; null when none is stored. */
 export type LogFiles = { text: string; folder: string | null }

@@ -1,21 +1,21 @@
 import type { Price } from './cost.ts'
 
-/** The price of a model by its name as blocks give it; undefined when nobody knows it. */
+/** The price of a model by the name that blocks use; undefined when it is unknown. */
 export type PriceOf = (model: string) => Price | undefined
 
-/** The same, which also knows the models that have one. */
+/** The same, with the list of models that have a price. */
 export type PriceTable = PriceOf & { readonly models: readonly string[] }
 
-/** The built-in table, with the prices of `overlay` over it. */
+/** The built-in table, overridden by the prices in `overlay`. */
 export function pricesWith(overlay: ReadonlyMap<string, Price>): PriceTable {
   const priceOf: PriceOf = (model) => overlay.get(model) ?? modelPrices.get(model)
   return Object.assign(priceOf, { models: [...new Set([...overlay.keys(), ...modelPrices.keys()])] })
 }
 
 /**
- * USD per million tokens [input, output, input from the provider's cache], as the providers published them in
- * November 2025, for requests of ordinary size. What an installation pays is in the file that MILLRACE_MODEL_PRICES
- * names: it lies over this table. Prices have six decimals at most.
+ * US dollars per million tokens [input, output, cached input], as the providers published them in November 2025 for
+ * requests of ordinary size. The file that MILLRACE_MODEL_PRICES names overrides this table. Prices have at most six
+ * decimals.
  */
 const modelPrices: ReadonlyMap<string, Price> = new Map(
   Object.entries({

@@ -1,6 +1,6 @@
 /**
- * Where a request comes from, as far as it can be told apart: an IPv4 address, or of an IPv6 address the first half, since
- * whoever has one of these has all that begin so, and may send each request from another.
+ * The network that a request comes from: an IPv4 address, or the first half of an IPv6 address. A client that owns one
+ * IPv6 address usually owns the whole half, and can send each request from another address in it.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

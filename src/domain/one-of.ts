@@ -1,8 +1,8 @@
 import { type SchemaOptions, type TUnsafe, Type as t } from '@sinclair/typebox'
 
 /**
- * One of these texts. A union of literals: `t.Unsafe`, whose type is borrowed for the list's, makes schemas that no value
- * can be checked against, so that whoever reads a body with one answers 500.
+ * A schema for one of these strings, as a union of literals. (`t.Unsafe` alone would give the same static type, but
+ * values cannot be checked against it.)
  */
 export function oneOf<const Names extends readonly string[]>(
   names: Names,

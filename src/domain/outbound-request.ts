@@ -72,7 +72,10 @@ export type OutboundBody = {
   close(): void
 }
 
-/** Who is given a body: its parts, then either its end or why there is none. An object: of functions there would be three a body. */
+/**
+ * Who is given a body: its parts, then either its end or why there is none. An object: of functions there would be
+ * three a body.
+ */
 export type OutboundSink = {
   part(part: Uint8Array<ArrayBuffer>): void
   ended(): void
@@ -96,7 +99,9 @@ export class OutboundError extends Error {
   }
 }
 
-/** A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed. */
+/**
+ * A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed.
+ */
 export type OutboundPost = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]

@@ -1,8 +1,8 @@
 import type { TArray, TBoolean, TInteger, TNumber, TOptional, TSchema, TString, TUnsafe } from '@sinclair/typebox'
 
 /**
- * TypeBox schemas as the plain objects that they are, without the marks by which the library knows its own. For what is
- * read before the service listens, so that the library is loaded behind that. `Value` and Elysia do not take these.
+ * TypeBox schemas as plain objects, without the symbols that the library adds. They describe what is read before the
+ * service listens, so that loading the library does not delay the start. `Value` and Elysia do not accept them.
  */
 
 type Options = Readonly<Record<string, unknown>>
@@ -34,7 +34,7 @@ export function plainEnum<const Names extends readonly string[]>(
   return { enum: names, ...options } as unknown as TUnsafe<Names[number]>
 }
 
-/** Whether a member may be absent is a matter of its type alone: nothing looks at it at run time. */
+/** Optionality exists only in the type; nothing checks it at run time. */
 export function plainOptional<Schema extends TSchema>(schema: Schema): TOptional<Schema> {
   return schema as unknown as TOptional<Schema>
 }

@@ -1,12 +1,12 @@
-/** User code, compiled at deployment: what `language/` makes and `sandbox/` runs. */
+/** User code, compiled at deployment: `language/` makes it and `sandbox/` runs it. */
 
-/** One program. Equal programs have equal ids, so that a warm sandbox can be found by it. */
+/** One program. Equal programs have equal IDs, so that a warm sandbox can be found by ID. */
 export type Program = {
   /** A hash of `source` and `parameters`. */
   id: string
   /** The body of an async function. */
   source: string
-  /** The names under which `source` reads its values, one for each. */
+  /** The names of the values that `source` reads. */
   parameters: readonly string[]
 }
 
@@ -21,17 +21,17 @@ export const programFailureCodes = [
 export type ProgramFailureCode = (typeof programFailureCodes)[number]
 
 export type ProgramOutcome =
-  /** `result` is JSON data; what JSON cannot hold (undefined, functions) is null. */
+  /** `result` is JSON data; anything that JSON cannot hold (undefined, functions) is null. */
   | { ok: true; result: unknown; stdout: string }
   | { ok: false; code: ProgramFailureCode; message: string; stdout: string }
 
 export type ProgramRequest = {
   program: Program
-  /** JSON data, one value a parameter. */
+  /** JSON data, one value per parameter. */
   values: readonly unknown[]
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** Runs user code with no way to the host. Never throws: what goes wrong is an outcome. */
+/** Runs user code without access to the host. Never throws: a failure is an outcome. */
 export type RunProgram = (request: ProgramRequest) => Promise<ProgramOutcome>

@@ -2,23 +2,23 @@ import { Steps } from './encoded-text.ts'
 import { formsOf, type SecretForm, secretCharsMin } from './secret-forms.ts'
 import { type Sought, TextSearch } from './text-search.ts'
 
-/** Writes secrets as `{{NAME}}`. Made once for an environment, used for every run. */
+/** Replaces secrets by `{{NAME}}`. Created once per environment and used for every run. */
 export type Redactor = {
-  /** What it hides. */
+  /** The secrets that it hides. */
   readonly secrets: readonly Secret[]
-  /** JSON text without the secrets: valid JSON again, and the very same text when it holds none. */
+  /** JSON text without the secrets: still valid JSON, and the same string when it contains none. */
   redact(jsonText: string): string
 }
 
 export type Secret = { name: string; value: string }
 
 /**
- * A redactor of these values in all their forms (`formsOf`). Undefined when none is long enough to be one. In strings,
- * keys included, a secret is replaced; a number that holds one becomes a string.
+ * Creates a redactor for these values in all their forms (`formsOf`). Undefined when no value is long enough. Inside
+ * strings, including keys, a secret is replaced; a number that contains one becomes a string.
  *
- * A text that holds no secret costs one jump through it: the parts of each form that no encoding changes are looked for
- * all at once. Only strings in which one was found are decoded and read closely. Measured with 20 secrets on 1.1 kB of
- * JSON: 1.0 µs without a hit and 2.7 µs with one; `indexOf` for each part took 7 µs, one regular expression 2.5 µs.
+ * A text without secrets costs one pass: the parts of each form that no encoding changes are searched for together.
+ * Only strings with a hit are decoded and examined. Measured with 20 secrets on 1.1 kB of JSON: 1.0 µs without a hit
+ * and 2.7 µs with one. `indexOf` for each part took 7 µs, one regular expression 2.5 µs.
  */
 export function createRedactor(secrets: readonly Secret[]): Redactor | undefined {
   const names = new Map<string, string>()
@@ -29,14 +29,14 @@ export function createRedactor(secrets: readonly Secret[]): Redactor | undefined
   return new FormRedactor(Array.from(names, ([value, name]) => ({ name, value })))
 }
 
-/** A redactor that hides these, too; the very same when it does already. */
+/** A redactor that hides these secrets too; the same redactor when it already does. */
 export function withSecrets(redactor: Redactor | undefined, more: readonly Secret[]): Redactor | undefined {
   const own = redactor?.secrets ?? []
   const isHidden = ({ value }: Secret) => own.some((secret) => secret.value === value)
   return more.every(isHidden) ? redactor : createRedactor([...own, ...more])
 }
 
-/** The same for a text that is no JSON. */
+/** Redacts a text that is not JSON. */
 export function redactText(text: string, redactor: Redactor | undefined): string {
   return redactor === undefined ? text : (JSON.parse(redactor.redact(JSON.stringify(text))) as string)
 }
@@ -45,9 +45,9 @@ type NamedForm = { name: string; form: SecretForm }
 
 class FormRedactor implements Redactor {
   readonly secrets: readonly Secret[]
-  /** One for long anchors and one for short ones, which would take the long ones' speed away. */
+  /** Long and short anchors are searched separately, because short ones would slow down the long ones. */
   readonly #searches: readonly TextSearch<NamedForm>[]
-  /** Forms with nothing in them that is the same in every encoding: of secrets that are all signs or other alphabets. */
+  /** Forms without a part that is the same in every encoding: secrets made only of symbols or non-Latin letters. */
   readonly #unanchored: readonly NamedForm[]
 
   constructor(secrets: readonly Secret[]) {
@@ -76,7 +76,7 @@ class FormRedactor implements Redactor {
     return this.#replace(jsonText, hits ?? new Hits())
   }
 
-  /** Goes from string to string, as far as there are hits, and reads closely what may hold a secret. */
+  /** Moves from string to string while there are hits, and examines each string that may contain a secret. */
   #replace(text: string, hits: Hits): string {
     let replaced = ''
     let copied = 0
@@ -105,7 +105,7 @@ class FormRedactor implements Redactor {
 
 const longAnchorChars = 5
 
-/** Places in a text where forms may be, taken one after the other once they are in order. */
+/** Positions in a text where forms may start. They are consumed in order. */
 class Hits {
   #places: number[] = []
   #forms: NamedForm[] = []
@@ -117,13 +117,13 @@ class Hits {
     return this.#places.length - this.#taken
   }
 
-  /** The place of the first that is left. */
+  /** The position of the next hit. */
   get next(): number {
     return this.#places[this.#taken] as number
   }
 
   add(at: number, form: NamedForm): void {
-    // Of a row of hits that overlap one tells enough: an anchor holds no quote, so all of them are in one string.
+    // One of several overlapping hits is enough: an anchor contains no quote, so all of them are in one string.
     const last = this.#lastOf.get(form)
     this.#lastOf.set(form, at)
     if (last !== undefined && at < last + (form.form.anchor as string).length) return
@@ -149,7 +149,7 @@ class Hits {
 
 type Place = { start: number; end: number }
 
-/** The string literal that begins at or after `from`, its quotes included. */
+/** The string literal that starts at or after `from`, including its quotes. */
 function nextString(text: string, from: number): Place | undefined {
   const start = text.indexOf('"', from)
   if (start === -1) return undefined
@@ -183,16 +183,16 @@ function redactString(value: string, forms: ReadonlySet<NamedForm>): string {
   const steps = new Steps(value.length, forms.size)
   for (const { name, form } of forms) {
     for (const { start, end } of form.find(value, steps)) found.push({ start, end, name })
-    // What cannot be searched in time may not be written down.
+    // A text that cannot be searched within the limit must not be stored.
     if (steps.areUsedUp) return `{{${name}}}`
   }
-  // The longest first where several begin together: the others are a part of it.
+  // The longest match first when several start at the same position: it contains the others.
   found.sort((a, b) => a.start - b.start || b.end - a.end)
   let redacted = ''
   let covered = 0
   for (const { start, end, name } of found) {
     if (end <= covered) continue
-    // Of secrets that overlap nothing may be left of either.
+    // Where secrets overlap, remove both completely.
     if (start > covered) redacted += value.slice(covered, start)
     redacted += `{{${name}}}`
     covered = end

@@ -2,8 +2,9 @@ import { isObject } from './input.ts'
 import type { Block, Edge, WorkflowDocument } from './workflow.ts'
 
 /**
- * Whether two documents run alike, so that deploying one over the other changes nothing. Positions, sample values of
- * input fields, texts that only people read, webhooks (they do not belong to a version) and ids of edges do not count.
+ * Whether two documents behave the same when they run, so that a deployment would change nothing. Ignores positions,
+ * sample values of input fields, texts for people, webhook subscriptions (they do not belong to a version) and edge
+ * IDs.
  */
 export function runAlike(a: WorkflowDocument, b: WorkflowDocument): boolean {
   return a === b || Bun.deepEquals(whatRuns(a), whatRuns(b))

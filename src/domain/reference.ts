@@ -1,6 +1,6 @@
 import { normaliseName } from './workflow.ts'
 
-/** The `<block.path>` and `{{NAME}}` templates: pure reading of text. What a name means is decided by who compiles it. */
+/** Parses the `<block.path>` and `{{NAME}}` templates. The compiler decides what a name refers to. */
 
 export type PathStep = string | number
 
@@ -11,8 +11,8 @@ export type Segment =
   | { kind: 'environment'; source: string; name: string }
 
 /**
- * Splits text into its literal parts and what looks like a reference or an environment variable.
- * Pure syntax: `<b.c>` is a segment whether or not a block `b` exists.
+ * Splits text into literal parts, possible references and possible environment variables.
+ * Purely syntactic: `<b.c>` is a segment whether or not a block `b` exists.
  */
 export function parseTemplate(text: string): Segment[] {
   const segments: Segment[] = []
@@ -35,12 +35,12 @@ export function parseTemplate(text: string): Segment[] {
   return segments
 }
 
-/** Whether text holds anything that could be a segment other than literal text. Cheap. */
+/** Whether the text may contain anything but literal text. Cheap. */
 export function mayHoldSegments(text: string): boolean {
   return text.includes('<') || text.includes('{{')
 }
 
-/** The value at `path`; undefined when any step is absent. Only own members count: nothing of a prototype is reachable. */
+/** The value at `path`; undefined when a step is absent. Reads own members only, so prototypes are not reachable. */
 export function readPath(value: unknown, path: readonly PathStep[]): unknown {
   let current = value
   for (const step of path) {
@@ -51,7 +51,7 @@ export function readPath(value: unknown, path: readonly PathStep[]): unknown {
   return current
 }
 
-/** A value inside text: a string as it is, null and absent as nothing, anything else as JSON. */
+/** A value inside text: a string unchanged, null and absent as an empty string, anything else as JSON. */
 export function asText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
@@ -61,14 +61,15 @@ export function asText(value: unknown): string {
 const key = String.raw`\.[^\s.[\]<>"'\x60(){},;=&|!?:+*/\\%^~]+`
 const quoted = String.raw`\[(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\]`
 const steps = String.raw`(?:${key}|\[\d{1,9}\]|${quoted})+`
-// A name starts with no space, so that the comparison `a < b.c` is none; it is short, so that reading stays linear.
+// A name does not start with a space, so that the comparison `a < b.c` is not a reference. Its length is limited, so
+// that parsing stays linear.
 const pattern = new RegExp(
   String.raw`\{\{(?<environment>[A-Za-z_][A-Za-z0-9_]*)\}\}|<(?<name>[^\s<>.][^<>.\n]{0,199}?)(?<path>${steps})>`,
   'gu',
 )
 const step = /\.(?<key>[^.[\]]+)|\[(?<index>\d+)\]|\[(?<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]/gu
 
-/** The steps of `.data.items[0]["any key"]`. What is no step is left out. */
+/** The steps of `.data.items[0]["any key"]`. Ignores anything that is not a step. */
 export function parsePath(text: string): PathStep[] {
   return Array.from(text.matchAll(step), ({ groups }) => {
     const { key, index, quoted } = groups as Record<string, string | undefined>

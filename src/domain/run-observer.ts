@@ -2,28 +2,28 @@ import type { RunRecord, Span } from './log.ts'
 import type { Redactor } from './redaction.ts'
 import type { TriggerKind } from './workflow.ts'
 
-/** Told of what happens in a run while it goes on: live readers, the command line's progress. Must not throw. */
+/** Receives what happens in a run while it is in progress: for live watchers and the CLI's progress. Must not throw. */
 export type RunObserver = {
-  /** Before its first block; of a run that was in flight already, when the observer comes to it. */
+  /** Before the first block; or, for a run that is already in flight, when the observer attaches. */
   began?(run: RunInSight): void
   started?(span: Span, place: BlockPlace): void
-  /** Also of a block that was passed over: its status is `skipped`, and it did not start. */
+  /** Also called for a skipped block: its status is `skipped`, and `started` was not called. */
   ended?(span: Span, place: BlockPlace): void
-  /** A piece of the output that the block streams. */
+  /** A piece of output that the block streams. */
   chunk?(span: Span, text: string, place: BlockPlace): void
   /** The run has ended, and its log entry is on disk. */
   recorded?(record: RunRecord): void
-  /** It has ended, and its log entry could not be written; or it goes on later, elsewhere. */
+  /** The run ended but its log entry could not be written, or the run continues later in another process. */
   lost?(reason: unknown): void
 }
 
-/** Where in a run something happens. */
+/** The position of a block in a run. */
 export type BlockPlace = {
-  /** Sub-workflows above it; 0 in the run itself. */
+  /** The number of enclosing sub-workflows; 0 in the run itself. */
   depth: number
-  /** The index of the iteration of each loop and parallel that it stands in, the outermost first. */
+  /** The iteration index of each enclosing loop and parallel, the outermost first. */
   iterations: readonly number[]
-  /** The id of the span of the block around it: a loop, a parallel, or what called the sub-workflow; null for none. */
+  /** The span ID of the enclosing block: a loop, a parallel, or the caller of the sub-workflow; null for none. */
   parentId: string | null
 }
 
@@ -35,13 +35,13 @@ export type RunInSight = {
   readonly trigger: TriggerKind
   /** Epoch milliseconds. */
   readonly startedAt: number
-  /** The spans so far: those of blocks that have not ended are open (`isOpen`). */
+  /** The spans so far. Blocks that have not ended have open spans (`isOpen`). */
   readonly root: Span
-  /** What keeps the workspace's secrets from readers. */
+  /** Hides the workspace's secrets from watchers. */
   readonly secrets: Redactor | undefined
 }
 
-/** Tells both. */
+/** Combines two observers. */
 export function observers(one: RunObserver | undefined, other: RunObserver): RunObserver {
   if (!one) return other
   return {

@@ -1,39 +1,39 @@
-/** When a workflow is due, and what becomes of times at which it cannot run. Times are epoch milliseconds. */
+/** When a workflow is due, and what happens to due times at which it cannot run. Times are in epoch milliseconds. */
 export type ScheduleRule = {
-  /** One of the two. `intervalMs` counts from `startAt`, or else from the epoch: every 15 minutes is at :00, :15, … */
+  /** Either `cron` or `intervalMs`. An interval counts from `startAt`, or from the epoch: 15 min is at :00, :15, … */
   cron: string | null
   intervalMs: number | null
   /** IANA name. */
   timezone: string
-  /** The first and the last time that counts, inclusive. */
+  /** The first and the last valid time, inclusive. */
   startAt: number | null
   endAt: number | null
   overlap: Overlap
   missed: Missed
   missedMax: number
-  /** Each run starts up to so much later, at random. */
+  /** Each run is delayed by a random time of at most this length. */
   jitterMs: number
 }
 
-/** For a time that comes while an earlier run is still going: it is left out, or one waits, or it runs beside it. */
+/** When a run is due while an earlier one is in progress: skip it, queue it, or allow both at once. */
 export const overlaps = ['skip', 'queue', 'allow'] as const
 export type Overlap = (typeof overlaps)[number]
 
-/** For times that passed while nobody could run them: the last one runs, or none, or the last `missedMax`. */
+/** When due times passed while the service was down: run the last one, none, or the last `missedMax`. */
 export const missedPolicies = ['once', 'skip', 'all'] as const
 export type Missed = (typeof missedPolicies)[number]
 
-/** `dueAt`: the first time after its registration; null when there is none. */
+/** `dueAt`: the first due time after the registration; null when there is none. */
 export type NewSchedule = { rule: ScheduleRule; dueAt: number | null }
 
 /**
- * A registered schedule. `dueAt` is the first time that is not decided yet; `waitingAt` one that was, and runs when the
- * run before it has ended.
+ * A registered schedule. `dueAt` is the first due time without a decision. `waitingAt` is a queued due time, which runs
+ * when the current run ends.
  */
 export type ScheduleRow = {
   workflowId: string
   workspaceId: string
-  /** The account that the workspace belongs to. */
+  /** The account that owns the workspace. */
   ownerId: string
   /** The active version. */
   version: number
@@ -43,8 +43,8 @@ export type ScheduleRow = {
 }
 
 /**
- * What is decided about a schedule: it goes from the state that the decision was based on to the next one. Refused when
- * it is in another state by then (decided already, replaced, gone).
+ * A decision about a schedule: it moves the schedule from one state to the next. The store refuses it if the schedule
+ * is no longer in the first state (because it was already decided, replaced or deleted).
  */
 export type ScheduleStep = {
   workflowId: string

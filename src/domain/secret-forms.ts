@@ -1,23 +1,23 @@
 import { EncodedText, type Steps } from './encoded-text.ts'
 
-/** One way in which a secret may stand in a text, and where it does. Ends are exclusive. */
+/** One encoded form of a secret. `find` locates it in a text; ends are exclusive. */
 export type SecretForm = {
-  /** A part of the form that no encoding changes, so that it can be looked for first; undefined when none is long enough. */
+  /** A part of the form that no encoding changes, for a fast search; undefined when none is long enough. */
   readonly anchor: string | undefined
-  /** Every occurrence; those up to where the steps were used up. */
+  /** Every occurrence, or those before the steps ran out. */
   find(text: string, steps: Steps): Occurrence[]
 }
 
 export type Occurrence = { start: number; end: number }
 
 /**
- * The forms of a secret: itself, with whatever JSON, percent-encoding or both make of its characters, at any depth; and
- * its base64, at each of the three places that it can have in a longer one. What a form like JSON has made of it before
- * it became base64 counts, too.
+ * The forms of a secret that redaction looks for: the secret itself under any nesting of JSON escapes and
+ * percent-encoding, and its base64 at each of the three alignments. A value that was escaped before it was encoded as
+ * base64 is found too.
  */
 export function formsOf(secret: string): SecretForm[] {
   const wellFormed = secret.toWellFormed()
-  // Headers and lines lose the spaces around a value.
+  // Headers and lines drop the spaces around a value.
   const trimmed = wellFormed.trim()
   const value = trimmed.length < secretCharsMin ? wellFormed : trimmed
   const number = numberText(value)
@@ -29,17 +29,17 @@ export function formsOf(secret: string): SecretForm[] {
   ]
 }
 
-/** Shorter values stand in too many texts by chance to be looked for. */
+/** Shorter values appear in too many texts by chance. */
 export const secretCharsMin = 6
 
-/** An anchor that is shorter would be found too often, a longer one is not found faster. */
+/** A shorter anchor matches too often; a longer one is not found faster. */
 const anchorCharsMin = 3
 const anchorCharsMax = 8
 
-/** So much of a long secret counts as the secret; what follows of it is taken out with it, as far as it goes. */
+/** This many characters identify a long secret. Whatever matches after them is removed as well. */
 const requiredCharsMax = 128
 
-/** A secret that is a number may come back as one: `0.50` as 0.5, more digits than a number holds rounded. */
+/** A numeric secret may come back as a number: `0.50` as 0.5, and more digits than a number holds as rounded. */
 function numberText(value: string): string | undefined {
   if (!/^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) return undefined
   const text = String(Number(value))
@@ -50,7 +50,7 @@ class TextForm implements SecretForm {
   readonly anchor: string | undefined
   readonly #value: string
   readonly #required: number
-  /** The part at the beginning that stands as it is in every encoding. */
+  /** The part at the beginning that every encoding leaves unchanged. */
   readonly #head: string
 
   constructor(value: string) {
@@ -73,13 +73,13 @@ class TextForm implements SecretForm {
     return found
   }
 
-  /** Where the form may start. */
+  /** The next position at which the form may start. */
   #next(text: string, from: number): number {
     if (this.#head !== '') return text.indexOf(this.#head, from)
     const first = this.#value.charCodeAt(0)
     for (let at = from; at < text.length; at += 1) {
       const code = text.charCodeAt(at)
-      // Of a row of backslashes only the first: those behind it lead to the same place.
+      // Try only the first of several consecutive backslashes: the others lead to the same match.
       if (code === backslash && !(at > from && text.charCodeAt(at - 1) === backslash)) return at
       if (code === percentSign || (code === plus && first === space) || code === first) return at
     }
@@ -102,7 +102,10 @@ class TextForm implements SecretForm {
     return text.at
   }
 
-  /** A row of them is at least as long in every encoding. What escapes the next character is a part of it. */
+  /**
+   * Consecutive backslashes are at least as many in every encoding; the ones that escape the next character belong to
+   * them.
+   */
   #matchBackslashes(text: EncodedText, index: number): number {
     let wanted = 1
     while (this.#value.charCodeAt(index + wanted) === backslash) wanted += 1
@@ -113,19 +116,19 @@ class TextForm implements SecretForm {
   }
 }
 
-/** A text is percent-encoded throughout or not at all, so each depth is a reading of its own. */
+/** A text is percent-encoded completely or not at all, so each depth is read separately. */
 function readingsOf(text: string, steps: Steps): EncodedText[] {
   return Array.from({ length: percentDepthOf(text) + 1 }, (_, each) => new EncodedText(text, each, steps))
 }
 
-/** How often a text may be percent-encoded: each time makes `%25` of a percent sign. */
+/** How often a text may have been percent-encoded: each time turns a percent sign into `%25`. */
 function percentDepthOf(text: string): number {
   let depth = text.includes('%') ? 1 : 0
   while (depth > 0 && depth < percentDepthMax && text.includes(`%${'25'.repeat(depth)}`)) depth += 1
   return depth === 0 && text.includes('+') ? 1 : depth
 }
 
-/** As deep as JSON in JSON is read. */
+/** The same depth as for JSON inside JSON. */
 const percentDepthMax = 6
 
 const backslash = 0x5c
@@ -133,14 +136,14 @@ const percentSign = 0x25
 const plus = 0x2b
 const space = 0x20
 
-/** A part of the base64 of a secret that stands `place` bytes behind the start of a group of three. */
+/** The base64 of a secret that starts `place` bytes into a group of three. */
 class Base64Form implements SecretForm {
   readonly anchor: string | undefined
-  /** The characters that the secret alone decides. */
+  /** The characters that depend only on the secret. */
   readonly #core: string
   readonly #required: number
   readonly #head: string
-  /** The bits of the secret in the character before the core, and in the one behind it. */
+  /** The bits of the secret in the characters before and after the core. */
   readonly #before: (digit: number) => boolean
   readonly #behind: (digit: number) => boolean
 
@@ -191,7 +194,7 @@ class Base64Form implements SecretForm {
     return text.at
   }
 
-  /** With the characters that hold the secret's last bits beside others; of a text that is nothing else, all. */
+  /** Includes the characters that hold some bits of the secret; the whole text if it is nothing but base64. */
   #widen(text: string, start: number, end: number): Occurrence {
     const before = start === 0 ? undefined : (digitOf(text, start - 1) ?? escapedDigit(text, start - 3, start))
     const behind = end === text.length ? undefined : (digitOf(text, end) ?? escapedDigit(text, end, end + 3))
@@ -204,7 +207,7 @@ class Base64Form implements SecretForm {
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_'
 
-/** A digit of base64, and how many characters it takes. */
+/** A base64 digit and the number of characters it occupies. */
 type Digit = { digit: number; chars: number }
 
 function digitOf(text: string, at: number): Digit | undefined {
@@ -219,7 +222,7 @@ function escapedDigit(text: string, start: number, end: number): Digit | undefin
   return escaped === '%2F' ? { digit: 63, chars: 3 } : undefined
 }
 
-/** The end of the longest run: secrets of one kind begin alike, and differ there. */
+/** The end of the longest run, because secrets of one kind often share their beginning. */
 function anchorOf(runs: readonly string[] | null): string | undefined {
   const longest = (runs ?? []).reduce((best, run) => (run.length > best.length ? run : best), '')
   return longest.length < anchorCharsMin ? undefined : longest.slice(-anchorCharsMax)

@@ -2,12 +2,13 @@ import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ErrorDetail } from './errors.ts'
 
-/** Findings beyond this number tell nobody more. */
+/** More findings than this do not help the reader. */
 export const misfitsMax = 100
 
 /**
- * Everything in which a value differs from a schema, in words for people: `path` as in `edges[2].source`, one row a
- * place. Empty when the value fits. A schema's own keyword `expected` ("letters and digits") replaces the words for it.
+ * Every difference between a value and a schema, explained for people: one row per position, `path` as in
+ * `edges[2].source`. Empty when the value is valid. A schema's keyword `expected` ("letters and digits") replaces the
+ * generated description.
  */
 export function findMisfits(schema: TSchema, value: unknown): ErrorDetail[] {
   const misfits = new Map<string, ErrorDetail>()
@@ -49,7 +50,7 @@ function complaint({ type, schema, value }: ValueError): string {
   }
 }
 
-/** What a schema asks for: "text", "a list", `one of "for", "forEach"`. */
+/** What a schema expects: "text", "a list", `one of "for", "forEach"`. */
 export function describeSchema(schema: TSchema): string {
   if (typeof schema['expected'] === 'string') return schema['expected']
   switch (schema[Kind]) {
@@ -90,7 +91,7 @@ function range({ minimum, maximum }: TSchema): string {
   return maximum === undefined ? '' : ` of at most ${maximum}`
 }
 
-/** What a value is, without repeating a large one. */
+/** Describes a value without repeating a long one. */
 function describeValue(value: unknown): string {
   if (value === undefined) return 'absent'
   if (Array.isArray(value)) return 'a list'

@@ -2,9 +2,9 @@ import type { Redactor } from './redaction.ts'
 import { redactText } from './redaction.ts'
 
 /**
- * Takes secrets out of a text that comes piece by piece. Of half a secret nobody can tell that it is one, so the end of
- * the text is held back until it can be none: the word that is being written, or, where a secret has spaces in it, as
- * much as its longest form. What `push` and `end` give, put together, is the text as a whole without its secrets.
+ * Removes secrets from a text that arrives in pieces. A piece may end in the middle of a secret, so the end of the text
+ * is held back until it can no longer be part of one: the current word or, if a secret contains spaces, as many
+ * characters as its longest form. The concatenated results of `push` and `end` are the redacted text.
  */
 export class StreamRedactor {
   readonly #redactor: Redactor | undefined
@@ -19,7 +19,7 @@ export class StreamRedactor {
     this.#formCharsMax = formFactor * Math.max(0, ...values.map(({ length }) => length))
   }
 
-  /** What may be read of the text by now and was not given before. */
+  /** Adds a piece; returns the text that is safe to show now. */
   push(piece: string): string {
     if (this.#redactor === undefined) return piece
     this.#held += piece
@@ -28,14 +28,14 @@ export class StreamRedactor {
     return at <= 0 ? '' : this.#release(at)
   }
 
-  /** The rest. */
+  /** Returns the rest of the text. */
   end(): string {
     const rest = redactText(this.#held, this.#redactor)
     this.#held = ''
     return rest
   }
 
-  /** Nothing while the cut would go through a secret: then more of the text has to come first. */
+  /** Releases nothing while the cut would split a secret; more text must arrive first. */
   #release(at: number): string {
     const before = this.#held.slice(0, at)
     const behind = this.#held.slice(at)
@@ -47,5 +47,5 @@ export class StreamRedactor {
   }
 }
 
-/** Characters that one of a secret's may take: JSON's `\u00e4`, with a backslash for each backslash in front. */
+/** The most characters that one character of a secret becomes: JSON's `\u00e4`, with doubled backslashes. */
 const formFactor = 8

@@ -1,6 +1,6 @@
-/** How bytes that come with a Content-Type are read as text. */
+/** Decodes bytes as text according to their Content-Type. */
 
-/** The parts of a Content-Type. `type`: lower-cased, empty when there is none. */
+/** The parts of a Content-Type. `type` is lower-cased; empty when it is missing. */
 export type ContentType = { type: string; parameters: readonly string[] }
 
 export function contentTypeOf(header: string): ContentType {
@@ -19,12 +19,12 @@ export function charsetOf(parameters: readonly string[]): string {
   return 'utf-8'
 }
 
-/** Undefined, with `fatal`, for bytes that are not of that charset; without, what is none becomes U+FFFD. */
+/** With `fatal`, undefined for bytes that are invalid in the charset; otherwise they become U+FFFD. */
 export function decodeText(bytes: Uint8Array<ArrayBuffer>, charset: string, fatal: boolean): string | undefined {
   try {
     return new TextDecoder(charset as Bun.Encoding, { fatal }).decode(bytes)
   } catch {
-    // A charset that nobody knows, or bytes that are none of it.
+    // The charset is unknown, or the bytes are invalid in it.
     return fatal ? undefined : new TextDecoder().decode(bytes)
   }
 }

@@ -1,25 +1,25 @@
-/** A text that is looked for, and what it stands for. */
+/** A text to search for, and the value that it stands for. */
 export type Sought<Value> = { text: string; value: Value }
 
 /**
- * Looks for many short texts at once (Wu and Manber's algorithm over pairs of characters): most of a text is jumped over
- * in steps of almost the length of the shortest one sought, however many there are.
+ * Searches for many short texts at once (Wu and Manber's algorithm on pairs of characters). It skips most of a text in
+ * steps of almost the length of the shortest needle, however many needles there are.
  */
 export class TextSearch<Value> {
-  /** Characters that are compared first: the length of the shortest. */
+  /** How many characters are compared first: the length of the shortest needle. */
   readonly #length: number
-  /** By the hash of the last two characters of a window: how far it may move. */
+  /** How far the window may move, by the hash of its last two characters. */
   readonly #shifts = new Uint8Array(hashes)
   readonly #candidates = new Map<number, Sought<Value>[]>()
 
   constructor(sought: readonly Sought<Value>[]) {
     this.#length = Math.min(...sought.map(({ text }) => text.length), shiftMax)
-    if (this.#length < 2) throw new Error('A text of fewer than two characters cannot be sought')
+    if (this.#length < 2) throw new Error('A needle needs at least two characters.')
     this.#shifts.fill(this.#length - 1)
     for (const one of sought) this.#add(one)
   }
 
-  /** Tells of every place where one of them begins, in order. */
+  /** Reports every position where a needle starts, in order. */
   each(text: string, found: (at: number, value: Value) => void): void {
     const shifts = this.#shifts
     const length = this.#length

@@ -1,7 +1,7 @@
 /**
- * Timers of which thousands are pending and nearly all have the same few delays, as those that bound runs and requests do.
- * Those of one delay end in the order in which they began, so one timer of the engine serves them all: of its own, each would
- * take 300 bytes.
+ * Timers with few distinct delays, of which thousands are pending, such as the timeouts of runs and requests. Timers
+ * with the same delay expire in the order in which they started, so one engine timer serves them all. An engine timer
+ * each would take 300 bytes.
  */
 export class TimerLines {
   readonly #lines = new Map<number, Line>()
@@ -19,9 +19,9 @@ export class TimerLines {
 
 class Line {
   readonly #delayMs: number
-  /** Where it stands while it has timers. */
+  /** The map that holds this line while it has timers. */
   readonly #lines: Map<number, Line>
-  /** In the order in which they end. */
+  /** In order of expiry. */
   readonly #timers = new Set<LineTimer>()
   #handle: ReturnType<typeof setTimeout> | undefined
 
@@ -55,7 +55,7 @@ class Line {
         return
       }
       this.#timers.delete(timer)
-      // Each by itself: what one throws is not the others' business.
+      // Each timer runs in its own task, so that an exception does not affect the others.
       queueMicrotask(() => timer.fire())
     }
     this.#lines.delete(this.#delayMs)
@@ -86,5 +86,5 @@ class LineTimer {
   }
 }
 
-/** The longest delay that one timer of the engine can hold. */
+/** The longest delay of one engine timer. */
 const timeoutMsMax = 2_147_483_647

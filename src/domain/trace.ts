@@ -2,10 +2,10 @@ import type { ModelUsage } from './cost.ts'
 import type { Span, SpanAttempt } from './log.ts'
 import type { BlockPlace } from './run-observer.ts'
 
-/** Blocks whose spans have those of their inner blocks below them. */
+/** Block types whose spans contain the spans of their inner blocks. */
 export const bodyTypes: ReadonlySet<string> = new Set(['loop', 'parallel', 'workflow'])
 
-/** The spans of the blocks below a root, with their places, in the order in which each scope opened them. */
+/** The spans of the blocks below a root, with their positions, in the order in which each scope opened them. */
 export function blockSpans(root: Span): { span: Span; place: BlockPlace }[] {
   const found: { span: Span; place: BlockPlace }[] = []
   const visit = ({ children }: Span, place: BlockPlace) => {
@@ -26,14 +26,14 @@ export function blockSpans(root: Span): { span: Span; place: BlockPlace }[] {
   return found
 }
 
-/** The root span of a trace as a log entry has it: JSON text of a list. Values that the log cut are as it has them. */
+/** The root span of a trace in a log entry: JSON text of a list. Truncated values stay truncated. */
 export function readTrace(text: string): Span {
   const [root] = JSON.parse(text) as WrittenSpan[]
   if (!root) throw new Error('A trace has no spans')
   return spanOf(root)
 }
 
-/** As `events/batch.ts` writes it. */
+/** The form that `events/batch.ts` writes. */
 type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'error' | 'usage' | 'children'> & {
   startTime: string
   endTime: string

@@ -2,12 +2,12 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import type { Level } from './log.ts'
 import type { TriggerKind } from './workflow.ts'
 
-/** Who is told when runs of a workflow end, and what they are told. */
+/** Webhook subscriptions: who is notified when a workflow's runs end, about which runs, and with which content. */
 
-/** Of one workflow. */
+/** The maximum number per workflow. */
 export const subscriptionsMax = 20
 
-/** The most that a secret stays good after it was replaced. */
+/** The longest time that a rotated secret stays valid. */
 export const keepSecretMsMax = 86_400_000
 
 const filterWords = (names: string) => ({
@@ -16,7 +16,7 @@ const filterWords = (names: string) => ({
   expected: `a list of different ones of ${names}, not empty (left out, it is all of them)`,
 })
 
-/** A subscription as it is saved: in a document's `webhooks`, and by the editor. What is left out has its default. */
+/** A subscription as clients save it, in a document's `webhooks` or in the editor. Absent members have defaults. */
 export const Subscription = t.Object(
   {
     id: t.Optional(
@@ -28,7 +28,7 @@ export const Subscription = t.Object(
       }),
     ),
     url: t.String({ minLength: 1, maxLength: 2_000 }),
-    /** Left out: the stored one of this `id` stays. Null: there is none. */
+    /** Absent: the stored secret of this `id` stays. Null: no secret. */
     secret: t.Optional(t.Union([t.String({ minLength: 1, maxLength: 1_000 }), t.Null()], { expected: secretWords() })),
     includeFinalOutput: t.Optional(t.Boolean()),
     includeTraceSpans: t.Optional(t.Boolean()),
@@ -60,52 +60,52 @@ function secretWords(): string {
   return 'a text of 1 to 1000 characters, or null for none'
 }
 
-/** What a payload may hold beyond the facts of a run, as bits: that is how deliveries keep it. */
+/** The optional parts of a payload as bits, which is how deliveries store them. */
 export const include = { finalOutput: 1, traceSpans: 2, rateLimits: 4, usage: 8 } as const
 
-/** A subscription as it is stored. Times are epoch milliseconds. */
+/** A stored subscription. Times are in epoch milliseconds. */
 export type SubscriptionRow = {
-  /** Never given twice; deliveries go by it. */
+  /** Never used twice. Deliveries refer to it. */
   number: number
-  /** Unique in its workflow, and taken as it came: a document that is copied keeps its ids. */
+  /** Unique within its workflow and kept as it came: a copied document keeps its IDs. */
   id: string
   workflowId: string
   workspaceId: string
-  /** May hold `{{NAME}}`. */
+  /** May contain `{{NAME}}`. */
   url: string
   /**
-   * Sealed, for `secretContext`; may hold `{{NAME}}` once opened. Null: deliveries are not signed. One that does not open
-   * (empty, when its key was lost) has to be set anew before anything can be delivered.
+   * Encrypted for `secretContext`; may contain `{{NAME}}` after decryption. Null: deliveries are not signed. If it
+   * cannot be decrypted (it is empty when its key was lost), it must be set again before anything can be delivered.
    */
   secret: Uint8Array | null
-  /** The secret before the last rotation, as good as the present one until a time. */
+  /** The secret before the last rotation. It stays valid for a limited time. */
   previousSecret: Uint8Array | null
   previousSecretUntil: number | null
   /** Bits of `include`. */
   include: number
-  /** Null: every one. */
+  /** Null: all levels. */
   levelFilter: readonly Level[] | null
   triggerFilter: readonly TriggerKind[] | null
   active: boolean
   retryOnNetworkError: boolean
   createdAt: number
   updatedAt: number
-  /** A deleted one stays for its deliveries, which go on. */
+  /** A deleted subscription stays until its deliveries have ended. */
   deletedAt: number | null
 }
 
-/** What somebody chooses of a subscription. */
+/** The options of a subscription that a user chooses. */
 export type SubscriptionOptions = Pick<
   SubscriptionRow,
   'url' | 'include' | 'levelFilter' | 'triggerFilter' | 'active' | 'retryOnNetworkError'
 >
 
-/** A subscription to be saved. `secret` absent: the stored one of its id stays; null: there is none from now on. */
+/** A subscription to save. `secret` absent: the stored secret of its ID stays; null: it is removed. */
 export type NewSubscription = SubscriptionOptions & { id: string; secret?: Uint8Array | null }
 
 /**
- * A change of one; what is absent stays, so that two who change different things at once both have what they want.
- * `include`: bits to set and to clear. `keepSecretUntil`: the secret that is replaced stays good until then.
+ * A change to a subscription. Absent members stay, so that two people can change different members at the same time.
+ * `include`: bits to set and to clear. `keepSecretUntil`: how long the replaced secret stays valid.
  */
 export type SubscriptionChange = Partial<Omit<SubscriptionOptions, 'include'>> & {
   include?: { set: number; clear: number }
@@ -113,11 +113,11 @@ export type SubscriptionChange = Partial<Omit<SubscriptionOptions, 'include'>> &
   keepSecretUntil?: number
 }
 
-/** A subscription as it is shown: everything but its secrets. */
+/** A subscription as the API shows it: without its secrets. */
 export type ShownSubscription = Omit<Required<Subscription>, 'secret' | 'levelFilter' | 'triggerFilter'> &
   Pick<Subscription, 'levelFilter' | 'triggerFilter'>
 
-/** The choices in a subscription as it is saved, defaults filled in. */
+/** The options of a saved subscription, with defaults filled in. */
 export function optionsOf(subscription: Subscription): SubscriptionOptions {
   const { url, levelFilter, triggerFilter, active = true, retryOnNetworkError = false } = subscription
   const bits = includeMembers.reduce((sum, [name, bit]) => (subscription[name] ? sum | bit : sum), 0)
@@ -125,12 +125,12 @@ export function optionsOf(subscription: Subscription): SubscriptionOptions {
   return { url, include: bits, ...filters, active, retryOnNetworkError }
 }
 
-/** A change as it is sent; null takes a filter or the secret away, and sets anything else back to its default. */
+/** A change as clients send it. Null removes a filter or the secret, and resets any other member to its default. */
 export type SubscriptionPatch = { [Name in Exclude<keyof Subscription, 'id' | 'url'>]?: Subscription[Name] | null } & {
   url?: string
 }
 
-/** The choices in a change. */
+/** The options in a change. */
 export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<SubscriptionChange, 'secret'> {
   const { url, levelFilter, triggerFilter, active, retryOnNetworkError } = patch
   const bitsOf = (isSought: (value: boolean | null) => boolean) =>
@@ -148,7 +148,7 @@ export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<Subscr
   }
 }
 
-/** A subscription as it is saved, of the stored one. */
+/** The API form of a stored subscription. */
 export function shownOf(row: Pick<SubscriptionRow, 'id'> & SubscriptionOptions): ShownSubscription {
   const { id, url, levelFilter, triggerFilter, active, retryOnNetworkError } = row
   return {
@@ -172,7 +172,7 @@ const includeMembers = [
   ['includeUsageData', include.usage],
 ] as const
 
-/** What a sealed secret is bound to. */
+/** The context to which the encryption of a secret is bound. */
 export function secretContext(workspaceId: string, id: string): string {
   return `webhook/${workspaceId}/${id}`
 }

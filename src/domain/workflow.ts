@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Subscription, subscriptionsMax } from './webhook.ts'
 
-/** The workflow document: what the editor draws, Git holds and a deployment copies. */
+/** The workflow document, which the editor draws, Git stores and a deployment copies. */
 
 export const FieldType = t.Union([
   t.Literal('string'),
@@ -13,7 +13,7 @@ export const FieldType = t.Union([
 ])
 export type FieldType = Static<typeof FieldType>
 
-/** One declared field of a trigger's input. `value` is the sample that manual runs use. */
+/** One declared field of a trigger's input. `value` is the sample for manual runs. */
 export const InputField = t.Object({
   name: t.String({ minLength: 1, maxLength: 200 }),
   type: FieldType,
@@ -71,7 +71,7 @@ export type Parallel = Static<typeof Parallel>
 export const Variable = t.Object({ type: t.Optional(t.String()), value: t.Optional(t.Unknown()) })
 export type Variable = Static<typeof Variable>
 
-/** A text on the canvas, for people. It runs nothing. */
+/** A note on the canvas, for people only. */
 export const Note = t.Object({
   id: t.String({ minLength: 1, maxLength: 200 }),
   text: t.String({ maxLength: 20_000 }),
@@ -99,15 +99,15 @@ export const WorkflowDocument = t.Object({
   parallels: t.Optional(t.Record(t.String(), Parallel)),
   variables: t.Optional(t.Record(t.String(), Variable)),
   notes: t.Optional(t.Record(t.String(), Note)),
-  /** They belong to the workflow and not to a version of it: a stored document has none. */
+  /** Subscriptions belong to the workflow, not to a version. A stored document does not contain them. */
   webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),
 })
 export type WorkflowDocument = Static<typeof WorkflowDocument>
 
-/** What runs: the part of a document that an execution detail shows. */
+/** The part of a document that determines a run, shown in an execution detail. */
 export type WorkflowState = Required<Pick<WorkflowDocument, 'blocks' | 'edges' | 'loops' | 'parallels'>>
 
-/** One thing the check at deployment has to say. Errors prevent the deployment, warnings do not. */
+/** One finding of the check at deployment. Errors prevent the deployment, warnings do not. */
 export type Finding = {
   level: 'error' | 'warning'
   /** For programs, e.g. `UNKNOWN_BLOCK_TYPE`. */
@@ -122,7 +122,7 @@ export type Finding = {
 export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
-/** The form in which block names are compared: lower case, no spaces. */
+/** The form in which block names are compared: lower case, without spaces. */
 export function normaliseName(name: string): string {
   return name.toLowerCase().replaceAll(/\s+/g, '')
 }

@@ -3,26 +3,26 @@ import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
 import type { ScheduleStep } from './schedule.ts'
 
-/** One of the things that go to the disk in groups, many in one commit. */
+/** One write. Many writes are committed together as a group. */
 export type Write = LogWrite | JobWrite | ChatWrite
 
 /**
- * A run that ended; when it was a job, the job is done with it. `output`: what its caller may fetch, sealed, where that
- * differs from what the log shows. `claim`: of a run that was no job, for the request that it answered.
+ * The log entry of a run that has ended. If the run was a job, this also completes the job. `output` is the encrypted
+ * output for the job's caller, if it differs from the log's. `claim` belongs to a synchronous run.
  */
 export type LogWrite = { kind: 'log'; row: LogRow; output: Uint8Array | null; claim?: RequestClaim }
 
 export type JobWrite =
-  /** Refused, and there is no job, when its claim is. `chars`: roughly what its input has, where that is sealed when it is read. */
+  /** Refused, without a job, when its claim is. `chars`: the approximate input size, if it is encrypted later. */
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
-  /** A job that starts, or goes on. */
+  /** A job that starts or continues. */
   | { kind: 'job-start'; executionId: string; at: number }
-  /** What it takes to go on behind a step of a job. `number` counts from 1 in each job; `content` is sealed. */
+  /** What is needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }
 
-/** An exchange of a chat, sealed. `kept`: exchanges of its conversation that stay, the latest. */
+/** One exchange of a chat, encrypted. `kept`: how many of the latest exchanges of the conversation stay. */
 export type ChatWrite = {
   kind: 'chat'
   workflowId: string
@@ -36,7 +36,7 @@ export function logWrite(row: LogRow, output: Uint8Array | null = null, claim?: 
   return claim ? { kind: 'log', row, output, claim } : { kind: 'log', row, output }
 }
 
-/** Characters or bytes of what is long in a write. */
+/** The size of the long parts of a write, in characters or bytes. */
 export function lengthOfWrite(write: Write): number {
   switch (write.kind) {
     case 'log':

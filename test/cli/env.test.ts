@@ -88,9 +88,9 @@ describe('env', () => {
 
   test.each([
     [['set'], 2, 'NAME is missing'],
-    [['set', '1A', 'value-one'], 2, 'cannot be the name of a variable'],
-    [['set', 'A-B', 'value-one'], 2, 'cannot be the name of a variable'],
-    [['set', 'A', 'x'.repeat(65_537)], 1, 'a variable holds 65536 at most'],
+    [['set', '1A', 'value-one'], 2, 'is not a valid variable name'],
+    [['set', 'A-B', 'value-one'], 2, 'is not a valid variable name'],
+    [['set', 'A', 'x'.repeat(65_537)], 1, 'The limit is 65536 bytes'],
     [['set', 'A', 'value-one', 'value-two'], 2, 'one argument too many'],
   ])('%j is refused, and changes nothing', async (words, code, message) => {
     const refused = await call(path, 'env', ...words)

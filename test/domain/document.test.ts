@@ -91,7 +91,7 @@ describe('reading a workflow document', () => {
       'blocks.b.position.x': 'In block "Fetch" (b): blocks.b.position.x must be a number, not the text "left".',
       'blocks.b.position.y': 'In block "Fetch" (b): blocks.b.position.y is missing; it must be a number.',
       'blocks.b.params': 'In block "Fetch" (b): blocks.b.params must be an object, not a list.',
-      'blocks.b.id': 'blocks.b.id is "c", and must equal the name of its member, "b", or be left out.',
+      'blocks.b.id': 'blocks.b.id is "c". It must equal the name of its member, "b", or be absent.',
       'blocks.7.name': 'blocks.7.name must not consist of spaces only.',
       'edges[0].target': 'edges[0].target is missing; it must be text.',
       'edges[1]': 'edges[1] must be an object, not 3.',
@@ -115,7 +115,7 @@ describe('reading a workflow document', () => {
         ],
       }),
     ).toEqual({
-      'webhooks[1].id': 'webhooks[1].id is "same", as that of webhooks[0] is. Leave it out for a new one.',
+      'webhooks[1].id': 'webhooks[1].id is "same", like webhooks[0]. Remove it to get a new ID.',
       'webhooks[2].url': 'webhooks[2].url is missing; it must be text.',
       'webhooks[2].secret':
         'webhooks[2].secret must be a text of 1 to 1000 characters, or null for none, not the text "".',
@@ -150,7 +150,7 @@ describe('reading a workflow document', () => {
     expect(refused({ ...minimal, name: 'a\ud800' })).toHaveProperty('name')
     expect(refused({ ...minimal, name: '\t ' })).toHaveProperty('name')
     expect(refused(JSON.parse('{"name":"n","blocks":{"__proto__":{"type":"t","name":"n"}},"edges":[]}'))).toEqual({
-      'blocks.__proto__': 'blocks.__proto__: this name cannot be used; choose another one.',
+      'blocks.__proto__': 'blocks.__proto__: this name is reserved. Choose another name.',
     })
   })
 

@@ -19,7 +19,7 @@ describe('a JSON schema', () => {
 
   test('that cannot is named where it is wrong', () => {
     expect(schemaFaults({ type: 'text' })).toEqual([
-      { path: 'type', message: 'There is no type "text": string, number, integer, boolean, object, array, null.' },
+      { path: 'type', message: 'Unknown type "text". Types: string, number, integer, boolean, object, array, null.' },
     ])
     expect(paths({ properties: { a: { properties: { b: { type: 'strng' } } } } })).toEqual([
       'properties.a.properties.b.type',

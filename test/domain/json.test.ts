@@ -32,7 +32,7 @@ describe('reading JSON from outside', () => {
       expect(refusal(nested(201, inner)).code).toBe('INVALID_JSON')
     }
     expect(refusal(`{"a":${nested(200)}}`).message).toBe(
-      'The body is nested deeper than 200 levels, the most that is taken.',
+      'The body is nested deeper than 200 levels, which is the limit.',
     )
   })
 
@@ -70,7 +70,7 @@ describe('reading JSON from outside', () => {
 
 describe('the message for text that is no JSON', () => {
   const cases: [string, string][] = [
-    ['', 'The body is empty, and must be JSON.'],
+    ['', 'The body is empty. It must be JSON.'],
     ['{"a":1,}', 'line 1, column 8: expected a member name in double quotes, found "}".'],
     ['{"a":1\n "b":2}', 'line 2, column 2: expected a comma or "}", found \'"\'.'],
     ["{'a':1}", 'line 1, column 2: expected a member name in double quotes, found "\'".'],

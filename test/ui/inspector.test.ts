@@ -90,7 +90,7 @@ test('a webhook asks how its senders prove who they are, with the fields of the 
   await way.selectOption('A signature')
   expect(await proof.getByLabel('Token').count()).toBe(0)
   await proof.getByLabel('Secret').fill('{{SECRET}}')
-  await proof.getByLabel('Signed as by').selectOption('Stripe')
+  await proof.getByLabel('Signature scheme').selectOption('Stripe')
   expect(await stored()).toEqual({ type: 'signature', scheme: 'stripe', secret: '{{SECRET}}' })
   expect(await accessibilityFaults(page)).toEqual([])
 }, 120_000)
