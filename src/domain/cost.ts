@@ -1,4 +1,4 @@
-/** What a run cost: US dollars and tokens, in total and by model. */
+/** The cost of a run: US dollars and tokens, in total and by model. */
 export type Tokens = { prompt: number; completion: number; total: number }
 export type ModelCost = { input: number; output: number; total: number; tokens: Tokens }
 export type Cost = { total: number; tokens: Tokens; models: Record<string, ModelCost> }

@@ -14,7 +14,7 @@ import type { TriggerKind } from './workflow.ts'
  * the attempt is made again, and the interrupted one does not count.
  */
 export type Delivery = DeliveryKey & {
-  /** What the body contains: bits of `include` in webhook.ts. */
+  /** The parts of the body: bits of `include` in webhook.ts. */
   include: number
   state: DeliveryState
   /** The number of attempts that have ended. */
@@ -82,7 +82,7 @@ export type DeliverySource = {
   facts: string | null
 }
 
-/** What happened to one subscription of the workflow when a run ended. */
+/** The outcome for one subscription of the workflow when a run ended. */
 export type RunDecision = {
   subscription: { number: number; id: string; url: string }
   /** Why nothing is sent; null when there is a delivery. */

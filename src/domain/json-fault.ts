@@ -33,7 +33,8 @@ function describe(text: string, { at, expected }: Fault): string {
   const line = before.split('\n').length
   const column = at - before.lastIndexOf('\n')
   const character = text.codePointAt(at)
-  return `line ${line}, column ${column}: expected ${expected}, found ${character === undefined ? 'the end of the text' : nameOf(character)}.`
+  const found = character === undefined ? 'the end of the text' : nameOf(character)
+  return `line ${line}, column ${column}: expected ${expected}, found ${found}.`
 }
 
 function nameOf(character: number): string {

@@ -5,7 +5,7 @@ import type { IsoTime } from './iso-time.ts'
 import type { Level } from './log.ts'
 import type { TriggerKind } from './workflow.ts'
 
-/** What every form of a log entry contains. Times are in epoch milliseconds. */
+/** The members that every form of a log entry has. Times are in epoch milliseconds. */
 export type EntryFacts = {
   sequence: number
   workflowId: string

@@ -9,7 +9,7 @@ export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
 /** One attempt of a block that retries: an API block's request or a model call. */
 export type SpanAttempt = { number: number; startTime: number; durationMs: number; status?: number; error?: string }
 
-/** What one block (or run, iteration, sub-workflow) did. Times are in epoch milliseconds, durations in milliseconds. */
+/** The record of one block, run, iteration or sub-workflow. Times are in epoch ms, durations in ms. */
 export type Span = {
   /** `s` and a number. Written without escaping. */
   id: string
@@ -37,7 +37,7 @@ export function isOpen({ status, output }: Span): boolean {
   return status === 'success' && output === null
 }
 
-/** What a block adds to its own span. */
+/** The parts of a span that its block adds. */
 export type SpanNotes = Partial<Pick<Span, 'status' | 'input' | 'output' | 'error' | 'attempts' | 'usage'>> & {
   children?: readonly Span[]
 }
@@ -109,7 +109,7 @@ export type LogRow = {
   webhooks?: RunWebhooks
 }
 
-/** What was decided about each webhook subscription when the run ended. Subscriptions are identified by number. */
+/** The decision about each webhook subscription when the run ended. Subscriptions are identified by number. */
 export type RunWebhooks = {
   /** `include`: bits of `include` in webhook.ts, as they were when the run ended. */
   deliveries: readonly { subscription: number; include: number }[]

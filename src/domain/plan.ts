@@ -1,11 +1,11 @@
 import type { TNumber } from '@sinclair/typebox'
 import { plainInteger, plainNumber } from './plain-schema.ts'
 
-/** Plans, cheapest first; the last one's numbers can be an account's own. */
+/** The tiers, cheapest first. An operator can set the limits of the last one for each account. */
 export const planNames = ['free', 'pro', 'team', 'enterprise'] as const
 export type PlanName = (typeof planNames)[number]
 
-/** What an account may use in a minute and in a month. */
+/** The limits of an account per minute and per month. */
 export type PlanNumbers = {
   externalPerMinute: number
   syncPerMinute: number
@@ -16,11 +16,11 @@ export type PlanNumbers = {
 export type Plan = PlanNumbers & { name: PlanName }
 export type Plans = Readonly<Record<PlanName, PlanNumbers>>
 
-/** What is counted in windows of a minute, each kind in its own. */
+/** The kinds of requests that are counted per minute. Each kind has its own window. */
 export const rateKinds = ['external', 'sync', 'async'] as const
 export type RateKind = (typeof rateKinds)[number]
 
-/** So high that who runs the service for themselves never meets it; also the most that a setting takes. */
+/** So high that self-hosted users never reach it. Also the maximum of the settings. */
 export const beyondReach = 1_000_000_000
 
 export const defaultPlans: Plans = {
@@ -35,7 +35,7 @@ export const defaultPlans: Plans = {
   },
 }
 
-/** `planFreeSyncPerMinute`: the setting that holds a number of a plan. */
+/** `planFreeSyncPerMinute`: the setting of one limit of a tier. */
 type PlanSetting = `plan${Capitalize<PlanName>}${Capitalize<keyof PlanNumbers>}`
 
 function settingOf(plan: PlanName, number: keyof PlanNumbers): PlanSetting {
@@ -45,25 +45,25 @@ function settingOf(plan: PlanName, number: keyof PlanNumbers): PlanSetting {
 }
 
 const meanings: Readonly<Record<keyof PlanNumbers, string>> = {
-  externalPerMinute: 'Requests to the external API in a minute',
-  syncPerMinute: 'Synchronous executions in a minute',
-  asyncPerMinute: 'Asynchronous executions in a minute',
-  usdPerMonth: 'USD in a month',
+  externalPerMinute: 'Requests to the external API per minute',
+  syncPerMinute: 'Synchronous executions per minute',
+  asyncPerMinute: 'Asynchronous executions per minute',
+  usdPerMonth: 'US dollars per month',
 }
 
-/** A setting for every number of every plan. */
+/** A setting for each limit of each tier. */
 export const planSettings = Object.fromEntries(
   planNames.flatMap((plan) =>
     Object.entries(defaultPlans[plan]).map(([number, value]) => {
       const name = number as keyof PlanNumbers
-      const description = `${meanings[name]}, on the plan ${plan}.`
+      const description = `${meanings[name]}, on the tier ${plan}.`
       const schema = { default: value, minimum: 0, maximum: beyondReach, description }
       return [settingOf(plan, name), name === 'usdPerMonth' ? plainNumber(schema) : plainInteger(schema)]
     }),
   ),
 ) as { [Name in PlanSetting]: TNumber }
 
-/** The plans as the settings have them. */
+/** The tiers with the limits from the settings. */
 export function plansOf(values: Readonly<Record<PlanSetting, number>>): Plans {
   const numbersOf = (plan: PlanName): PlanNumbers => ({
     externalPerMinute: values[settingOf(plan, 'externalPerMinute')],

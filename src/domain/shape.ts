@@ -50,7 +50,7 @@ function complaint({ type, schema, value }: ValueError): string {
   }
 }
 
-/** What a schema expects: "text", "a list", `one of "for", "forEach"`. */
+/** A description of a valid value: "text", "a list", `one of "for", "forEach"`. */
 export function describeSchema(schema: TSchema): string {
   if (typeof schema['expected'] === 'string') return schema['expected']
   switch (schema[Kind]) {

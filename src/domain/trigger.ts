@@ -7,7 +7,7 @@ export const addressKinds = ['webhook', 'chat'] as const
 export type AddressKind = (typeof addressKinds)[number]
 export type Address = { kind: AddressKind; name: string }
 
-/** What an active deployment registers with the service. Created, replaced and removed together with it. */
+/** The addresses and the schedule of an active deployment. Created, replaced and removed together with it. */
 export type Registrations = { addresses: readonly Address[]; schedule: NewSchedule | null }
 
 export const noRegistrations: Registrations = { addresses: [], schedule: null }

@@ -17,7 +17,7 @@ export type JobWrite =
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts or continues. */
   | { kind: 'job-start'; executionId: string; at: number }
-  /** What is needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
+  /** The state needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }
