@@ -2,15 +2,15 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createTarDecoder, createTarPacker, type ParsedTarEntry, type TarPackController } from 'modern-tar'
 
-/** A file that goes into an archive: where it lies, and its name there. */
+/** A file to put into an archive: its path on disk and its name in the archive. */
 export type ArchiveSource = { path: string; name: string }
 
 export type ArchiveSources = AsyncIterable<ArchiveSource> | Iterable<ArchiveSource>
 
 /**
- * Writes a tar file, readable by its owner only, and has it on the disk before it resolves. Reads and writes a piece at a time,
- * however large the files are. A source that is gone when its turn comes is left out; `left` gets its name. The last entry
- * is a checksum of all names and contents, since a database does not notice every byte that changed.
+ * Writes a tar file that only its owner can read, and resolves when it is on disk. Reads and writes in pieces, so files
+ * may have any size. A source that no longer exists when its turn comes is skipped and reported to `left`. The last
+ * entry is a checksum of all names and contents, because a database does not notice every changed byte.
  */
 export async function writeArchive(
   path: string,
@@ -30,8 +30,9 @@ export async function writeArchive(
 }
 
 /**
- * Unpacks what `writeArchive` wrote into a folder, and gives the names of the files. Names that `isExpected` does not know,
- * anything but plain files, and an archive that is damaged or breaks off reject, and leave a part in the folder.
+ * Unpacks an archive of `writeArchive` into a folder; returns the names of the files. Rejects names that `isExpected`
+ * does not know, entries that are not plain files, and damaged or incomplete archives. Some files may then be in the
+ * folder already.
  */
 export async function readArchive(
   path: string,
@@ -51,18 +52,18 @@ export async function readArchive(
       continue
     }
     if (type !== 'file' || !isExpected(name) || checksum !== undefined) {
-      throw new ArchiveError(`It holds ${JSON.stringify(name)} (${type}), which does not belong there.`)
+      throw new ArchiveError(`It contains ${JSON.stringify(name)} (${type}), which is not part of a backup.`)
     }
     hash.update(`${name}\0${size}\0`)
     await unpack(entry, join(folder, name), hash)
     names.push(name)
   }
-  if (checksum === undefined) throw new ArchiveError('It holds no checksum.')
+  if (checksum === undefined) throw new ArchiveError('It contains no checksum.')
   if (checksum !== hash.digest('hex')) throw new ArchiveError('Its bytes have changed since it was written.')
   return names
 }
 
-/** An archive that is not one of ours, or not any more. */
+/** An archive that was not written by `writeArchive`, or that has changed since. */
 export class ArchiveError extends Error {
   constructor(message: string) {
     super(message)
@@ -113,10 +114,10 @@ async function packFile(
   hash.update(`${name}\0${size}\0`)
   const entry = controller.add({ name, size, mtime, mode: 0o600, type: 'file' }).getWriter()
   for (let at = 0; at < size; ) {
-    // A new piece each time: the archive keeps it until it is written.
+    // A new buffer each time: the archive keeps it until it is written.
     const piece = new Uint8Array(Math.min(pieceBytes, size - at))
     const { bytesRead } = await file.read(piece, 0, piece.length, at)
-    if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`)
+    if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
     const read = piece.subarray(0, bytesRead)
     hash.update(read)
     await entry.write(read)
@@ -131,7 +132,7 @@ async function drain(archive: ReadableStream<Uint8Array>, target: FileHandle): P
 
 async function unpack({ body }: ParsedTarEntry, path: string, hash: Bun.CryptoHasher): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // A name that comes twice is refused here.
+  // The flag `x` rejects a name that occurs twice.
   const file = await open(path, 'wx', 0o600)
   try {
     for await (const piece of body) {

@@ -16,9 +16,9 @@ export type ParsedArguments = {
 }
 
 /**
- * Reads what follows the command's name: `--flag value`, `--flag=value`, switches, arguments in any order, and
- * after `--` arguments only. A flag of the command hides a setting of the same name. `--no-auth` alone, of a setting that
- * is true or false, stands for `--no-auth true`. Throws `UsageError`.
+ * Parses the words after the command's name: `--flag value`, `--flag=value`, switches and arguments in any order; after
+ * `--` only arguments. A flag of the command hides a setting of the same name. `--no-auth` alone sets a boolean setting
+ * to true. Throws `UsageError`.
  */
 export function parseArguments(
   command: Command,
@@ -54,7 +54,7 @@ export function parseArguments(
       }
       if (!word.startsWith('--') || !(valueNames.has(name) || settingNames.has(name))) {
         const known = [...switchNames, ...valueNames, ...settingNames]
-        throw new UsageError(`There is no flag ${word.split('=')[0]}.${didYouMean(name, known)}`)
+        throw new UsageError(`Unknown flag ${word.split('=')[0]}.${didYouMean(name, known)}`)
       }
       const isAlone = given === undefined && booleanFlags.includes(name) && !isBoolean(words[i + 1])
       const value = given ?? (isAlone ? 'true' : words[++i])
@@ -86,6 +86,6 @@ function checkCount(expected: readonly Argument[], given: readonly string[]): vo
   const missing = expected.find((argument, index) => !argument.optional && given[index] === undefined)
   if (missing) throw new UsageError(`${missing.name} is missing: ${missing.description}.`)
   if (given.length > expected.length && !expected.at(-1)?.many) {
-    throw new UsageError(`"${given[expected.length]}" is one argument too many.`)
+    throw new UsageError(`Too many arguments: "${given[expected.length]}" is not expected.`)
   }
 }

@@ -8,8 +8,8 @@ import type { PushDocument } from './push.ts'
 import type { WorkflowFile } from './workflow-files.ts'
 
 /**
- * Checks documents as the service will: their shape always, their meaning when they are to be deployed. Throws with
- * everything that is wrong in any of them, so that nothing has been changed by then.
+ * Checks documents like the service: always their shape, and their meaning when they will be deployed. Throws all
+ * problems of all documents at once, before anything is changed.
  */
 export function checkWorkflowFiles(
   files: readonly WorkflowFile[],

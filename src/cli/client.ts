@@ -4,20 +4,20 @@ import { messageOf } from '../domain/errors.ts'
 import { CommandError } from './command.ts'
 
 export type ClientOptions = {
-  /** The service's address, without a slash at its end. */
+  /** The address of the service, without a slash at its end. */
   url: string
   apiKey: string | undefined
-  /** How long an answer may take; undefined waits as long as it takes. */
+  /** The timeout of a request; undefined for none. */
   timeoutMs?: number
 }
 
-/** An answer that says no. The message names the address and what the service said. */
+/** The service refused a request. The message names the address and the service's reason. */
 export class ServiceError extends CommandError {
   readonly status: number
-  /** The service's code, e.g. `NOT_FOUND`; empty when it gave none. */
+  /** The service's error code, e.g. `NOT_FOUND`; empty when there is none. */
   readonly code: string
   readonly details: readonly ErrorDetail[]
-  /** When it wants to be asked again, in seconds; undefined when it does not say. */
+  /** When to retry, in seconds; undefined when the service does not say. */
   readonly retryAfterS: number | undefined
   constructor(
     message: string,
@@ -33,10 +33,10 @@ export class ServiceError extends CommandError {
   }
 }
 
-/** Nothing answers at the service's address, or not in time. */
+/** The service did not respond, or not in time. */
 export class UnreachableError extends CommandError {
   constructor(message: string, cause: unknown) {
-    const hint = 'Is the service running (millrace serve)? Name another address with --url or MILLRACE_URL.'
+    const hint = 'Is the service running (millrace serve)? Use --url or MILLRACE_URL for another address.'
     super(message, hint, cause)
     this.name = 'UnreachableError'
   }
@@ -44,7 +44,7 @@ export class UnreachableError extends CommandError {
 
 export type Answer = { status: number; headers: Headers; text: string }
 
-/** Speaks to a service's API with one key. */
+/** A client for the API of a service, with one key. */
 export class Client {
   readonly #options: ClientOptions
   constructor(options: ClientOptions) {
@@ -72,7 +72,7 @@ export class Client {
     if (answer.status >= 300) throw this.refusal('DELETE', path, answer)
   }
 
-  /** One request; an answer of any status is an answer. */
+  /** Sends one request. A response with an error status is returned, not thrown. */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
     return await this.#exchange(method, path, body, async (response) => ({
       status: response.status,
@@ -81,7 +81,7 @@ export class Client {
     }))
   }
 
-  /** A request whose answer may be an event stream: its messages go to `message` as they come, and `text` is empty then. */
+  /** Sends a request whose response may be an event stream: `message` receives each message; `text` is then empty. */
   async stream(path: string, body: unknown, message: (data: string) => void): Promise<Answer> {
     return await this.#exchange('POST', path, body, async (response) => {
       const { status, headers } = response
@@ -109,18 +109,18 @@ export class Client {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       redirect: 'manual',
-      // Without this Bun gives up after five minutes, which is less than a run may take.
+      // Bun's own timeout of five minutes is shorter than a run may take.
       timeout: false,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
-      // A proxy of the environment cannot reach this machine's own addresses.
+      // A proxy from the environment cannot reach this machine's loopback addresses.
       ...(isLoopback(url) ? { proxy: false as unknown as string } : {}),
     }
     const response = await this.#open(url + path, init)
     try {
       return await read(response)
     } catch (error) {
-      throw new UnreachableError(`The answer of ${url} broke off: ${messageOf(error)}`, error)
+      throw new UnreachableError(`The response from ${url} was interrupted: ${messageOf(error)}`, error)
     }
   }
 
@@ -131,8 +131,8 @@ export class Client {
     } catch (error) {
       const late = error instanceof Error && error.name === 'TimeoutError'
       const message = late
-        ? `${url} did not answer within ${timeoutMs} ms.`
-        : `Nothing answers at ${url}: ${messageOf(error)}`
+        ? `${url} did not respond within ${timeoutMs} ms.`
+        : `${url} cannot be reached: ${messageOf(error)}`
       throw new UnreachableError(message, error)
     }
   }
@@ -144,17 +144,18 @@ export class Client {
       return JSON.parse(answer.text) as Body
     } catch {
       throw new CommandError(
-        `${this.url}${path} answered ${answer.status} with something that is no JSON.`,
-        'Is a Millrace service at this address? Name another with --url or MILLRACE_URL.',
+        `${this.url}${path} returned ${answer.status} with a body that is not JSON.`,
+        'Is a Millrace service at this address? Use --url or MILLRACE_URL for another address.',
       )
     }
   }
 
-  /** The error that an answer with a status of 300 or more is. */
+  /** The error for a response with a status of 300 or more. */
   refusal(method: string, path: string, answer: Answer): ServiceError {
     const said = problemOf(answer.text)
     const details = said.details.map(({ path, message }) => `\n  ${path}: ${message}`).join('')
-    const message = `${method} ${this.url}${path} answered ${answer.status}: ${said.error ?? 'no reason given'}${details}`
+    const reason = `${said.error ?? 'no reason given'}${details}`
+    const message = `${method} ${this.url}${path} returned ${answer.status}: ${reason}`
     return new ServiceError(message, hintFor(answer.status, said.error === undefined), {
       status: answer.status,
       code: said.code,
@@ -164,7 +165,7 @@ export class Client {
   }
 }
 
-/** The path of a resource, its parts escaped. */
+/** The path of a resource, with escaped segments. */
 export function pathOf(strings: TemplateStringsArray, ...parts: (string | number)[]): string {
   return String.raw({ raw: strings }, ...parts.map((part) => encodeURIComponent(part)))
 }
@@ -190,10 +191,10 @@ function secondsIn(header: string | null): number | undefined {
 
 function hintFor(status: number, foreign: boolean): string | undefined {
   if (status === 401) {
-    return 'Give a key with --key or MILLRACE_API_KEY. A new one: millrace keys create --name NAME --data DIR'
+    return 'Give a key with --key or MILLRACE_API_KEY. To create one: millrace keys create --name NAME --data DIR'
   }
   if (status === 429 || status === 503) return 'Try again in a moment.'
-  if (foreign) return 'Is a Millrace service at this address? Name another with --url or MILLRACE_URL.'
+  if (foreign) return 'Is a Millrace service at this address? Use --url or MILLRACE_URL for another address.'
   return undefined
 }
 

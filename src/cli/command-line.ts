@@ -7,20 +7,20 @@ import { didYouMean } from './nearest.ts'
 import { loadSettings } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What the command line may touch of the process. */
+/** The parts of the process that the command line may use. */
 export type CommandLineWorld = {
   terminal: Terminal
   environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Every command. Each is loaded when it is called: `version` does not wait for the service's code. */
+/** All commands. Each is loaded when it is called, so that `version` does not load the service's code. */
 const commands: Readonly<Record<string, { summary: string; load(): Promise<Command | CommandGroup> }>> = {
   serve: {
-    summary: 'starts the service (also: no command)',
+    summary: 'starts the service (the default without a command)',
     load: async () => (await import('./serve.ts')).serve,
   },
   init: {
-    summary: 'makes the data folder: owner, workspace, key',
+    summary: 'creates the data folder with an owner, a workspace and a key',
     load: async () => (await import('./init.ts')).init,
   },
   keys: {
@@ -44,27 +44,27 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     load: async () => (await import('./workflows.ts')).workflows,
   },
   run: {
-    summary: 'runs a workflow: a file here and now, an id on the service',
+    summary: 'runs a workflow: a file on this machine, or a deployed workflow by its ID',
     load: async () => (await import('./run.ts')).run,
   },
   logs: {
-    summary: 'prints log entries of a service, and follows new ones',
+    summary: 'prints log entries of a service and follows new ones',
     load: async () => (await import('./logs.ts')).logs,
   },
   config: {
-    summary: 'prints every setting and the value in force',
+    summary: 'prints every setting and its current value',
     load: async () => (await import('./config.ts')).config,
   },
   backup: {
-    summary: 'writes a copy of the installation into one tar file, also while the service runs',
+    summary: 'writes a copy of the installation to a tar file, even while the service runs',
     load: async () => (await import('./backup.ts')).backup,
   },
   restore: {
-    summary: 'makes an installation of a backup',
+    summary: 'creates an installation from a backup',
     load: async () => (await import('./restore.ts')).restore,
   },
   doctor: {
-    summary: 'checks settings, data folder, disk, database, keys and clock; says what to do',
+    summary: 'checks settings, data folder, disk, database, keys and clock, and tells you what to do',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   health: {
@@ -77,7 +77,7 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
   },
 }
 
-/** Runs what the words behind `millrace` ask for. Problems are told on standard error and become the exit code. */
+/** Runs the command that the words after `millrace` name. Reports errors on standard error; returns the exit code. */
 export async function runCommandLine(words: readonly string[], world: CommandLineWorld): Promise<ExitCode> {
   const { terminal } = world
   try {
@@ -100,13 +100,13 @@ async function dispatch(words: readonly string[], world: CommandLineWorld): Prom
   }
   if (first === 'help') return dispatch([...words.slice(1), '--help'], world)
   if (first === '--version' || first === '-v') return dispatch(['version', ...words.slice(1)], world)
-  // No command, or only flags: the service.
+  // Without a command, `serve` is the default.
   if (first === undefined || first.startsWith('-')) return dispatch(['serve', ...words], world)
 
   const entry = Object.hasOwn(commands, first) ? commands[first] : undefined
   if (!entry) {
     throw new UsageError(
-      `There is no command "${first}".${didYouMean(first, Object.keys(commands))}`,
+      `Unknown command "${first}".${didYouMean(first, Object.keys(commands))}`,
       'All commands: millrace --help',
     )
   }
@@ -124,7 +124,7 @@ async function dispatch(words: readonly string[], world: CommandLineWorld): Prom
   throw new UsageError(
     second === undefined || second.startsWith('-')
       ? `millrace ${first} needs one of: ${names.join(', ')}.`
-      : `There is no command "${first} ${second}".${didYouMean(second, names)}`,
+      : `Unknown command "${first} ${second}".${didYouMean(second, names)}`,
     `More: millrace ${first} --help`,
   )
 }

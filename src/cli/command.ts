@@ -1,37 +1,37 @@
 import type { Config } from '../config.ts'
 import type { Terminal } from './terminal.ts'
 
-/** One thing that the command line can do: a file in this folder defines one with its texts and its work. */
+/** One command of the command line. Each file in this folder defines one, with its texts and its work. */
 export type Command = {
   /** One line for the list of commands. */
   summary: string
-  /** More about it, for its own help; plain lines. */
+  /** The description in the command's own help, as plain lines. */
   details?: string
   arguments?: readonly Argument[]
   /** By name without dashes. */
   flags?: Readonly<Record<string, Flag>>
-  /** Settings that its help names; any other works as a flag too. */
+  /** The settings that its help lists. Every other setting works as a flag too. */
   settings?: readonly (keyof Config)[]
-  /** Whether it prints data, which `--json` makes one JSON document, or a line of JSON for each thing. */
+  /** Whether it prints data. With `--json` that is one JSON document, or one line of JSON per item. */
   json?: boolean | 'lines'
-  /** Command lines that work, without `millrace`. */
+  /** Working examples, without `millrace`. */
   examples: readonly string[]
   run(call: Call): Promise<ExitCode>
 }
 
-/** Commands under one name: `keys create`, `keys list`. */
+/** Commands with a common name: `keys create`, `keys list`. */
 export type CommandGroup = { summary: string; commands: Readonly<Record<string, Command>> }
 
-/** 0 done, 1 failed, 2 wrong usage. */
+/** 0 success, 1 failure, 2 wrong usage. */
 export type ExitCode = 0 | 1 | 2
 
-/** `many`: this and all that follow. Arguments are required unless `optional`. */
+/** `many`: accepts one or more. Arguments are required unless `optional`. */
 export type Argument = { name: string; description: string; optional?: boolean; many?: boolean }
 
-/** `value`: what its value is called in the help; without it the flag is a switch. */
+/** `value`: the placeholder of its value in the help. A flag without it is a switch. */
 export type Flag = { value?: string; description: string }
 
-/** What a command was called with, and all that it may touch of the process. */
+/** The arguments of a call, and the parts of the process that a command may use. */
 export type Call = {
   arguments: readonly string[]
   flags: Readonly<Record<string, string>>
@@ -43,14 +43,14 @@ export type Call = {
   config: Config
 }
 
-/** Where the settings came from, for `config` and `doctor`. */
+/** The source of each setting, for `config` and `doctor`. */
 export type LoadedSettings = {
   sources: Readonly<Record<keyof Config, string>>
-  /** Things that look like mistakes but stop nothing. */
+  /** Probable mistakes that do not prevent the command. */
   warnings: readonly string[]
 }
 
-/** A wrong command line: exit 2. `hint` is one more line: what to do. */
+/** A wrong command line: exit code 2. `hint` is an additional line that says what to do. */
 export class UsageError extends Error {
   readonly hint: string | undefined
   constructor(message: string, hint?: string) {
@@ -60,7 +60,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What was asked for could not be done: exit 1. `hint` is one more line: what to do. */
+/** The command failed: exit code 1. `hint` is an additional line that says what to do. */
 export class CommandError extends Error {
   readonly hint: string | undefined
   constructor(message: string, hint?: string, cause?: unknown) {

@@ -2,10 +2,10 @@ import { type Config, type Setting, type SettingValue, settings, sizeText } from
 import type { Command, LoadedSettings } from './command.ts'
 
 export const config: Command = {
-  summary: 'prints every setting: its name, the value in force, the default, and one sentence',
+  summary: 'prints every setting: its name, current value, default, and a description',
   details: [
-    'A flag wins over the environment, the environment over the file that --config names, the file over the default.',
-    'The flag of MILLRACE_LOG_LEVEL is --log-level. Sizes may be written with KB, MB or GB (1024-based).',
+    'A flag overrides the environment. The environment overrides the --config file. The file overrides the default.',
+    'The flag for MILLRACE_LOG_LEVEL is --log-level. Sizes may be written with KB, MB or GB (1024-based).',
   ].join('\n'),
   json: true,
   examples: ['config', 'config --config production.env', 'config --json'],

@@ -5,10 +5,10 @@ import type { Diagnosis } from './doctor.ts'
 import { count } from './size.ts'
 
 const dayMs = 86_400_000
-/** A delivery leaves when it is due; one that is so late waits for something that is wrong. */
+/** The service sends a delivery when it is due, so a longer delay indicates a fault. */
 const lateMs = 5 * 60_000
 
-/** Whether webhooks get through. Nothing to say when there are none. */
+/** Checks whether webhook deliveries succeed. Reports nothing without webhook subscriptions. */
 export function examineWebhooks(folder: string, now: number): Diagnosis[] {
   const check = 'webhooks'
   const state = inspectOutbox(databasePath(folder), Math.max(0, sequenceAt(now - dayMs)))
@@ -18,24 +18,25 @@ export function examineWebhooks(folder: string, now: number): Diagnosis[] {
   const warn = (message: string, advice: string) => warnings.push({ check, state: 'warning', message, advice })
   if (withoutSecret > 0) {
     warn(
-      `${count(withoutSecret, 'webhook')} of ${webhooks} had a secret that is lost; nothing is delivered there.`,
-      'Set the secret anew: in the editor, or with the document of the workflow.',
+      `${withoutSecret} of ${count(webhooks, 'webhook subscription')} lost the secret and deliver nothing.`,
+      'Set the secret again, in the editor or in the workflow document.',
     )
   }
   if (oldestDueAt !== null && oldestDueAt < now - lateMs) {
     const since = new Date(oldestDueAt).toISOString()
     warn(
-      `${count(pending, 'delivery', 'deliveries')} pending, and the oldest has been due since ${since}.`,
-      'They leave while the service runs. If it does, look for receivers that hang, and for errors in its log.',
+      `${count(pending, 'delivery', 'deliveries')} pending; the oldest has been due since ${since}.`,
+      'The service sends them while it runs. If it runs, look for hanging receivers and for errors in its log.',
     )
   }
   if (failed > 0) {
     warn(
-      `${count(failed, 'delivery', 'deliveries')} of the last day failed for good.`,
-      'GET /api/workflows/<id>/deliveries?state=failed says why; POST …/resend-failed sends them again.',
+      `${count(failed, 'delivery', 'deliveries')} of the last day failed permanently.`,
+      'GET /api/workflows/<id>/deliveries?state=failed shows the reason; POST …/resend-failed sends them again.',
     )
   }
   if (warnings.length > 0 || webhooks + pending === 0) return warnings
-  const message = `${count(webhooks, 'webhook')}; ${count(pending, 'delivery', 'deliveries')} pending, none failed in a day.`
+  const deliveries = `${count(pending, 'delivery', 'deliveries')} pending, none failed in a day.`
+  const message = `${count(webhooks, 'webhook subscription')}; ${deliveries}`
   return [{ check, state: 'ok', message }]
 }

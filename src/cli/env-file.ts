@@ -1,4 +1,4 @@
-/** A line of an env file that says nothing. */
+/** An invalid line of an env file. */
 export class EnvFileError extends Error {
   readonly line: number
   constructor(line: number, message: string) {
@@ -9,9 +9,9 @@ export class EnvFileError extends Error {
 }
 
 /**
- * Reads the dotenv form: `NAME=value` lines, `export` before them, `#` comments. Text in single quotes stands as it
- * is, in double quotes `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are escapes; either may span lines. Without quotes a value
- * ends at the line or at ` #`. Nothing is expanded: `$NAME` stays. Of two lines with one name the later holds.
+ * Parses the dotenv format: `NAME=value` lines, optional `export`, `#` comments. Text in single quotes is literal; in
+ * double quotes `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are escapes; both may span lines. An unquoted value ends at the
+ * end of the line or at ` #`. Nothing is expanded: `$NAME` stays. The later of two lines with the same name wins.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const values: Record<string, string> = Object.create(null)
@@ -26,19 +26,19 @@ export function parseEnvFile(text: string): Record<string, string> {
       continue
     }
     const start = matchAt(/[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/y, source, position)
-    if (!start) throw fail(position, 'a line is NAME=value, a comment that begins with #, or empty')
+    if (!start) throw fail(position, 'expected NAME=value, a comment that begins with #, or an empty line')
     const name = start[1]!
     const value = readValue(source, position + start[0].length)
-    if (!value) throw fail(position, `the value of ${name} opens a quote and never closes it`)
+    if (!value) throw fail(position, `the value of ${name} has no closing quote`)
     const rest = matchAt(/[ \t]*(?:#[^\n]*)?(?=\n|$)/y, source, value.end)
-    if (!rest) throw fail(value.end, `there is text behind the closing quote of ${name}`)
+    if (!rest) throw fail(value.end, `unexpected text after the closing quote of ${name}`)
     values[name] = value.text
     position = value.end + rest[0].length
   }
   return values
 }
 
-/** Undefined when a quote opens here and never closes. */
+/** Undefined when a quote has no closing quote. */
 function readValue(source: string, start: number): { text: string; end: number } | undefined {
   const quote = source[start]
   if (quote !== '"' && quote !== "'") {

@@ -9,18 +9,18 @@ import { type Command, CommandError, type CommandGroup, UsageError } from './com
 import { table } from './help.ts'
 import { withInstallation } from './installation.ts'
 
-const workspaceFlag = { value: 'ID', description: 'the workspace; not needed where there is one only' }
-const name = { name: 'NAME', description: 'what workflows read as {{NAME}}: letters, digits and _' }
+const workspaceFlag = { value: 'ID', description: 'the workspace; optional if there is only one' }
+const name = { name: 'NAME', description: 'the name that workflows use in {{NAME}}: letters, digits and _' }
 
 const set: Command = {
-  summary: 'sets a variable that workflows read as {{NAME}}; a running service notices within 5 seconds',
+  summary: 'sets a variable that workflows read as {{NAME}}; takes effect within 5 seconds',
   details: [
-    'Without VALUE it is asked for and not shown, or taken from a pipe: a value on the command line can be seen by every user',
-    'of the machine. Values are stored encrypted and never printed. In logs a value of six characters or more is written as',
-    '{{NAME}}; --plain says that it need not be.',
+    'Without VALUE, the command asks for it without showing it, or reads it from a pipe. All users of a machine can',
+    'see command lines. Values are stored encrypted and never printed. In logs, {{NAME}} replaces values of six',
+    'characters or more; with --plain, logs may show the value.',
   ].join('\n'),
   arguments: [name, { name: 'VALUE', description: 'its value', optional: true }],
-  flags: { workspace: workspaceFlag, plain: { description: 'the value is no secret: logs may show it' } },
+  flags: { workspace: workspaceFlag, plain: { description: 'the value is not secret: logs may show it' } },
   settings: ['data', 'secretKey'],
   examples: ['env set API_TOKEN < token.txt', 'env set REGION eu-west-1 --plain'],
   async run({ config, terminal, flags, switches, arguments: [name = '', given] }) {
@@ -37,7 +37,7 @@ const set: Command = {
     })
     terminal.say(`${name} is ${isNew ? 'set' : 'changed'}.`)
     if (!plain && chars < secretCharsMin) {
-      terminal.say(`Its value has fewer than ${secretCharsMin} characters, too few to be recognised: logs may show it.`)
+      terminal.say(`The value has fewer than ${secretCharsMin} characters, too few for redaction: logs may show it.`)
     }
     return 0
   },
@@ -69,7 +69,7 @@ const list: Command = {
 }
 
 const unset: Command = {
-  summary: 'takes a variable out; runs that read it fail from then on, within 5 seconds',
+  summary: 'removes a variable; runs that read it fail within 5 seconds',
   arguments: [name],
   flags: { workspace: workspaceFlag },
   settings: ['data'],
@@ -78,18 +78,18 @@ const unset: Command = {
     const found = await withInstallation(config, async (store) => {
       return await store.unsetVariable(await workspaceOf(store, flags['workspace']), name)
     })
-    if (!found) throw new CommandError(`There is no variable ${name}.`, 'All of them: millrace env list')
+    if (!found) throw new CommandError(`Unknown variable ${name}.`, 'List all variables: millrace env list')
     terminal.say(`${name} is gone.`)
     return 0
   },
 }
 
 const discard: Command = {
-  summary: 'when a key is lost: takes out what nothing can decrypt any more, so that the service starts again',
+  summary: 'after a key is lost: removes everything that cannot be decrypted, so that the service can start',
   details: [
-    'What was encrypted with a key that is neither in MILLRACE_SECRET_KEY nor in the key file goes, in every workspace:',
-    'values of variables, secrets of webhooks (nothing is delivered until they are set anew), asynchronous runs that have',
-    'not ended, outputs of ended ones. Restore the key instead if you can.',
+    'Removes from every workspace all data that neither MILLRACE_SECRET_KEY nor the key file can decrypt: values',
+    'of variables, webhook secrets (nothing is delivered until they are set again), asynchronous runs that have not',
+    'ended, and outputs of ended ones. Restore the key instead if you can.',
   ].join('\n'),
   settings: ['data', 'secretKey'],
   json: true,
@@ -111,8 +111,8 @@ const discard: Command = {
     if (json) terminal.print(JSON.stringify(gone))
     else {
       terminal.print(
-        `${gone.variables} variables, ${gone.webhookSecrets} secrets of webhooks, ${gone.jobs} unended runs and ` +
-          `${gone.outputs} outputs are gone.`,
+        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, ${gone.jobs} asynchronous runs and ` +
+          `${gone.outputs} outputs were removed.`,
       )
     }
     return 0
@@ -135,7 +135,7 @@ async function workspaceOf(store: Store, named: string | undefined): Promise<str
   const found = named === undefined ? all : all.filter(({ id }) => id === named)
   const [first, second] = found
   if (first && !second) return first.id
-  const hint = 'All of them: millrace workspaces list'
-  if (named !== undefined) throw new CommandError(`There is no workspace ${named}.`, hint)
-  throw new UsageError('There are several workspaces: name one with --workspace ID.', hint)
+  const hint = 'List all workspaces: millrace workspaces list'
+  if (named !== undefined) throw new CommandError(`Unknown workspace ${named}.`, hint)
+  throw new UsageError('There are several workspaces. Name one with --workspace ID.', hint)
 }

@@ -12,12 +12,12 @@ export type FirstStart = NewInstallation & {
 }
 
 /**
- * Makes the installation and deploys the sample workflow; or ends what an earlier first start has begun, when that was cut
- * before anybody could read what it made. Undefined, and nothing changed, when there is an installation already. When what
- * it gives was shown, `store.markInstallationSeen` has to be told.
+ * Creates the installation and deploys the sample workflow. If an earlier first start was interrupted before it could
+ * show its key, this completes it. Undefined, without changes, when an installation exists. After the result was shown,
+ * the caller must call `store.markInstallationSeen`.
  */
 export async function firstStart({ store, address }: Pick<App, 'store' | 'address'>): Promise<FirstStart | undefined> {
-  // The public address may lead through a proxy that is not there yet, and is none that the address rules let through.
+  // Use the local address: a proxy for the public address may not be set up yet, or the address rules may refuse it.
   const local = localAddress(address.hostname, address.port)
   if (await store.isInitialised()) {
     if (!(await store.isUnseen())) return undefined
@@ -31,7 +31,7 @@ export async function firstStart({ store, address }: Pick<App, 'store' | 'addres
   return made && { ...made, curl: curlOf(local, id, made.apiKey) }
 }
 
-/** The sample, calling the service at the address that it really has. */
+/** The sample workflow, which calls the service at its actual address. */
 function sampleDocument(url: string): WorkflowDocument {
   const text = JSON.stringify(sample).replaceAll('http://127.0.0.1:3000', url)
   const reading = readDocument(JSON.parse(text))

@@ -3,9 +3,8 @@ import { Client } from './client.ts'
 import type { Command } from './command.ts'
 
 export const health: Command = {
-  summary: 'asks the service whether it is ready; exit 1 when it is not',
-  details:
-    'Without --url or MILLRACE_URL it asks the service that these settings would start: MILLRACE_HOST and MILLRACE_PORT.',
+  summary: 'asks the service whether it is ready; exits with 1 if not',
+  details: 'Without --url or MILLRACE_URL, it asks the service at MILLRACE_HOST and MILLRACE_PORT.',
   settings: ['url', 'host', 'port'],
   examples: ['health', 'health --url https://flows.example.com'],
   async run({ config, settings, terminal }) {

@@ -1,7 +1,7 @@
 import { settings } from '../config.ts'
 import type { Command, CommandGroup } from './command.ts'
 
-/** The help of the whole command line: every command with its line. */
+/** The help of the whole command line, with one line per command. */
 export function overviewHelp(commands: readonly (readonly [name: string, summary: string])[]): string {
   return [
     'Workflow automation that runs from one file.',
@@ -14,7 +14,7 @@ export function overviewHelp(commands: readonly (readonly [name: string, summary
     'Every command has --help with examples; those that print data have --json.',
     'Every setting is a flag too: --port 4000 is MILLRACE_PORT=4000. See: millrace config',
     '',
-    'Exit codes: 0 done, 1 failed, 2 wrong usage.',
+    'Exit codes: 0 success, 1 failure, 2 wrong usage.',
   ].join('\n')
 }
 
@@ -30,7 +30,7 @@ export function groupHelp(name: string, group: CommandGroup): string {
     'Examples:',
     ...commands.flatMap(([, command]) => command.examples.slice(0, 1)).map((example) => `  millrace ${example}`),
     '',
-    `More about one: millrace ${name} ${commands[0]?.[0] ?? ''} --help`,
+    `More about a command: millrace ${name} ${commands[0]?.[0] ?? ''} --help`,
   ].join('\n')
 }
 
@@ -69,7 +69,7 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
   return rows.length === 0 ? [] : ['', `${title}:`, ...table(rows)]
 }
 
-/** Two columns; the second starts behind the widest of the first. */
+/** Two columns; the second starts after the widest entry of the first. */
 export function table(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd())

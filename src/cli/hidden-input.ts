@@ -1,13 +1,13 @@
-/** A terminal that keys are read from one by one. */
+/** A terminal that can be read key by key. */
 export type Keyboard = {
   bytes: AsyncIterable<Uint8Array>
-  /** Whether keys come at once and unseen, instead of line by line and shown. */
+  /** Raw mode delivers each key immediately and does not show it. */
   setRaw(isRaw: boolean): void
   /** Without a line break. */
   show(text: string): void
 }
 
-/** One line that nobody sees being typed; undefined when Ctrl-C or Ctrl-D ended it. */
+/** Reads one line without showing it; undefined when Ctrl-C or Ctrl-D ended it. */
 export async function readHidden(keyboard: Keyboard, prompt: string): Promise<string | undefined> {
   const decoder = new TextDecoder()
   const typed: string[] = []

@@ -3,8 +3,8 @@ import { type Command, CommandError } from './command.ts'
 import { createInstallation, renewInstallation } from './installation.ts'
 
 export const init: Command = {
-  summary: 'makes the data folder: an owner, a workspace, and a key that is shown this once',
-  details: 'An installation that is there already is left as it is, and the exit code is 1.',
+  summary: 'creates the data folder with an owner, a workspace, and a key that is shown once',
+  details: 'If an installation exists, it changes nothing and exits with 1.',
   settings: ['data'],
   json: true,
   examples: ['init', 'init --data /var/lib/millrace --json'],
@@ -12,11 +12,11 @@ export const init: Command = {
     const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
     try {
       const made = (await createInstallation(store, Date.now())) ?? (await renewInstallation(store, Date.now()))
-      if (!made) throw new CommandError(`${config.data} holds an installation already. Nothing was changed.`)
+      if (!made) throw new CommandError(`${config.data} already contains an installation. Nothing was changed.`)
       const { userId, workspaceId, apiKey } = made
       if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
       else {
-        terminal.say(`${config.data} is ready. Keep the key: it is shown this once.`)
+        terminal.say(`${config.data} is ready. Keep the key: it is shown only this once.`)
         terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
       }
       await store.markInstallationSeen()

@@ -9,10 +9,10 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { NewKey, Store, UserRow } from '../store/store.ts'
 import { CommandError } from './command.ts'
 
-/** What the first start made. The key and the token are known to nobody else, and never again. */
+/** The result of a first start. Nobody else knows the key and the token, and they cannot be shown again. */
 export type NewInstallation = { userId: string; workspaceId: string; apiKey: string; signInToken: string }
 
-/** Makes owner, workspace and key, and deploys a sample, all in one step. Undefined, and nothing changed, when there is an installation already. */
+/** Creates an owner, a workspace, a key and a deployed sample in one step. Undefined when an installation exists. */
 export async function createInstallation(
   store: Store,
   now: number,
@@ -36,8 +36,8 @@ export async function createInstallation(
 }
 
 /**
- * The same for an installation whose first start was cut before anybody could read its key: with another key, and another
- * link. Undefined, and nothing changed, when there is none.
+ * Completes an installation whose first start was interrupted before it could show its key: creates another key and
+ * another link. Undefined, without changes, when there is no such installation.
  */
 export async function renewInstallation(
   store: Store,
@@ -50,12 +50,12 @@ export async function renewInstallation(
   return renewed && { ...renewed, apiKey: text, signInToken }
 }
 
-/** Opens the installation in the data folder for one command, and closes it afterwards, whatever happens. */
+/** Opens the installation in the data folder for one command, and always closes it afterwards. */
 export async function withInstallation<Result>(
   config: Config,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const hint = `Make one: millrace init --data ${config.data}. Name another folder with --data or MILLRACE_DATA.`
+  const hint = `Create one: millrace init --data ${config.data}. Use --data or MILLRACE_DATA for another folder.`
   if (!existsSync(databasePath(config.data)))
     throw new CommandError(`There is no installation in ${config.data}.`, hint)
   const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
@@ -67,14 +67,14 @@ export async function withInstallation<Result>(
   }
 }
 
-/** The account that a command line names by its id or e-mail, or the installation's owner when it names none. */
+/** The account that a command line names by its ID or e-mail; the installation's owner when it names none. */
 export async function accountOf(store: Store, named: string | undefined): Promise<UserRow> {
   const [first] = named === undefined ? await store.listUsers() : [await store.findUser(named)]
   if (first) return first
-  throw new CommandError(`There is no account ${named}.`, 'All of them: millrace users list')
+  throw new CommandError(`Unknown account ${named}.`, 'List all accounts: millrace users list')
 }
 
-/** A new first key of a new account, and how it is shown this once. */
+/** The first key of a new account: its row, and the text that is shown once. */
 export function firstKey(userId: string, createdAt: number): { row: NewKey; text: string } {
   const { hash, lastFour, text } = generateKey()
   const row = { id: newId(), hash, lastFour, name: 'First key', userId, workspaceId: null, createdAt, expiresAt: null }

@@ -6,14 +6,14 @@ import { table } from './help.ts'
 import { accountOf, withInstallation } from './installation.ts'
 
 const create: Command = {
-  summary: 'makes a key and prints it, this once',
+  summary: 'creates a key and prints it once',
   details:
-    'Without --workspace the key reaches every workspace of its account. It works at once, also while the service runs.',
+    'Without --workspace, the key works in every workspace of its account. A running service accepts it at once.',
   flags: {
-    name: { value: 'NAME', description: 'what the key is for' },
-    workspace: { value: 'ID', description: 'the only workspace it reaches' },
-    user: { value: 'USER', description: 'the account it belongs to, by id or e-mail; the owner when absent' },
-    expires: { value: 'DATE', description: 'when it stops working: 2030-01-31 or 2030-01-31T12:00:00Z' },
+    name: { value: 'NAME', description: 'the purpose of the key' },
+    workspace: { value: 'ID', description: 'the only workspace in which it works' },
+    user: { value: 'USER', description: 'the account, by ID or e-mail; by default the owner' },
+    expires: { value: 'DATE', description: 'when it expires: 2030-01-31 or 2030-01-31T12:00:00Z' },
   },
   settings: ['data'],
   json: true,
@@ -37,29 +37,28 @@ const create: Command = {
         expiresAt,
       }),
     )
-    if (!json) terminal.say(`The key "${name}" (${id}). Keep it: it is shown this once.`)
+    if (!json) terminal.say(`The key "${name}" (${id}). Keep it: it is shown only this once.`)
     terminal.print(json ? JSON.stringify({ id, apiKey: key.text }) : key.text)
     return 0
   },
 }
 
-/** Epoch milliseconds of a date (its first instant, UTC) or a time (UTC when it names no zone). */
+/** Epoch milliseconds of a date (its first instant in UTC) or of a time (in UTC if it has no zone). */
 function instantOf(text: string, now: number): number {
   const [, date, time = 'T00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(Z|[+-]\d{2}:\d{2})?$/.exec(text) ?? []
   const at = Date.parse(`${date}${time}${zone}`)
-  // Date.parse takes the 31st of February for a day in March.
+  // Date.parse accepts 31 February as a day in March.
   const exists = date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.startsWith(date)
   if (!exists || Number.isNaN(at))
-    throw new UsageError(`--expires is "${text}"; write 2030-01-31 or 2030-01-31T12:00:00Z.`)
-  if (at <= now) throw new UsageError(`--expires is "${text}", which has passed.`)
+    throw new UsageError(`--expires is "${text}". Use 2030-01-31 or 2030-01-31T12:00:00Z.`)
+  if (at <= now) throw new UsageError(`--expires is "${text}", which is in the past.`)
   return at
 }
 
 const list: Command = {
-  summary:
-    'prints every key: whose it is, what it is for, its last four characters, whether it works, when it was last used',
-  details: 'The last use is noted once a minute at most.',
+  summary: 'prints every key: its owner, its name, its last four characters, whether it works, and its last use',
+  details: 'The last use is updated at most once a minute.',
   settings: ['data'],
   json: true,
   examples: ['keys list', 'keys list --json'],
@@ -117,13 +116,13 @@ function timeOf(at: number | null): string | null {
 }
 
 const revoke: Command = {
-  summary: 'makes a key stop working, for good; a running service notices within 5 seconds',
-  arguments: [{ name: 'ID', description: 'the id of the key, as keys list prints it' }],
+  summary: 'revokes a key permanently; takes effect within 5 seconds',
+  arguments: [{ name: 'ID', description: 'the ID of the key, as keys list prints it' }],
   settings: ['data'],
   examples: ['keys revoke 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21'],
   async run({ config, terminal, arguments: [id = ''] }) {
     const revoked = await withInstallation(config, (store) => store.revokeKey(id, Date.now()))
-    if (!revoked) throw new CommandError(`There is no key ${id} that works.`, 'All of them: millrace keys list')
+    if (!revoked) throw new CommandError(`Unknown or revoked key ${id}.`, 'List all keys: millrace keys list')
     terminal.say('The key is revoked.')
     return 0
   },

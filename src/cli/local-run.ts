@@ -26,22 +26,22 @@ import { build } from './version.ts'
 
 export type LocalRun = {
   document: WorkflowDocument
-  /** JSON data, as the trigger takes it; undefined for nothing but samples. */
+  /** JSON data for the trigger; undefined to use only the samples. */
   input: unknown
-  /** The kind of trigger to start at; undefined for the one that is meant to be run by hand. */
+  /** The kind of trigger to start at; undefined for the manual trigger, or the next best. */
   trigger?: TriggerKind | undefined
   config: Config
-  /** What `{{NAME}}` stands for. */
+  /** The values of `{{NAME}}`. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Told, a line at a time, of what each block does; without the values that `{{NAME}}` stands for. */
+  /** Receives one line for each step of a block, without the values of `{{NAME}}`. */
   progress: ((line: string) => void) | undefined
-  /** Told of text as it is generated, as a caller who streams is. */
+  /** Receives text as it is generated, like a streaming caller. */
   text?: ((piece: string) => void) | undefined
-  /** Told of what the check finds and what does not prevent the run. */
+  /** Receives findings that do not prevent the run. */
   warn(text: string): void
 }
 
-/** Runs a document in this process: no server, and nothing is stored. Throws `CommandError` when it cannot be run at all. */
+/** Runs a document in this process without a server and without storage. Throws `CommandError` if it cannot run. */
 export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const { document, config, progress } = request
   const limits = limitsOf(config)
@@ -84,11 +84,11 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   }
 }
 
-/** Where the run starts, and with what. */
+/** The trigger and the input of the run. */
 function startOf({ trigger: wanted, input }: LocalRun, plan: Plan): { entry: PlanNode; input: TriggerInput } {
   try {
     const trigger = chooseTrigger(plan, wanted, undefined)
-    if (!trigger) throw new CommandError('The workflow has no trigger that is enabled: add one.')
+    if (!trigger) throw new CommandError('The workflow has no enabled trigger. Add one.')
     return { entry: trigger.node, input: manualInput(trigger, input, systemClock.now()) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -102,10 +102,10 @@ function withText(told: RunObserver | undefined, plan: Plan, text: (piece: strin
   return { ...told, chunk: (span, piece, place) => events.chunk(span, piece, place) }
 }
 
-/** A run from a file leaves nothing behind. */
+/** A run from a file stores nothing. */
 const nothingStored: FileStore = {
   store: () =>
-    Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'Files are stored by the service only: push the workflow.')),
+    Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'Only the service stores files. Push the workflow to one.')),
   read: () => Promise.resolve(undefined),
 }
 

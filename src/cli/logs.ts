@@ -8,23 +8,29 @@ import type { Terminal } from './terminal.ts'
 type Entry = LogList['data'][number]
 
 export const logs: Command = {
-  summary: 'prints log entries, the newest last',
+  summary: 'prints log entries, newest last',
   details: [
-    'Each entry is a line: when it started, how it ended, how long it took, its workflow, its execution. With --json it is a',
-    'line of JSON as the API has it. --follow goes on with entries as they are recorded, until it is stopped; it asks less often',
-    'where the plan allows no more, and waits for a service that is started again.',
+    'Each entry is one line: its start, outcome, duration, workflow and execution. With --json, it is one line of JSON',
+    'as in the API. --follow continues with new entries until it is stopped. It polls less often if the tier requires',
+    'it, and waits for a service that restarts.',
   ].join('\n'),
   flags: {
-    workflow: { value: 'WORKFLOW', description: 'only of this workflow: its id or its name' },
-    level: { value: 'info|error', description: 'only runs that went well, or only those that failed' },
-    trigger: { value: 'KINDS', description: 'only runs started so: api, webhook, schedule, manual, chat; with commas' },
-    since: { value: 'TIME', description: 'only runs that started then or later: 2030-01-31 or 2030-01-31T12:00:00Z' },
-    until: { value: 'TIME', description: 'only runs that started then or earlier' },
+    workflow: { value: 'WORKFLOW', description: 'only this workflow, by ID or name' },
+    level: { value: 'info|error', description: 'only successful runs (info) or only failed runs (error)' },
+    trigger: {
+      value: 'KINDS',
+      description: 'only these triggers, comma-separated: api, webhook, schedule, manual, chat',
+    },
+    since: {
+      value: 'TIME',
+      description: 'only runs started at or after this time: 2030-01-31 or 2030-01-31T12:00:00Z',
+    },
+    until: { value: 'TIME', description: 'only runs started at or before this time' },
     execution: { value: 'ID', description: 'only this execution' },
-    limit: { value: 'N', description: 'entries at most, 1 to 1000; 20 when absent' },
-    follow: { description: 'go on with new entries as they come' },
-    output: { description: 'with the output of each run' },
-    spans: { description: 'with the trace spans of each run; for --json' },
+    limit: { value: 'N', description: 'the maximum number of entries, 1 to 1000; default 20' },
+    follow: { description: 'continue with new entries' },
+    output: { description: 'include the output of each run' },
+    spans: { description: 'include the trace spans of each run, with --json' },
     ...workspaceFlag,
   },
   settings: service,
@@ -62,10 +68,10 @@ function limitOf({ flags }: Call): number {
   const text = flags['limit'] ?? '20'
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= pageMax) return limit
-  throw new UsageError(`--limit is "${text}"; write a whole number from 1 to ${pageMax}.`)
+  throw new UsageError(`--limit is "${text}". Use a whole number from 1 to ${pageMax}.`)
 }
 
-/** The newest entries, the oldest of them first. A filter that admits little takes several requests. */
+/** The newest entries, the oldest of them first. A selective filter may need several requests. */
 async function newestOf(client: Client, query: URLSearchParams, limit: number): Promise<Entry[]> {
   const entries: Entry[] = []
   let cursor: string | null = null
@@ -79,15 +85,15 @@ async function newestOf(client: Client, query: URLSearchParams, limit: number): 
 
 type Following = {
   query: URLSearchParams
-  /** The id of the last entry that was shown. */
+  /** The ID of the last entry shown. */
   after: string
   show(entry: Entry): void
   read(page: Page): Promise<LogList>
 }
 
 /**
- * Ids sort in the order of recording. Without a time to start from, runs are followed that started in the last day, so
- * that a long one is not missed which began before this command.
+ * IDs sort in the order of recording. Without a start time, this follows runs that started within the last day, so that
+ * it does not miss a long run that started before the command.
  */
 async function follow({ query, after, show, read }: Following): Promise<never> {
   const ascending = new URLSearchParams({ startDate: new Date(Date.now() - dayMs).toISOString() })
@@ -103,7 +109,7 @@ async function follow({ query, after, show, read }: Following): Promise<never> {
   }
 }
 
-/** Asks again where the service says when, is busy, or is away for a while; of the last two the reader is told, once. */
+/** Retries when the service asks to wait, is busy or is away. In the latter two cases it tells the reader once. */
 async function patiently<Answer>({ say }: Pick<Terminal, 'say'>, ask: () => Promise<Answer>): Promise<Answer> {
   for (let isTold = false; ; ) {
     try {
@@ -138,7 +144,8 @@ async function printerOf(call: Call, client: Client, workspaceId: string): Promi
 
 function lineOf({ startedAt, level, totalDurationMs, trigger, executionId, finalOutput }: Entry, name: string): string {
   const mark = level === 'error' ? 'error' : 'ok   '
-  const line = `${startedAt}  ${mark}  ${String(totalDurationMs).padStart(6)} ms  ${trigger.padEnd(8)}  ${name}  ${executionId}`
+  const duration = `${String(totalDurationMs).padStart(6)} ms`
+  const line = [startedAt, mark, duration, trigger.padEnd(8), name, executionId].join('  ')
   return finalOutput === undefined ? line : `${line}\n  ${JSON.stringify(finalOutput)}`
 }
 

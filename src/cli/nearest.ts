@@ -1,4 +1,4 @@
-/** The name that was probably meant, or undefined when none is near. */
+/** The most similar name, or undefined when none is similar enough. */
 export function nearest(wanted: string, names: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
@@ -9,7 +9,7 @@ export function nearest(wanted: string, names: Iterable<string>): string | undef
   return best
 }
 
-/** Letters to insert, remove, replace or swap with their neighbour to get from one text to the other. */
+/** The number of letters to insert, remove, replace or swap with a neighbour to turn one text into the other. */
 export function editDistance(from: string, to: string): number {
   let previous: number[] = []
   let row = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -5,7 +5,7 @@ import { type PriceTable, pricesWith } from '../domain/model-prices.ts'
 import { readPrices } from '../models/price-file.ts'
 import { UsageError } from './command.ts'
 
-/** The built-in prices of models with the operator's file over them. Throws `UsageError` for a file that is none. */
+/** The built-in model prices, overridden by the operator's file. Throws `UsageError` for an invalid file. */
 export function priceTableOf({ modelPrices }: Config): PriceTable {
   if (modelPrices === undefined) return pricesWith(new Map())
   const reading = readPrices(textOf(modelPrices))

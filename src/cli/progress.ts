@@ -1,12 +1,12 @@
 import type { Span } from '../domain/log.ts'
 import type { RunObserver } from '../domain/run-observer.ts'
 
-/** Tells people, a line at a time, which block starts and how it ends, with every attempt that failed on the way. */
+/** Prints one line when a block starts and one when it ends, with every failed attempt in between. */
 export function progressOf(say: (line: string) => void): RunObserver {
   return {
     started: (span) => say(`  … ${label(span)}`),
     ended: (span) => {
-      // The last attempt's error is the block's own.
+      // The error of the last attempt is the block's own error.
       for (const { number, error } of span.attempts?.slice(0, -1) ?? [])
         if (error) say(`    attempt ${number}: ${error}`)
       const failure = span.error ? `: ${span.error.message}` : ''

@@ -19,11 +19,11 @@ export type Pushed = {
   name: string
   action: 'created' | 'updated'
   version?: number
-  /** Whether that version was active already: nothing that runs has changed. */
+  /** Whether that version was already active, so that nothing changed. */
   wasActive?: boolean
-  /** How it is started now by others than its callers, for people. */
+  /** How it is started now other than by the API, as lines for people. */
   startedBy?: readonly string[]
-  /** What the service's check had to say about the document. */
+  /** The findings of the service's check. */
   findings: readonly Finding[]
 }
 
@@ -31,10 +31,10 @@ export type Pushed = {
 export type ListedWorkflow = Static<typeof WorkflowList>['data'][number]
 
 /**
- * Saves every document, then deploys every one when asked to: all or nothing. All are saved before the first is
- * deployed, so that workflows that call one another find each other. What was done before a failure is undone:
- * created workflows are deleted, changed ones get back their document and their active version (a version number
- * that was used stays used).
+ * Saves all documents and then deploys all of them if asked: all or nothing. All are saved before the first is
+ * deployed, so that workflows that call each other find each other. After a failure, earlier steps are undone: created
+ * workflows are deleted, and changed ones get their document and their active version back (used version numbers stay
+ * used).
  */
 export async function push(request: PushRequest): Promise<Pushed[]> {
   const { client, documents, workspaceId, deploy } = request
@@ -64,7 +64,7 @@ export async function push(request: PushRequest): Promise<Pushed[]> {
 type Undo = { what: string; run(): Promise<unknown> }
 type Step = PushDocument & { target: ListedWorkflow | undefined }
 
-/** The workflow that a document replaces: the one with its id, else the one with its name. */
+/** The workflow that a document replaces: the one with the same ID, otherwise the one with the same name. */
 function targetOf(document: WorkflowDocument, existing: readonly ListedWorkflow[]): ListedWorkflow | undefined {
   return (
     existing.find((workflow) => document.id !== undefined && workflow.id === document.id) ??
@@ -72,7 +72,7 @@ function targetOf(document: WorkflowDocument, existing: readonly ListedWorkflow[
   )
 }
 
-/** Two documents for one workflow: whichever came last would win, so neither does. */
+/** Rejects two documents for the same workflow. */
 function checkTargets(steps: readonly Step[]): void {
   const owners = new Map<string, string>()
   const problems: string[] = []
@@ -80,7 +80,7 @@ function checkTargets(steps: readonly Step[]): void {
     const keys = new Set([`the name "${document.name}"`, `the id ${target?.id ?? document.id ?? `of ${path}`}`])
     for (const key of keys) {
       const other = owners.get(key)
-      if (other !== undefined) problems.push(`${path} and ${other} are for one workflow: ${key}.`)
+      if (other !== undefined) problems.push(`${path} and ${other} both have ${key}.`)
       owners.set(key, path)
     }
   }
@@ -103,7 +103,7 @@ async function save(
   const before = await client.get<Record<string, unknown>>(pathOf`/api/workflows/${id}`)
   undo.push({
     what: `put back the document of ${id}`,
-    // Named, because webhooks that were not there before go only when it is said that there are none.
+    // An explicit empty list, because an absent one keeps webhooks that were added since.
     run: () => client.put(pathOf`/api/workflows/${id}`, { webhooks: [], ...documentOf(before) }),
   })
   const saved = await client.put<SavedWorkflow>(pathOf`/api/workflows/${id}`, { ...document, id })
@@ -116,7 +116,7 @@ async function deployOne(
   undo: Undo[],
 ): Promise<Pick<Pushed, 'version' | 'wasActive' | 'startedBy'>> {
   const before = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
-  // Whoever pushes a whole folder changes some of it: the rest keeps the version that it has.
+  // When a whole folder is pushed, unchanged workflows keep their version.
   if (before.version !== null && !before.needsRedeployment) {
     return { version: before.version, wasActive: true, startedBy: startedBy(before) }
   }
@@ -132,7 +132,7 @@ async function deployOne(
   return { version: deployed.version, startedBy: startedBy(deployed) }
 }
 
-/** Undoes, last first, and makes the error that says how it went. */
+/** Undoes the steps, last first, and returns the error that reports the result. */
 async function undone(problem: string, undo: readonly Undo[], cause: unknown): Promise<CommandError> {
   const left: string[] = []
   for (const step of undo.toReversed()) {
@@ -145,7 +145,7 @@ async function undone(problem: string, undo: readonly Undo[], cause: unknown): P
   if (left.length === 0) return new CommandError(problem, 'Nothing was changed.', cause)
   return new CommandError(
     problem,
-    `What was done before could not all be undone; do it by hand:\n${left.join('\n')}`,
+    `Some earlier steps could not be undone. Undo them yourself:\n${left.join('\n')}`,
     cause,
   )
 }
@@ -163,7 +163,7 @@ const documentMembers = [
   'webhooks',
 ]
 
-/** The document in what the service answers: its own members, in their usual order, without dates and findings. */
+/** The document in a response of the service: only its own members, in their usual order. */
 export function documentOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const members = documentMembers.filter((name) => answer[name] !== undefined && answer[name] !== null)
   return Object.fromEntries(members.map((name) => [name, answer[name]]))

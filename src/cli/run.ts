@@ -14,23 +14,23 @@ import type { Terminal } from './terminal.ts'
 import { readWorkflowFile } from './workflow-files.ts'
 
 export const run: Command = {
-  summary: 'runs a workflow and prints its output; exit 1 when the run failed',
+  summary: 'runs a workflow and prints its output; exits with 1 if the run failed',
   details: [
-    'A file runs here: no service is needed and nothing is stored. The run starts at the manual trigger, else at the API',
-    'trigger, else at whichever there is, or at the one that --trigger names: {{NAME}} is read from the environment of this',
-    'process, and fields without a value take their sample. What --input is, depends on the trigger: fields; for a webhook',
-    'the body, or { "body", "headers", "query", "method" }; for a chat the message, or { "input", "conversationId",',
-    '"history" }; for a schedule { "dueAt" }, which is now unless it says something else.',
-    'An id or a name stands for a workflow that is deployed on the service.',
-    'With --stream, text of language models is printed as it is generated, and the output only when there was none; with',
-    '--json too, that text goes to standard error and the envelope to standard output.',
+    'A file runs on this machine: it needs no service and stores nothing. The run starts at the manual trigger,',
+    'else at the API trigger, else at any other, or at the one that --trigger names. {{NAME}} comes from the',
+    'environment of this process, and fields without a value use their sample. The meaning of --input depends on the',
+    'trigger: the fields; for a webhook the body, or { "body", "headers", "query", "method" }; for a chat the message,',
+    'or { "input", "conversationId", "history" }; for a schedule { "dueAt" }, by default now.',
+    'An ID or a name runs the deployed workflow on the service.',
+    'With --stream, text of language models is printed as it is generated, and the output only if there was none. With',
+    '--json as well, that text goes to standard error and the envelope to standard output.',
   ].join('\n'),
-  arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the id or name of a deployed workflow' }],
+  arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the ID or name of a deployed workflow' }],
   flags: {
-    input: { value: 'JSON|@FILE', description: 'what the workflow is started with; @- reads standard input' },
-    trigger: { value: 'KIND', description: `where a file's run starts: ${triggerKinds.join(', ')}` },
+    input: { value: 'JSON|@FILE', description: 'the input of the run; @- reads standard input' },
+    trigger: { value: 'KIND', description: `the trigger where a file's run starts: ${triggerKinds.join(', ')}` },
     stream: { description: 'print text as it is generated' },
-    verbose: { description: 'tell what each block does, even when nobody watches a terminal' },
+    verbose: { description: 'print what each block does, even without a terminal' },
   },
   settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs', 'modelPrices'],
   json: true,
@@ -47,16 +47,16 @@ export const run: Command = {
     const trigger = triggerOf(call)
     const input = await inputOf(call)
     const found = statSync(wanted, { throwIfNoEntry: false })
-    // A folder may be called as a workflow of the service is.
+    // A workflow on the service may have the same name as a folder.
     const isPath = /[\\/]/.test(wanted)
     if (found && (isPath || !found.isDirectory())) return runFile(call, wanted, { input, trigger })
-    if (isPath || wanted.endsWith('.json')) throw new CommandError(`There is no file ${wanted}.`)
-    if (trigger) throw new UsageError('--trigger is for files: on the service a run by id starts at the API trigger.')
+    if (isPath || wanted.endsWith('.json')) throw new CommandError(`The file ${wanted} does not exist.`)
+    if (trigger) throw new UsageError('--trigger is only for files. On the service, a run starts at the API trigger.')
     return runOnService(call, await idOf(call, wanted), input)
   },
 }
 
-/** The answer of the execute endpoint to a run that had no `response` block. */
+/** The response of the execute endpoint to a run without a `response` block. */
 type Envelope = {
   success: boolean
   executionId: string
@@ -76,7 +76,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
   if ('details' in reading) throw new CommandError(reading.details.map(({ message }) => message).join('\n'))
   const { runLocally } = await import('./local-run.ts')
   const text = call.switches.has('stream') ? new GeneratedText(call) : undefined
-  // Between the lines of what blocks do nobody could read the text.
+  // Progress lines would make streamed text unreadable.
   const watched = text ? call.switches.has('verbose') : terminal.interactive || call.switches.has('verbose')
   const record = await runLocally({
     document: reading.document,
@@ -90,7 +90,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
   return show(call, envelopeOf(record), { text, secrets: record.secrets })
 }
 
-/** The text that a run generates, shown while it comes. */
+/** Shows the text that a run generates. */
 class GeneratedText {
   readonly #call: Call
   #last = ''
@@ -105,7 +105,7 @@ class GeneratedText {
     terminal.show(piece, json ? 'words' : 'data')
   }
 
-  /** Ends its last line. False when there was no text. */
+  /** Ends the last line. False when there was no text. */
   end(): boolean {
     if (this.#last === '') return false
     if (!this.#last.endsWith('\n')) this.add('\n')
@@ -124,7 +124,7 @@ function envelopeOf({ executionId, failure, output, startedAt, endedAt, duration
   return { success: false, error: message, code, executionId, blockId, blockName, output, metadata }
 }
 
-/** Of a workflow on the service. What the service makes ids of is taken as one: the run itself says whether it is there. */
+/** The ID of a workflow on the service. Text that looks like an ID is used unchecked: the run reports a missing one. */
 async function idOf(call: Call, named: string): Promise<string> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) return named
   return (await findWorkflow(clientOf(call), named, undefined)).id
@@ -132,7 +132,7 @@ async function idOf(call: Call, named: string): Promise<string> {
 
 async function runOnService(call: Call, id: string, input: unknown): Promise<ExitCode> {
   const { url, apiKey } = call.config
-  // No deadline: a run takes as long as it takes.
+  // No timeout: a run may take any time.
   const client = new Client({ url, apiKey })
   const text = call.switches.has('stream') ? new GeneratedText(call) : undefined
   const path = pathOf`/api/workflows/${id}/execute`
@@ -146,7 +146,7 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
       })
     : await client.send('POST', path, input ?? {})
   const executionId = answer.headers.get('x-execution-id')
-  // Nothing ran: the answer says why.
+  // No run was started; the response contains the reason.
   if (executionId === null) throw client.refusal('POST', path, answer)
   if (done) {
     const { event: _event, ...end } = done
@@ -154,7 +154,7 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   }
   const envelope = parseEnvelope(answer.text)
   if (envelope?.executionId === executionId) return show(call, envelope, { text })
-  // A `response` block answered in its own words, or a stream ended early: what became of the run is asked for by its id.
+  // A `response` block replaced the envelope, or a stream ended early: ask for the outcome by execution ID.
   const execution = await client.get<JobAnswer>(pathOf`/api/workflows/${id}/executions/${executionId}`)
   const { duration, startedAt, completedAt } = execution.metadata
   const metadata = { duration, startTime: startedAt, endTime: completedAt }
@@ -184,7 +184,7 @@ function parseEnvelope(text: string): Envelope | undefined {
 
 type Shown = { text?: GeneratedText | undefined; secrets?: Redactor | undefined }
 
-/** The result is the caller's, as it is; `secrets` stay out of what people are told about it. */
+/** Prints the result unchanged; messages for people do not contain `secrets`. */
 function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: Shown): ExitCode {
   const { success, output, error, blockName } = envelope
   const streamed = text?.end() ?? false
@@ -197,15 +197,15 @@ function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: S
   return success ? 0 : 1
 }
 
-/** What `--trigger` says; undefined without it. */
+/** The value of `--trigger`, or undefined. */
 function triggerOf({ flags }: Call): TriggerKind | undefined {
   const named = flags['trigger']
   const kind = triggerKinds.find((each) => each === named)
   if (kind || named === undefined) return kind
-  throw new UsageError(`"${named}" is no kind of trigger: ${triggerKinds.join(', ')}.`, 'More: millrace run --help')
+  throw new UsageError(`Unknown trigger "${named}". Triggers: ${triggerKinds.join(', ')}.`, 'More: millrace run --help')
 }
 
-/** What `--input` says; undefined without it. */
+/** The value of `--input`, or undefined. */
 async function inputOf({ flags, terminal }: Call): Promise<unknown> {
   const given = flags['input']
   if (given === undefined) return undefined

@@ -62,8 +62,9 @@ function assertClosed({ noAuth, host }: Config): void {
 }
 
 /**
- * Bun reads its cap on `fetch` calls in flight once, when the process starts. A setting that needs a higher one puts this
- * program in its own place, with the variable set; the process id stays. The default does not need it, and starts at once.
+ * Bun reads its cap on `fetch` calls in flight once, when the process starts. A setting that needs a higher one puts
+ * this program in its own place, with the variable set; the process id stays. The default does not need it, and starts
+ * at once.
  */
 function liftFetchCap({ config, environment }: Call): void {
   const needed = fetchCapNeeded(environment[fetchCapVariable], [config.outboundConcurrency])

@@ -4,9 +4,9 @@ import { Client, pathOf, ServiceError } from './client.ts'
 import { type Call, CommandError } from './command.ts'
 import type { ListedWorkflow } from './push.ts'
 
-// What commands that speak to a service have in common.
+// Code shared by the commands that talk to a service.
 
-/** Speaks to the service that the settings name. */
+/** A client for the service that the settings name. */
 export function clientOf({ config }: Pick<Call, 'config'>): Client {
   return new Client({ url: config.url, apiKey: config.apiKey, timeoutMs: 60_000 })
 }
@@ -16,7 +16,7 @@ export async function listWorkflows(client: Client, workspaceId: string): Promis
   return (await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)).data
 }
 
-/** The workspace that was named, else the only one that the key reaches, else the only one that belongs to its account. */
+/** The named workspace, else the only one that the key can use, else the only one that its account owns. */
 export async function workspaceOf(client: Client, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
   const { data } = await client.get<Static<typeof WorkspaceList>>('/api/workspaces')
@@ -24,13 +24,13 @@ export async function workspaceOf(client: Client, named: string | undefined): Pr
   if (only && others.length === 0) return only.id
   throw new CommandError(
     data.length === 0
-      ? 'The key reaches no workspace.'
-      : 'The key reaches several workspaces: name one with --workspace.',
+      ? 'The key cannot use any workspace.'
+      : 'The key can use several workspaces. Name one with --workspace.',
     data.map(({ id, name }) => `${id}  ${name}`).join('\n'),
   )
 }
 
-/** The workflow of that id, else the one of that name. */
+/** The workflow with that ID, else the one with that name. */
 export async function findWorkflow(
   client: Client,
   wanted: string,
@@ -45,14 +45,14 @@ export async function findWorkflow(
     if (named) return named
     throw new CommandError(
       `There is no workflow with the id or name "${wanted}".`,
-      'All of them: millrace workflows list',
+      'List all workflows: millrace workflows list',
     )
   }
 }
 
-/** Settings that say where the service is. */
+/** The settings that identify the service. */
 export const service = ['url', 'apiKey'] as const
 export const workspaceFlag = {
-  workspace: { value: 'ID', description: 'the workspace; by default the only one of your own' },
+  workspace: { value: 'ID', description: 'the workspace; by default the only one that you own' },
 } as const
 export const workflowArgument = { name: 'WORKFLOW', description: 'the id or the name of a workflow' } as const

@@ -13,7 +13,7 @@ export type SettingsRequest = {
   file: string | undefined
 }
 
-/** The settings in force. Throws `UsageError` that names every wrong value at once. */
+/** The current settings. Throws `UsageError` with all invalid values at once. */
 export function loadSettings(request: SettingsRequest): LoadedSettings & { config: Config } {
   const file = request.file === undefined ? {} : readSettingsFile(request.file)
   const { config, sources, problems } = resolveConfig({ flags: request.flags, environment: request.environment, file })
@@ -29,7 +29,7 @@ function problemText({ name, value, range, source }: ConfigProblem): string {
   return `${name} is "${value}" ${from[source]}; allowed: ${range}.`
 }
 
-/** Reads a `--config` file. A name of ours that does not exist is a mistake worth stopping for; others' names are not ours. */
+/** Reads a `--config` file. An unknown name that starts like ours is an error; other names are ignored. */
 function readSettingsFile(path: string): Record<string, string> {
   let text: string
   try {
@@ -51,5 +51,5 @@ function readSettingsFile(path: string): Record<string, string> {
 function unknownNames(values: Readonly<Record<string, string | undefined>>): string[] {
   const names = settings.map((setting) => setting.name)
   const unknown = Object.keys(values).filter((name) => name.startsWith('MILLRACE_') && !names.includes(name))
-  return unknown.map((name) => `There is no setting ${name}.${didYouMean(name, names)}`)
+  return unknown.map((name) => `Unknown setting ${name}.${didYouMean(name, names)}`)
 }

@@ -1,6 +1,6 @@
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size as people say it: `1.2 GB`, 1024-based. `sizeText` of config.ts is the exact one. */
+/** A rounded size: `1.2 GB`, 1024-based. `sizeText` of config.ts is exact. */
 export function roundSize(bytes: number): string {
   let size = bytes
   let unit = 0

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { DeployAnswer } from '../http/answers.ts'
 
-/** How a workflow that is deployed is started by others than its callers, a line each. */
+/** How a deployed workflow is started other than by the API, one line each. */
 export function startedBy({
   schedule,
   webhookUrl,
@@ -9,8 +9,8 @@ export function startedBy({
 }: Pick<Static<typeof DeployAnswer>, 'schedule' | 'webhookUrl' | 'chatUrl'>): string[] {
   const [next] = schedule?.next ?? []
   return [
-    ...(schedule ? [next === undefined ? 'It is never due.' : `It is due next at ${next}.`] : []),
-    ...(webhookUrl === undefined ? [] : [`It takes webhooks at ${webhookUrl}`]),
-    ...(chatUrl === undefined ? [] : [`People talk to it at ${chatUrl}`]),
+    ...(schedule ? [next === undefined ? 'Its schedule has no further runs.' : `Its next run is at ${next}.`] : []),
+    ...(webhookUrl === undefined ? [] : [`It receives webhooks at ${webhookUrl}`]),
+    ...(chatUrl === undefined ? [] : [`Its chat is at ${chatUrl}`]),
   ]
 }

@@ -1,26 +1,26 @@
 import { writeSync } from 'node:fs'
 import { readHidden } from './hidden-input.ts'
 
-/** The three streams of the process. Data goes to standard output, people's words to standard error. */
+/** The three streams of the process. Data goes to standard output, messages for people to standard error. */
 export interface Terminal {
   /** A line (or lines) of data. */
   print(text: string): void
   /** A line (or lines) for people. */
   say(text: string): void
-  /** A piece of a text that is shown while it comes, on the stream of either. */
+  /** A piece of text that is shown as it arrives, on the stream for data or for messages. */
   show(piece: string, stream: 'data' | 'words'): void
-  /** Whether people are reading standard error right now. */
+  /** Whether standard error is a terminal. */
   readonly interactive: boolean
   /** All of standard input. */
   input(): Promise<string>
   /**
-   * A secret: a line typed unseen behind `prompt` where somebody sits at a terminal, else all of standard input without
-   * the line break at its end. Undefined when whoever typed gave up.
+   * Reads a secret: at a terminal, a hidden line after `prompt`; otherwise all of standard input without the final line
+   * break. Undefined when the user cancelled.
    */
   secret(prompt: string): Promise<string | undefined>
 }
 
-/** Writes at once and whole: nothing is lost when the process exits right after. */
+/** Writes synchronously and completely, so that nothing is lost when the process exits right after. */
 export const processTerminal: Terminal = {
   print: (text) => writeAll(1, `${text}\n`),
   say: (text) => writeAll(2, `${text}\n`),
@@ -44,9 +44,9 @@ function writeAll(descriptor: number, text: string): void {
       rest = rest.subarray(writeSync(descriptor, rest))
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
-      // A pipe that somebody made non-blocking and that is full: wait for its reader.
+      // A non-blocking pipe is full: wait for its reader.
       if (code === 'EAGAIN') Bun.sleepSync(1)
-      // The reader has seen enough (`millrace config | head`), or the stream was closed before the start.
+      // The reader has closed the pipe (`millrace config | head`), or the stream was closed before the start.
       else if (code === 'EPIPE' || code === 'EBADF') return
       else throw error
     }

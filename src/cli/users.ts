@@ -9,14 +9,15 @@ import { table } from './help.ts'
 import { accountOf, firstKey, withInstallation } from './installation.ts'
 
 const create: Command = {
-  summary: 'makes an account with a workspace of its own, and prints its first key, this once',
-  arguments: [{ name: 'EMAIL', description: 'the e-mail of the account' }],
-  flags: { plan: { value: 'PLAN', description: `${planNames.join(', ')}; the installation's when absent` } },
+  summary: 'creates an account with a workspace, and prints its first key once',
+  arguments: [{ name: 'EMAIL', description: 'the e-mail address of the account' }],
+  flags: { plan: { value: 'PLAN', description: `${planNames.join(', ')}; by default the installation's` } },
   settings: ['data'],
   json: true,
   examples: ['users create ada@example.com', 'users create ada@example.com --plan pro --json'],
   async run({ config, terminal, json, flags, arguments: [email = ''] }) {
-    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) throw new UsageError(`"${email}" is no e-mail address.`)
+    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
+      throw new UsageError(`"${email}" is not an e-mail address.`)
     const plan = flags['plan'] === undefined ? null : planNamed(flags['plan'])
     const userId = newId()
     const workspaceId = newId()
@@ -28,7 +29,7 @@ const create: Command = {
     )
     if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
     else {
-      terminal.say(`The account ${email}. Keep the key: it is shown this once.`)
+      terminal.say(`The account ${email}. Keep the key: it is shown only this once.`)
       terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
     }
     return 0
@@ -36,7 +37,7 @@ const create: Command = {
 }
 
 const list: Command = {
-  summary: 'prints every account: e-mail, plan, whether it has a password',
+  summary: 'prints every account: e-mail, tier, whether it has a password',
   settings: ['data'],
   json: true,
   examples: ['users list', 'users list --json'],
@@ -52,7 +53,7 @@ function rowOf({ id, email, plan, numbers, hasPassword, createdAt }: UserRow) {
   return { id, email, plan, ...shownNumbers(numbers), hasPassword, createdAt: new Date(createdAt).toISOString() }
 }
 
-/** Null: the plan's. */
+/** Null: the limit of the tier. */
 function shownNumbers({ externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth }: OwnPlan['numbers']) {
   return {
     externalPerMinute: externalPerMinute ?? null,
@@ -64,17 +65,17 @@ function shownNumbers({ externalPerMinute, syncPerMinute, asyncPerMinute, usdPer
 
 function textOf({ email, plan, numbers, hasPassword }: UserRow): string {
   const own = Object.entries(numbers).map(([name, value]) => `${name} ${value}`)
-  const facts = [plan === null ? 'plan of the installation' : `plan ${plan}`, ...own]
+  const facts = [plan === null ? "the installation's tier" : `tier ${plan}`, ...own]
   return `${email}  (${[...facts, hasPassword ? 'has a password' : 'no password'].join(', ')})`
 }
 
 const password: Command = {
   summary: 'sets the password of an account, read from standard input',
   details: [
-    'The password is for the dashboard. It is asked for and not shown, or taken from a pipe; it is never an argument, because',
-    'every user of a machine sees those. Only its argon2id hash is kept.',
+    'The password is for the dashboard. The command asks for it without showing it, or reads it from a pipe. It is',
+    'never an argument, because all users of a machine can see those. Only its argon2id hash is stored.',
   ].join('\n'),
-  arguments: [{ name: 'USER', description: 'the account, by id or e-mail' }],
+  arguments: [{ name: 'USER', description: 'the account, by ID or e-mail' }],
   settings: ['data'],
   examples: ['users password ada@example.com', 'users password ada@example.com < password.txt'],
   async run({ config, terminal, arguments: [named = ''] }) {
@@ -82,8 +83,9 @@ const password: Command = {
       const account = await accountOf(store, named)
       const text = await terminal.secret(`Password of ${account.email}: `)
       if (text === undefined) throw new CommandError('No password was given. Nothing was changed.')
-      if (text.length < passwordCharsMin) throw new UsageError(`A password has ${passwordCharsMin} characters or more.`)
-      if (text.length > passwordCharsMax) throw new UsageError(`A password has ${passwordCharsMax} characters at most.`)
+      if (text.length < passwordCharsMin)
+        throw new UsageError(`A password needs at least ${passwordCharsMin} characters.`)
+      if (text.length > passwordCharsMax) throw new UsageError(`A password has at most ${passwordCharsMax} characters.`)
       await store.setPassword(account.id, await hashPassword(text))
       return account
     })
@@ -93,12 +95,12 @@ const password: Command = {
 }
 
 const link: Command = {
-  summary: 'prints a link that signs an account in to the dashboard, once',
+  summary: 'prints a one-time link that signs an account in to the dashboard',
   details: [
-    'For somebody who has no password yet, or has lost it. The link works for seven days; the one before stops working. Give it',
-    'to nobody else: who opens it first is that account.',
+    'For a person without a password. The link works for seven days and replaces the previous one. Give it to nobody',
+    'else: the first person to open it is signed in.',
   ].join('\n'),
-  arguments: [{ name: 'USER', description: 'the account, by id or e-mail' }],
+  arguments: [{ name: 'USER', description: 'the account, by ID or e-mail' }],
   settings: ['data', 'baseUrl', 'host', 'port'],
   json: true,
   examples: ['users link ada@example.com', 'users link ada@example.com --base-url https://flows.example.com --json'],
@@ -114,26 +116,28 @@ const link: Command = {
     const url = `${base}/sign-in?token=${token}`
     const expiresAt = new Date(createdAt + linkAgeMaxMs).toISOString()
     terminal.print(json ? JSON.stringify({ userId: id, url, expiresAt }) : url)
-    if (!json && config.baseUrl === undefined) terminal.say('If the service is at another address, name it: --base-url')
+    if (!json && config.baseUrl === undefined)
+      terminal.say('If the service has another address, set it with --base-url.')
     return 0
   },
 }
 
 const plan: Command = {
-  summary: 'gives an account a plan, or on enterprise numbers of its own; a running service notices within 5 seconds',
+  summary: "sets an account's tier or, for enterprise, its own limits; takes effect within 5 seconds",
   details: [
-    `PLAN is ${planNames.join(', ')}, or "default" for the installation's (MILLRACE_PLAN). The flags are for enterprise;`,
-    'a number that is not given is that of the settings, also when the account had one of its own before.',
+    `PLAN is ${planNames.join(', ')}, or "default" for the installation's tier (MILLRACE_PLAN).`,
+    'The flags are for enterprise only.',
+    'A limit that is not given comes from the settings, even if the account had its own before.',
   ].join('\n'),
   arguments: [
-    { name: 'USER', description: 'the account, by id or e-mail' },
+    { name: 'USER', description: 'the account, by ID or e-mail' },
     { name: 'PLAN', description: `${planNames.join(', ')} or default` },
   ],
   flags: {
-    'external-per-minute': { value: 'N', description: 'requests to the external API in a minute' },
-    'sync-per-minute': { value: 'N', description: 'synchronous executions in a minute' },
-    'async-per-minute': { value: 'N', description: 'asynchronous executions in a minute' },
-    'usd-per-month': { value: 'USD', description: 'cost of executions in a month' },
+    'external-per-minute': { value: 'N', description: 'requests to the external API per minute' },
+    'sync-per-minute': { value: 'N', description: 'synchronous executions per minute' },
+    'async-per-minute': { value: 'N', description: 'asynchronous executions per minute' },
+    'usd-per-month': { value: 'USD', description: 'cost of executions per month' },
   },
   settings: ['data'],
   json: true,
@@ -145,7 +149,7 @@ const plan: Command = {
   async run({ config, terminal, json, flags, arguments: [named = '', name = ''] }) {
     const own: OwnPlan = { plan: name === 'default' ? null : planNamed(name), numbers: numbersOf(flags) }
     if (own.plan !== 'enterprise' && Object.keys(own.numbers).length > 0) {
-      throw new UsageError('Only an account on enterprise has numbers of its own; those of other plans are settings.')
+      throw new UsageError('Only an enterprise account has its own limits. The limits of other tiers are settings.')
     }
     const { id, email } = await withInstallation(config, async (store) => {
       const account = await accountOf(store, named)
@@ -154,7 +158,7 @@ const plan: Command = {
     })
     if (json) terminal.print(JSON.stringify({ userId: id, plan: own.plan, ...shownNumbers(own.numbers) }))
     else
-      terminal.say(own.plan === null ? `${email} has the installation's plan.` : `${email} has the plan ${own.plan}.`)
+      terminal.say(own.plan === null ? `${email} has the installation's tier.` : `${email} has the tier ${own.plan}.`)
     return 0
   },
 }
@@ -162,7 +166,7 @@ const plan: Command = {
 function planNamed(text: string): PlanName {
   const name = planNames.find((known) => known === text)
   if (name) return name
-  throw new UsageError(`There is no plan "${text}". The plans: ${planNames.join(', ')}.`)
+  throw new UsageError(`Unknown tier "${text}". Tiers: ${planNames.join(', ')}.`)
 }
 
 function numbersOf(flags: Readonly<Record<string, string>>): Partial<PlanNumbers> {
@@ -183,7 +187,7 @@ function numberOf(flags: Readonly<Record<string, string>>, name: string, form: R
   if (text === undefined) return undefined
   if (form.test(text) && Number(text) <= beyondReach) return Number(text)
   const kind = form.test('0.5') ? 'a number' : 'a whole number'
-  throw new UsageError(`--${name} is "${text}"; it takes ${kind} from 0 to ${beyondReach}.`)
+  throw new UsageError(`--${name} is "${text}". It must be ${kind} from 0 to ${beyondReach}.`)
 }
 
 export const users: CommandGroup = {

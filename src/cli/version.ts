@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** What this executable was built from. `scripts/build.ts` puts the values in place of the names. */
+/** The build of this executable. `scripts/build.ts` inserts the values. */
 declare const MILLRACE_BUILD_VERSION: string
 declare const MILLRACE_BUILD_COMMIT: string
 
@@ -11,7 +11,7 @@ export const build = {
 } as const
 
 export const version: Command = {
-  summary: 'prints the version, the version of Bun inside, and the commit',
+  summary: "prints the version, Bun's version, and the commit",
   json: true,
   examples: ['version', 'version --json'],
   async run({ terminal, json }) {

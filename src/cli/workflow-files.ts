@@ -4,10 +4,10 @@ import { AppError, messageOf } from '../domain/errors.ts'
 import { readJson } from '../domain/json.ts'
 import { CommandError } from './command.ts'
 
-/** A workflow document as it stands in a file; nothing but JSON is promised of it. */
+/** A workflow document from a file. `value` is any JSON. */
 export type WorkflowFile = { path: string; value: unknown }
 
-/** Reads documents: files as they are named, folders with every `.json` file below them. Throws with every problem. */
+/** Reads documents from files, and from all `.json` files below folders. Throws with all problems at once. */
 export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
   const problems: string[] = []
   const files: WorkflowFile[] = []
@@ -22,9 +22,9 @@ export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
   return files
 }
 
-/** Reads one document, of a file and of no folder. Throws with what is wrong. */
+/** Reads one document from a file. Throws with the problem. */
 export function readWorkflowFile(path: string): unknown {
-  if (statSync(path).isDirectory()) throw new CommandError(`${path} is a folder: name the file of one workflow in it.`)
+  if (statSync(path).isDirectory()) throw new CommandError(`${path} is a folder. Name the file of one workflow in it.`)
   try {
     return read(path)
   } catch (error) {
@@ -48,7 +48,7 @@ function expand(path: string, problems: string[]): string[] {
       .map((name) => join(path, name))
       .filter((file) => statSync(file).isFile())
       .toSorted()
-    if (found.length === 0) problems.push(`${path}: the folder holds no .json file`)
+    if (found.length === 0) problems.push(`${path}: the folder contains no .json file`)
     return found
   } catch (error) {
     problems.push(`${path}: ${messageOf(error)}`)

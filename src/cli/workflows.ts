@@ -20,12 +20,12 @@ import { startedBy } from './started-by.ts'
 import { readWorkflowFiles } from './workflow-files.ts'
 
 const push: Command = {
-  summary: 'creates or updates workflows from files, all or none of them',
+  summary: 'creates or updates workflows from files: all of them or none',
   details: [
-    'A document replaces the workflow with its id, else the one with its name, else it becomes a new workflow.',
-    'Every document is checked before anything changes. When the service refuses one, the others are put back.',
+    'A document replaces the workflow with its ID, else the one with its name. Otherwise it becomes a new workflow.',
+    'All documents are checked before anything changes. If the service refuses one, the others are restored.',
   ].join('\n'),
-  arguments: [{ name: 'FILE|FOLDER', description: 'workflow documents; of a folder every .json file', many: true }],
+  arguments: [{ name: 'FILE|FOLDER', description: 'workflow documents, or folders of .json files', many: true }],
   flags: { deploy: { description: 'deploy them too' }, ...workspaceFlag },
   settings: service,
   json: true,
@@ -43,7 +43,7 @@ const push: Command = {
     if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
     else {
       for (const { id, name, action, version, wasActive, startedBy: lines = [] } of pushed) {
-        const deployed = wasActive ? `version ${version} has it already` : `deployed as version ${version}`
+        const deployed = wasActive ? `version ${version} is already up to date` : `deployed as version ${version}`
         terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, ${deployed}`}`)
         for (const line of lines) terminal.say(line)
       }
@@ -62,7 +62,7 @@ const list: Command = {
     const client = clientOf(call)
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
     if (call.json) call.terminal.print(JSON.stringify(rows, null, 2))
-    else if (rows.length === 0) call.terminal.say('There are no workflows yet: millrace workflows push FILE')
+    else if (rows.length === 0) call.terminal.say('There are no workflows yet. Push one: millrace workflows push FILE')
     else call.terminal.print(table(rows.map((row) => [row.id, rowText(row)] as const)).join('\n'))
     return 0
   },
@@ -73,10 +73,10 @@ function rowText({ name, isDeployed, version }: ListedWorkflow): string {
 }
 
 const exportCommand: Command = {
-  summary: 'prints the document of one workflow, or writes all of them into a folder',
+  summary: 'prints the document of one workflow, or writes all documents to a folder',
   arguments: [{ ...workflowArgument, optional: true }],
   flags: {
-    out: { value: 'DIR', description: 'write every workflow of the workspace into this folder' },
+    out: { value: 'DIR', description: 'write all workflows of the workspace to this folder' },
     ...workspaceFlag,
   },
   settings: service,
@@ -92,19 +92,19 @@ const exportCommand: Command = {
       call.terminal.print(JSON.stringify(document, null, 2))
       return 0
     }
-    if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all of them: --out DIR.')
+    if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all workflows: --out DIR.')
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
     const documents = await Promise.all(
       rows.map(async ({ id }) => documentOf(await client.get(pathOf`/api/workflows/${id}`))),
     )
     const files = writeDocuments(out, documents)
     if (call.json) call.terminal.print(JSON.stringify(files))
-    else call.terminal.say(`${files.length} written into ${out}.`)
+    else call.terminal.say(`${files.length} written to ${out}.`)
     return 0
   },
 }
 
-/** One file a workflow, named after it. A file that holds the same already is left as it is. */
+/** Writes one file per workflow, named after it. Leaves an identical file unchanged. */
 function writeDocuments(folder: string, documents: readonly Record<string, unknown>[]): string[] {
   mkdirSync(folder, { recursive: true })
   const taken = new Set<string>()
@@ -122,7 +122,7 @@ function writeDocuments(folder: string, documents: readonly Record<string, unkno
 }
 
 const deploy: Command = {
-  summary: 'makes the saved document the version that runs',
+  summary: 'deploys the saved document as a new version',
   arguments: [workflowArgument],
   flags: workspaceFlag,
   settings: service,
@@ -140,7 +140,7 @@ const deploy: Command = {
 }
 
 const undeploy: Command = {
-  summary: 'stops a workflow from being run; its versions stay',
+  summary: 'undeploys a workflow; its versions stay',
   arguments: [workflowArgument],
   flags: workspaceFlag,
   settings: service,
@@ -149,7 +149,7 @@ const undeploy: Command = {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
     await client.delete(pathOf`/api/workflows/${id}/deploy`)
-    call.terminal.say('It is not deployed any more. Its versions can be made active again: millrace workflows activate')
+    call.terminal.say('The workflow is undeployed. To activate a version again: millrace workflows activate')
     return 0
   },
 }
@@ -166,7 +166,7 @@ const versions: Command = {
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
     const { data } = await client.get<Static<typeof DeploymentList>>(pathOf`/api/workflows/${id}/deployments`)
     if (call.json) call.terminal.print(JSON.stringify(data, null, 2))
-    else if (data.length === 0) call.terminal.say(`It was never deployed: millrace workflows deploy ${id}`)
+    else if (data.length === 0) call.terminal.say(`The workflow was never deployed: millrace workflows deploy ${id}`)
     else {
       const rows = data.map(({ version, isActive, createdAt, name }) => {
         return [String(version), [createdAt, isActive ? 'active' : '      ', name ?? ''].join('  ')] as const
@@ -178,7 +178,7 @@ const versions: Command = {
 }
 
 const activate: Command = {
-  summary: 'makes an older version the one that runs',
+  summary: 'activates an older version',
   arguments: [workflowArgument, { name: 'VERSION', description: 'its number' }],
   flags: workspaceFlag,
   settings: service,
@@ -195,7 +195,7 @@ const activate: Command = {
 }
 
 const status: Command = {
-  summary: 'prints whether a workflow is deployed, and whether its document changed since',
+  summary: 'prints whether a workflow is deployed, and whether its document has changed since',
   arguments: [workflowArgument],
   flags: workspaceFlag,
   settings: service,
@@ -208,8 +208,8 @@ const status: Command = {
     if (call.json) call.terminal.print(JSON.stringify(answer))
     else if (!answer.isDeployed) call.terminal.print('Not deployed.')
     else {
-      const changed = answer.needsRedeployment ? ' Its document changed since: deploy it again.' : ''
-      const text = `Version ${answer.version} runs since ${answer.deployedAt}.${changed}`
+      const changed = answer.needsRedeployment ? ' The document has changed since. Deploy it again.' : ''
+      const text = `Version ${answer.version} has been active since ${answer.deployedAt}.${changed}`
       call.terminal.print([text, ...startedBy(answer)].join('\n'))
     }
     return 0

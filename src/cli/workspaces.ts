@@ -5,9 +5,9 @@ import { table } from './help.ts'
 import { accountOf, withInstallation } from './installation.ts'
 
 const create: Command = {
-  summary: 'makes a workspace and prints its id',
+  summary: 'creates a workspace and prints its ID',
   flags: {
-    name: { value: 'NAME', description: 'what it is called' },
+    name: { value: 'NAME', description: 'the name of the workspace' },
     user: { value: 'USER', description: "its owner, by id or e-mail; the installation's owner when absent" },
   },
   settings: ['data'],
@@ -22,15 +22,15 @@ const create: Command = {
       await store.createWorkspace({ id, name, ownerId: account.id, at: Date.now() })
       return account
     })
-    if (!json) terminal.say(`The workspace "${name}" of ${owner.email}. Its personal keys reach it within 5 seconds.`)
+    if (!json) terminal.say(`The workspace "${name}" of ${owner.email}. Personal keys work in it within 5 seconds.`)
     terminal.print(json ? JSON.stringify({ id, name, ownerId: owner.id }) : id)
     return 0
   },
 }
 
 const list: Command = {
-  summary: 'prints every workspace, its owner, and whom it is shared with',
-  flags: { user: { value: 'USER', description: 'only those that this account is a member of; its id or e-mail' } },
+  summary: 'prints every workspace, its owner, and its members',
+  flags: { user: { value: 'USER', description: 'only workspaces of this account, by ID or e-mail' } },
   settings: ['data'],
   json: true,
   examples: ['workspaces list', 'workspaces list --user ada@example.com --json'],
@@ -55,14 +55,14 @@ function textOf(members: readonly { email: string; role: string }[]): string {
 }
 
 const share: Command = {
-  summary: 'lets another account read a workspace, or work in it; or changes its role there',
+  summary: "shares a workspace with another account, or changes that account's role",
   details: [
-    'A viewer reads workflows and logs. An editor changes, deploys and runs workflows, too. Runs count against the limits of',
-    "the workspace's owner, whoever starts them. Personal keys of the account reach the workspace within 5 seconds.",
+    'A viewer reads workflows and logs. An editor also changes, deploys and runs workflows. All runs count against the',
+    "limits of the workspace's owner. The account's personal keys work in the workspace within 5 seconds.",
   ].join('\n'),
   arguments: [
-    { name: 'ID', description: 'the id of the workspace, as workspaces list prints it' },
-    { name: 'USER', description: 'the account, by id or e-mail' },
+    { name: 'ID', description: 'the ID of the workspace, as workspaces list prints it' },
+    { name: 'USER', description: 'the account, by ID or e-mail' },
   ],
   flags: { role: { value: 'ROLE', description: 'editor or viewer' } },
   settings: ['data'],
@@ -74,21 +74,21 @@ const share: Command = {
       await store.setMember(id, account.id, role)
       return account
     })
-    terminal.say(`${email} is ${role} of the workspace.`)
+    terminal.say(`${email} is now ${role} of the workspace.`)
     return 0
   },
 }
 
 function roleOf(text: string | undefined): SharedRole {
   if (text === 'editor' || text === 'viewer') return text
-  throw new UsageError('The role must be given: --role editor or --role viewer.')
+  throw new UsageError('A role is required: --role editor or --role viewer.')
 }
 
 const unshare: Command = {
-  summary: 'takes a workspace from an account again; a running service notices within 5 seconds',
+  summary: 'stops sharing a workspace with an account; takes effect within 5 seconds',
   arguments: [
-    { name: 'ID', description: 'the id of the workspace, as workspaces list prints it' },
-    { name: 'USER', description: 'the account, by id or e-mail' },
+    { name: 'ID', description: 'the ID of the workspace, as workspaces list prints it' },
+    { name: 'USER', description: 'the account, by ID or e-mail' },
   ],
   settings: ['data'],
   examples: ['workspaces unshare 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 ada@example.com'],
@@ -98,14 +98,17 @@ const unshare: Command = {
       return { email: account.email, removed: await store.removeMember(id, account.id) }
     })
     if (!removed) {
-      throw new CommandError(`${email} is no member of the workspace.`, 'All of them: millrace workspaces list')
+      throw new CommandError(
+        `${email} is not a member of the workspace.`,
+        'List all workspaces: millrace workspaces list',
+      )
     }
-    terminal.say(`${email} is no member of the workspace any more.`)
+    terminal.say(`${email} is no longer a member of the workspace.`)
     return 0
   },
 }
 
 export const workspaces: CommandGroup = {
-  summary: 'workspaces of an installation, and who works in them',
+  summary: 'workspaces of an installation and their members',
   commands: { create, list, share, unshare },
 }

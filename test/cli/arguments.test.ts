@@ -63,9 +63,9 @@ test('help is given whatever else is missing', () => {
 
 describe('a wrong line says what is wrong', () => {
   test.each([
-    [['a', '--prot', '80'], 'There is no flag --prot. Did you mean "port"?'],
-    [['a', '--nonsense=1'], 'There is no flag --nonsense.'],
-    [['a', '-p'], 'There is no flag -p.'],
+    [['a', '--prot', '80'], 'Unknown flag --prot. Did you mean "port"?'],
+    [['a', '--nonsense=1'], 'Unknown flag --nonsense.'],
+    [['a', '-p'], 'Unknown flag -p.'],
     [['a', '--port'], '--port needs a value: --port VALUE or --port=VALUE.'],
     [['a', '--deploy=yes'], '--deploy takes no value.'],
     [['--deploy'], 'FILE is missing: a file.'],
@@ -75,6 +75,6 @@ describe('a wrong line says what is wrong', () => {
 
   test('one argument too many', () => {
     const one: Command = { ...command, arguments: [{ name: 'ID', description: 'an id' }] }
-    expect(() => parseArguments(one, ['a', 'b'], [])).toThrow('"b" is one argument too many.')
+    expect(() => parseArguments(one, ['a', 'b'], [])).toThrow('Too many arguments: "b" is not expected.')
   })
 })

@@ -52,18 +52,18 @@ describe('what goes wrong names the address and what to do', () => {
     const { port } = nobody
     await nobody.stop(true)
     const error = await failure(new Client({ url: `http://127.0.0.1:${port}`, apiKey: 'k' }).get('/'))
-    expect(error.message).toStartWith(`Nothing answers at http://127.0.0.1:${port}: `)
+    expect(error.message).toStartWith(`http://127.0.0.1:${port} cannot be reached: `)
     expect(error.hint).toContain('--url or MILLRACE_URL')
   })
 
   test('it takes too long', async () => {
     const error = await failure(new Client({ url, apiKey: 'k', timeoutMs: 20 }).get('/never'))
-    expect(error.message).toBe(`${url} did not answer within 20 ms.`)
+    expect(error.message).toBe(`${url} did not respond within 20 ms.`)
   })
 
   test('the key is missing or wrong', async () => {
     const error = await failure(client.get('/key'))
-    expect(error.message).toBe(`GET ${url}/key answered 401: No key.`)
+    expect(error.message).toBe(`GET ${url}/key returned 401: No key.`)
     expect(error.hint).toContain('--key or MILLRACE_API_KEY')
   })
 
@@ -71,12 +71,12 @@ describe('what goes wrong names the address and what to do', () => {
     const error = (await failure(client.put('/refused', {}))) as ServiceError
     expect(error).toBeInstanceOf(ServiceError)
     expect(error).toMatchObject({ status: 400, code: 'INVALID_INPUT' })
-    expect(error.message).toBe(`PUT ${url}/refused answered 400: It does not fit.\n  blocks.a: No such type.`)
+    expect(error.message).toBe(`PUT ${url}/refused returned 400: It does not fit.\n  blocks.a: No such type.`)
   })
 
   test.each(['/html', '/proxy-error', '/redirect'])('something else answers (%s)', async (path) => {
     const error = await failure(client.get(path))
-    expect(error.message).toContain(`${url}${path} answered`)
+    expect(error.message).toContain(`${url}${path} returned`)
     expect(error.hint).toContain('Is a Millrace service at this address?')
   })
 })

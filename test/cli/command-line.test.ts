@@ -62,16 +62,16 @@ describe('help', () => {
 
 describe('a wrong command line exits with 2 and says what was probably meant', () => {
   test.each([
-    ['sevre', 'There is no command "sevre". Did you mean "serve"?'],
-    ['constructor', 'There is no command "constructor".'],
-    ['keys lst', 'There is no command "keys lst". Did you mean "list"?'],
+    ['sevre', 'Unknown command "sevre". Did you mean "serve"?'],
+    ['constructor', 'Unknown command "constructor".'],
+    ['keys lst', 'Unknown command "keys lst". Did you mean "list"?'],
     ['keys', 'millrace keys needs one of: create, list, revoke.'],
-    ['config --jsn', 'There is no flag --jsn. Did you mean "json"?'],
-    ['--prot 80', 'There is no flag --prot. Did you mean "port"?'],
+    ['config --jsn', 'Unknown flag --jsn. Did you mean "json"?'],
+    ['--prot 80', 'Unknown flag --prot. Did you mean "port"?'],
     ['run', 'FILE|ID is missing'],
-    ['version extra', '"extra" is one argument too many.'],
+    ['version extra', 'Too many arguments: "extra" is not expected.'],
     ['workflows activate hello', 'VERSION is missing'],
-    ['workflows export --key k', 'Name a workflow to print, or a folder for all of them: --out DIR.'],
+    ['workflows export --key k', 'Name a workflow to print, or a folder for all workflows: --out DIR.'],
     ['config --config /nowhere/at.all', 'The settings file /nowhere/at.all cannot be read'],
   ])('%s', async (words, message) => {
     const result = await call(words)
@@ -126,16 +126,16 @@ describe('settings', () => {
     const path = file('misspelt.env', 'MILLRACE_PROT=1\n')
     const inFile = await call(`config --config ${path}`)
     expect(inFile.code).toBe(2)
-    expect(inFile.words).toContain('There is no setting MILLRACE_PROT. Did you mean "MILLRACE_PORT"?')
+    expect(inFile.words).toContain('Unknown setting MILLRACE_PROT. Did you mean "MILLRACE_PORT"?')
     const around = await call('config', { MILLRACE_PROT: '1' })
     expect(around.code).toBe(0)
-    expect(around.words).toContain('There is no setting MILLRACE_PROT. Did you mean "MILLRACE_PORT"?')
+    expect(around.words).toContain('Unknown setting MILLRACE_PROT. Did you mean "MILLRACE_PORT"?')
   })
 
   test('a broken file names its line', async () => {
     const { code, words } = await call(`config --config ${file('broken.env', 'MILLRACE_PORT=1\n???\n')}`)
     expect(code).toBe(2)
-    expect(words).toContain('broken.env, line 2: a line is NAME=value')
+    expect(words).toContain('broken.env, line 2: expected NAME=value')
   })
 })
 

@@ -37,7 +37,7 @@ describe('init', () => {
     const { apiKey } = await json<Made>(folder.path, 'init')
     const again = await call(folder.path, 'init', '--json')
     expect(again).toMatchObject({ code: 1, out: '' })
-    expect(again.words).toContain('holds an installation already')
+    expect(again.words).toContain('already contains an installation')
     expect(await findKey(folder.path, apiKey)).toBeDefined()
     expect(await json<ListedKey[]>(folder.path, 'keys', 'list')).toHaveLength(1)
   })
@@ -83,10 +83,10 @@ describe('keys', () => {
     [['--name', ' '], 2, 'A key needs a name'],
     [['--name', 'x', '--expires', '2999-02-31'], 2, '--expires is "2999-02-31"'],
     [['--name', 'x', '--expires', 'tomorrow'], 2, '--expires is "tomorrow"'],
-    [['--name', 'x', '--expires', '2001-01-01'], 2, 'which has passed'],
+    [['--name', 'x', '--expires', '2001-01-01'], 2, 'which is in the past'],
     [['--name', 'x', '--workspace', 'nowhere'], 1, 'There is no workspace nowhere'],
-    [['--name', 'x', '--user', 'nobody'], 1, 'There is no account nobody'],
-    [['--name', 'x', '--user', 'nobody@example.com'], 1, 'There is no account nobody@example.com'],
+    [['--name', 'x', '--user', 'nobody'], 1, 'Unknown account nobody'],
+    [['--name', 'x', '--user', 'nobody@example.com'], 1, 'Unknown account nobody@example.com'],
   ])('create %j is refused', async (words, code, message) => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')

@@ -17,11 +17,11 @@ async function scheduled(folder: string, dueAt: number | null): Promise<void> {
 }
 
 test.each([
-  [now + 60_000, true, 'ok', '1 schedule; the next is due at 2025-06-01T12:01:00.000Z.'],
-  [null, true, 'ok', '1 schedule; none is due any more.'],
-  [now - 600_000, true, 'warning', '1 schedule; one has been due since 2025-06-01T11:50:00.000Z.'],
+  [now + 60_000, true, 'ok', '1 schedule; the next run is due at 2025-06-01T12:01:00.000Z.'],
+  [null, true, 'ok', '1 schedule; no run is due.'],
+  [now - 600_000, true, 'warning', '1 schedule; a run has been due since 2025-06-01T11:50:00.000Z.'],
   // Nobody is there to start it.
-  [now - 600_000, false, 'ok', '1 schedule; the next is due at 2025-06-01T11:50:00.000Z.'],
+  [now - 600_000, false, 'ok', '1 schedule; the next run is due at 2025-06-01T11:50:00.000Z.'],
 ] as const)(
   'a schedule that is due at %p, while a service runs: %p, is %s',
   async (dueAt, isServed, state, message) => {

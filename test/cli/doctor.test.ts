@@ -207,14 +207,16 @@ describe('webhooks', () => {
   test('that get through are in order', async () => {
     using folder = temporaryFolder()
     await withWebhook(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
-    expect(await told(folder.path)).toEqual([['ok', '1 webhook; 2 deliveries pending, none failed in a day.']])
+    expect(await told(folder.path)).toEqual([
+      ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
+    ])
   })
 
   test('that were not tried yet count, and have been due since their runs ended', async () => {
     using folder = temporaryFolder()
     const late = now - 600_000
     await withWebhook(folder.path, { due: [now], untried: [now, late, now] })
-    const message = `7 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`
+    const message = `7 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`
     expect(await told(folder.path)).toEqual([['warning', message]])
   })
 
@@ -225,7 +227,9 @@ describe('webhooks', () => {
     for (const table of ['owing_runs', 'audiences', 'audience_members']) database.run(`DROP TABLE ${table}`)
     database.run('PRAGMA user_version = 1')
     database.close()
-    expect(await told(folder.path)).toEqual([['ok', '1 webhook; 2 deliveries pending, none failed in a day.']])
+    expect(await told(folder.path)).toEqual([
+      ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
+    ])
   })
 
   test('that do not are told, each thing that is wrong by itself', async () => {
@@ -233,9 +237,9 @@ describe('webhooks', () => {
     const late = now - 600_000
     await withWebhook(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
     expect(await told(folder.path)).toEqual([
-      ['warning', '1 webhook of 1 had a secret that is lost; nothing is delivered there.'],
-      ['warning', `2 deliveries pending, and the oldest has been due since ${new Date(late).toISOString()}.`],
-      ['warning', '1 delivery of the last day failed for good.'],
+      ['warning', '1 of 1 webhook subscription lost the secret and deliver nothing.'],
+      ['warning', `2 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`],
+      ['warning', '1 delivery of the last day failed permanently.'],
     ])
   })
 })

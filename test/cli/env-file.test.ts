@@ -37,10 +37,10 @@ test('comments, empty lines, Windows line ends and a byte order mark change noth
 test.each([
   ['A=b\nnonsense', 2, 'NAME=value'],
   ['1A=b', 1, 'NAME=value'],
-  ['\n\nA="b', 3, 'never closes'],
-  ["A='b\nc\n", 1, 'never closes'],
-  ['A="b"c', 1, 'behind the closing quote'],
-  ['A="b\n\n"c', 3, 'behind the closing quote'],
+  ['\n\nA="b', 3, 'has no closing quote'],
+  ["A='b\nc\n", 1, 'has no closing quote'],
+  ['A="b"c', 1, 'after the closing quote'],
+  ['A="b\n\n"c', 3, 'after the closing quote'],
 ])('%j is refused with its line', (text, line, words) => {
   const error = (() => {
     try {

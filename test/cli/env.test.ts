@@ -82,7 +82,7 @@ describe('env', () => {
     expect(await valuesOf(other.id)).toEqual({ A: 'value-one' })
     expect(await call(path, 'env', 'list', '--workspace', 'nowhere')).toMatchObject({
       code: 1,
-      words: expect.stringContaining('There is no workspace nowhere'),
+      words: expect.stringContaining('Unknown workspace nowhere'),
     })
   })
 
@@ -91,7 +91,7 @@ describe('env', () => {
     [['set', '1A', 'value-one'], 2, 'is not a valid variable name'],
     [['set', 'A-B', 'value-one'], 2, 'is not a valid variable name'],
     [['set', 'A', 'x'.repeat(65_537)], 1, 'The limit is 65536 bytes'],
-    [['set', 'A', 'value-one', 'value-two'], 2, 'one argument too many'],
+    [['set', 'A', 'value-one', 'value-two'], 2, 'Too many arguments'],
   ])('%j is refused, and changes nothing', async (words, code, message) => {
     const refused = await call(path, 'env', ...words)
     expect(refused).toMatchObject({ code, out: '' })
@@ -142,7 +142,7 @@ describe('a lost key', () => {
     expect(await json<object>(path, 'env', 'discard')).toEqual({ variables: 1, jobs: 0, outputs: 0, webhookSecrets: 0 })
     expect((await call(path, 'env', 'set', 'B', 'value-two')).code).toBe(0)
     expect((await call(path, 'env', 'discard')).out).toBe(
-      '0 variables, 0 secrets of webhooks, 0 unended runs and 0 outputs are gone.\n',
+      '0 variables, 0 webhook secrets, 0 asynchronous runs and 0 outputs were removed.\n',
     )
     expect(await valuesOf()).toEqual({ B: 'value-two' })
   })

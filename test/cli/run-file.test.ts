@@ -190,7 +190,7 @@ test('a folder is no workflow, whatever lies in it', async () => {
   const terminal = new MemoryTerminal()
   expect(await runCommandLine(['run', folder.path], { terminal, environment: {} })).toBe(1)
   expect(terminal.out).toBe('')
-  expect(terminal.words).toContain(`${folder.path} is a folder: name the file of one workflow in it.`)
+  expect(terminal.words).toContain(`${folder.path} is a folder. Name the file of one workflow in it.`)
 })
 
 test('a file that is no JSON is said to be that, and nothing about changes that a run never makes', async () => {

@@ -128,8 +128,8 @@ describe('push', () => {
       ['--deploy'],
       'b.json: error: ',
     ],
-    ['two documents of one name', { 'a.json': greeting('N4'), 'b.json': greeting('N4') }, [], 'are for one workflow'],
-    ['an empty folder', {}, [], 'holds no .json file'],
+    ['two documents of one name', { 'a.json': greeting('N4'), 'b.json': greeting('N4') }, [], 'both have'],
+    ['an empty folder', {}, [], 'contains no .json file'],
   ])('changes nothing for %s', async (_what, files, flags, message) => {
     using folder = temporaryFolder()
     const before = await contents()
@@ -160,7 +160,7 @@ describe('push', () => {
     const { code, out, words } = await call('workflows', 'push', ...files, late, '--deploy')
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(words).toContain('late.json: PUT')
-    expect(words).toContain('answered 409')
+    expect(words).toContain('returned 409')
     expect(words).toContain('Nothing was changed.')
     expect(await contents()).toEqual(before)
   })
@@ -254,7 +254,7 @@ test('a push deploys what has changed, and says of the rest which version has it
   const pushed = (version: number) =>
     call('workflows', 'push', write(folder.path, { 'a.json': greeting('Same', `hello ${version}`) }), '--deploy')
   expect((await pushed(1)).out).toContain('created, deployed as version 1')
-  expect((await pushed(1)).out).toContain('updated, version 1 has it already')
+  expect((await pushed(1)).out).toContain('updated, version 1 is already up to date')
   expect((await pushed(2)).out).toContain('updated, deployed as version 2')
   expect(await json<object[]>('workflows', 'versions', 'Same')).toHaveLength(2)
 })
