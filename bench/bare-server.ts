@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 
 /**
- * What the service is measured against: a bare `Bun.serve` that reads the JSON body, writes one row a request in group
- * commits with the same durability (WAL, `synchronous=FULL`), and answers when its group is on disk. Nothing else.
- * `bun bench/bare-server.ts <database file>`; prints its port.
+ * The server to compare the service with: a bare `Bun.serve` that reads the JSON body, writes one row per request in
+ * group commits with the same durability (WAL, `synchronous=FULL`), and responds when its group is on disk. `bun
+ * bench/bare-server.ts <database file>` prints its port.
  */
 const [file = ':memory:'] = process.argv.slice(2)
 const database = new Database(file, { create: true })

@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * What uploads are measured against: a bare `Bun.serve` that reads a body with one file item, decodes it and writes it,
- * durably, and nothing else. `bun bench/bare-upload.ts <folder>`; prints its port.
+ * The server to compare uploads with: a bare `Bun.serve` that reads a body with one file item, decodes it and writes it
+ * durably. `bun bench/bare-upload.ts <folder>` prints its port.
  */
 const [folder = '.'] = process.argv.slice(2)
 

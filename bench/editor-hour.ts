@@ -3,11 +3,11 @@ import { deploy } from '../test/running-service.ts'
 import { type Visit, visit } from '../test/ui/browser.ts'
 
 /**
- * `bun bench/editor-hour.ts [minutes] [pause]`: somebody uses the editor for an hour, in one page that is never loaded anew.
- * A round opens a workflow, looks into blocks, edits and takes it back, runs, deploys, looks at the log, at webhooks and
- * settings, and at another workflow; the log holds 300 runs from before. `pause` is how many milliseconds pass between two steps
- * of it, 700 unless told. Printed at each tenth of the time: the heap, nodes and listeners of the page when garbage has been
- * collected, and the memory of its process.
+ * `bun bench/editor-hour.ts [minutes] [pause]`: somebody uses the editor for an hour, in one page that is never loaded
+ * anew. A round opens a workflow, looks into blocks, edits and takes it back, runs, deploys, looks at the log, at
+ * webhooks and settings, and at another workflow; the log holds 300 runs from before. `pause` is how many milliseconds
+ * pass between two steps of it, 700 unless told. Printed at each tenth of the time: the heap, nodes and listeners of
+ * the page when garbage has been collected, and the memory of its process.
  */
 async function bench(): Promise<void> {
   const minutes = Number(process.argv[2] ?? 60)
@@ -21,7 +21,8 @@ async function bench(): Promise<void> {
     const meter = await Meter.on(visited)
     await forgetAnswers(visited.page)
     await user.begin(visited.serving.url)
-    // Code is compiled as it is used, the more the oftener, and answers are kept for some minutes: most of both is there now.
+    // Code is compiled as it is used, the more the oftener, and answers are kept for some minutes: most of both is
+    // there now.
     const beginner = new User(visited.page, Math.min(pause, 30))
     for (let at = 0; at < 30; at += 1) await beginner.round(at)
     const marks = [await meter.read()]
@@ -47,8 +48,9 @@ async function bench(): Promise<void> {
 }
 
 /**
- * The inspector by which the page is led keeps every answer that the page gets, in the page's own process: half a megabyte
- * a round, which no user's browser has. It is told to keep none; its own connection to do so has no public name.
+ * The inspector by which the page is led keeps every answer that the page gets, in the page's own process: half a
+ * megabyte a round, which no user's browser has. It is told to keep none; its own connection to do so has no public
+ * name.
  */
 async function forgetAnswers(page: Page): Promise<void> {
   type Led = { delegate: { _mainFrameSession: { _client: Pick<CDPSession, 'send'> } } }

@@ -3,8 +3,9 @@ import { call } from '../test/running-service.ts'
 import { launch, type Visit, visit } from '../test/ui/browser.ts'
 
 /**
- * `bun bench/editor.ts`: the editor in headless Chromium against the executable. How long a cold load takes, what a
- * second one transfers, how a workflow of 300 blocks opens, and the frames while it is panned and a block is dragged.
+ * `bun bench/editor.ts`: the editor in headless Chromium with the executable. Measures the duration of a cold load, the
+ * bytes of a second load, how a workflow of 300 blocks opens, and the frame rate while it is panned and a block is
+ * dragged.
  */
 async function bench(): Promise<void> {
   const visited = await visit()
@@ -18,7 +19,7 @@ async function bench(): Promise<void> {
   }
 }
 
-/** To a canvas with the sample on it, in a browser that has never been here, and again. */
+/** Opens a canvas with the sample in a fresh browser, then once more. */
 async function measureLoads({ context, page }: Visit) {
   const state = await context.storageState()
   const address = page.url()
@@ -32,7 +33,7 @@ async function measureLoads({ context, page }: Visit) {
       const count = await countBytes(tab)
       cold.push((await open(tab, address)).shownMs)
       const firstBytes = count()
-      // By the address, as somebody who comes back does; "reload" would ask for every file again.
+      // Navigate by address like a returning visitor. "Reload" would request every file again.
       await tab.goto('about:blank')
       const before = count()
       const { shownMs } = await open(tab, address)
@@ -51,8 +52,8 @@ async function measureLoads({ context, page }: Visit) {
 }
 
 /**
- * From the start of the navigation until a block has been drawn, and until so many have, by the page's own clock; the
- * longest time that the main thread was held until then.
+ * The time from the start of the navigation until one block, and `count` blocks, have been drawn, by the page's own
+ * clock; and the longest task of the main thread until then.
  */
 async function open(page: Page, address: string, count = 1) {
   await page.addInitScript((wanted) => {
@@ -75,14 +76,14 @@ async function open(page: Page, address: string, count = 1) {
   }, count)
   await page.goto(address, { waitUntil: 'commit' })
   await page.waitForFunction(() => (globalThis as unknown as { opened: Partial<Opened> }).opened.wholeMs)
-  // The last task is told of after it.
+  // The browser reports the last task after it ends.
   await page.waitForTimeout(200)
   return await page.evaluate(() => (globalThis as unknown as { opened: Opened }).opened)
 }
 
 type Opened = { shownMs: number; wholeMs: number; longestTaskMs: number }
 
-/** Counts what comes over the network, as it comes: compressed. */
+/** Counts the compressed bytes that arrive over the network. */
 async function countBytes(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -96,7 +97,7 @@ async function countBytes(page: Page): Promise<() => number> {
 async function measureLarge({ serving, apiKey, page }: Visit, count: number) {
   const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', largeWorkflow(count))
   const opened = await open(page, `${serving.url}/workflows/${(body as { id: string }).id}`, count)
-  // All of it in sight: a large workflow opens at its beginning.
+  // Fit everything into view, because a large workflow opens at its beginning.
   await page.keyboard.press('f')
   await page.waitForTimeout(800)
   const box = (await page.locator('.react-flow__pane').boundingBox())!
@@ -136,7 +137,7 @@ function largeWorkflow(count: number) {
   return { name: `Large ${count}`, blocks: Object.fromEntries(blocks.map((block) => [block.id, block])), edges }
 }
 
-/** Times between frames while something is done, and how long the main thread was held at most. */
+/** The times between frames during an action, and the longest task of the main thread. */
 async function frames(page: Page, act: () => Promise<void>) {
   await page.evaluate(() => {
     const seen = { times: [] as number[], longest: 0, going: true }
@@ -166,7 +167,7 @@ async function frames(page: Page, act: () => Promise<void>) {
   }
 }
 
-/** Opening, editing, running and switching, again and again: the heap before and after, once it has been collected. */
+/** The heap before and after repeated opening, editing, running and switching, after garbage collection. */
 async function measureMemory({ serving, page }: Visit, rounds: number) {
   const session = await page.context().newCDPSession(page)
   const heap = async () => {

@@ -1,8 +1,9 @@
 import { deploy, load, median, startBare, startMillrace } from './service.ts'
 
 /**
- * How much of a bare server's speed is left when each request is a whole run of a workflow with a durable log entry?
- * `bun bench/execute.ts [rounds] [ms]`. One run, in turns: bare, condition workflow, function workflow, again and again; the ratios are of the medians.
+ * How much of a bare server's speed remains when each request is a complete run with a durable log entry?
+ * `bun bench/execute.ts [rounds] [ms]` alternates: bare, condition workflow, function workflow. The ratios are of the
+ * medians.
  */
 const [rounds = 5, ms = 3000] = process.argv.slice(2).map(Number)
 
@@ -47,7 +48,7 @@ const targets = {
   function: { url: await deploy(millrace, functionWorkflow), headers },
 }
 const body = '{"n":5,"name":"millrace"}'
-/** By then the engine has compiled what is called often; after a second it is still at it. */
+/** By then the engine has compiled hot code; after one second it has not. */
 const warmUpMs = 6_000
 
 for (const connections of [32, 1]) {

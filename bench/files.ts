@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { deploy, median, residentMb, startMillrace } from './service.ts'
 
 /**
- * What is left of a bare server's speed when a file of 20 MB comes as base64 in a request and is stored with its run, and how
- * much memory do ten such requests at once take? `bun bench/files.ts [rounds]`. In turns; the ratio is of the medians.
+ * How much of a bare server's speed remains when a file of 20 MB arrives as base64 and is stored with its run, and how
+ * much memory do ten such requests at once need? `bun bench/files.ts [rounds]` alternates; the ratio is of the medians.
  */
 const [rounds = 9] = process.argv.slice(2).map(Number)
 const fileBytes = 20 * 1_048_576

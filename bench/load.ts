@@ -1,9 +1,9 @@
 import type { Socket } from 'bun'
 
 /**
- * A load generator in a process of its own: `bun bench/load.ts <url> <connections> <ms> <body> [header: value]…`.
- * Raw sockets and one prepared request, so that it takes as little of the machine as it can from the server it measures.
- * Prints one line of JSON: answers, failures, duration and latency percentiles in milliseconds.
+ * A load generator in its own process: `bun bench/load.ts <url> <connections> <ms> <body> [header: value]…`.
+ * It uses raw sockets and one prepared request, to take as little CPU time as possible from the server.
+ * Prints one line of JSON: responses, failures, duration and latency percentiles in milliseconds.
  */
 export type LoadResult = {
   requests: number
@@ -13,7 +13,7 @@ export type LoadResult = {
   p90: number
   p99: number
   max: number
-  /** The first answer that was neither 200 nor 202, for the curious. */
+  /** The first response with a status other than 200 or 202. */
   firstFailure?: string
 }
 

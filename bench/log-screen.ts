@@ -7,8 +7,8 @@ import { launch } from '../test/ui/browser.ts'
 import { seed, seededIn } from './logs-seed.ts'
 
 /**
- * The log's screen over many entries: `bun bench/log-screen.ts [folder that bench/logs.ts seed has made]`. Scrolls down as
- * fast as pages come, and says how long frames took and what held the page's thread for more than 50 ms.
+ * The log screen with many entries: `bun bench/log-screen.ts [folder made by bench/logs.ts seed]`. Scrolls as fast as
+ * pages arrive, and reports frame times and the tasks that blocked the page for more than 50 ms.
  */
 const place = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
 const given = process.argv[2]
@@ -47,7 +47,7 @@ async function workspaceOf(): Promise<string> {
   return ((await answer.json()) as { workspaces: { id: string }[] }).workspaces[0]!.id
 }
 
-/** In the page: as somebody who holds a scroll wheel that never stops. */
+/** Runs in the page, like a user who scrolls without pause. */
 async function scroll(forMs: number): Promise<{ frames: number[]; long: number[]; rows: number }> {
   const grid = document.querySelector('[role=grid]')!
   const long: number[] = []

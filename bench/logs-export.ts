@@ -8,8 +8,8 @@ import { pacedLoad, residentMb, serveMillrace } from './service.ts'
 const bar = 100_000
 
 /**
- * How fast does a plain client (one page after the other, each parsed whole) read the log, oldest first, while runs are
- * recorded? Checked against the file: nothing missing, nothing twice, the new entries too when it reaches the end.
+ * How fast does a plain client read the log, oldest first, one page after the other, while runs are recorded? Checks
+ * the result against the database: nothing missing and nothing twice, including entries that were added meanwhile.
  */
 export async function measureExport(seeded: Seeded, entries: number): Promise<void> {
   const service = await serveMillrace(seeded, settings)
@@ -48,7 +48,7 @@ export async function measureExport(seeded: Seeded, entries: number): Promise<vo
   }
 }
 
-/** Against the file itself, up to the last entry that was read. */
+/** Compares with the database, up to the last entry that was read. */
 function check({ directory, workspaceId }: Seeded, sequences: readonly number[]): void {
   using database = new Database(databasePath(directory), { readonly: true })
   const recorded = database

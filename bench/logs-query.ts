@@ -1,14 +1,14 @@
 import type { Seeded } from './logs-seed.ts'
 import { type Millrace, median, pacedLoad, percentile, serveMillrace } from './service.ts'
 
-/** Time between an answer and the next query. */
+/** The pause between a response and the next query. */
 const pauseMs = 20
 const executionsPerSecond = 200
 const bar = { pageMs: 10, executions: 1.3 }
 
 /**
- * How long does a page of 100 entries take, whatever is asked for, while 200 runs a second are executed and recorded? And
- * what do such queries, one after the other, do to the runs? In turns: runs alone, runs beside queries.
+ * How long does a page of 100 entries take for each kind of query while 200 runs per second are recorded? And how do
+ * such queries, one after the other, affect the runs? Alternates: runs alone, runs with queries.
  */
 export async function measureQueries(seeded: Seeded, requestsPerCase: number): Promise<void> {
   const service = await serveMillrace(seeded, settings)
@@ -58,7 +58,7 @@ export async function measureQueries(seeded: Seeded, requestsPerCase: number): P
 
 const requestsPerRound = 10
 
-/** The file may be larger than the default of retention, which is not what is measured here. */
+/** Retention is off, because the database may be larger than its default limit. */
 export const settings = { MILLRACE_LOG_RETENTION_BYTES: '1000000000000', MILLRACE_LOG_LEVEL: 'warn' }
 
 type Page = { data: { id: string }[]; nextCursor: string | null }
@@ -108,7 +108,7 @@ async function casesOf(service: Millrace, { workflows, executionIds, startedAt }
   for (const order of ['desc', 'asc']) {
     for (const [name, filter] of Object.entries(filters))
       cases.push({ name: `${order}, ${name}`, query: { order, ...filter } })
-    // Page 1,000: the page size may change from page to page.
+    // Page 1,000. The page size may change from page to page.
     let cursor: string | null = null
     for (let page = 0; page < 100; page += 1) {
       const { nextCursor }: Page = await ask(service, { order, limit: 1000, ...(cursor === null ? {} : { cursor }) })

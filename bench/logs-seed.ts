@@ -25,8 +25,9 @@ const spanShareDefault = 0.1
 
 /**
  * Builds an installation with many entries, as a service of some weeks would have it: twenty workflows in folders, of
- * which a few are busy, 1 % errors, a third of the runs with a model, durations and costs with long tails, and one entry
- * in 50,000 with a trigger, a workflow, a model, a duration or a cost of its own. Written through the store's own code.
+ * which a few are busy, 1 % errors, a third of the runs with a model, durations and costs with long tails, and one
+ * entry in 50,000 with a trigger, a workflow, a model, a duration or a cost of its own. Written through the store's own
+ * code.
  */
 export async function seed(directory: string, entries: number, spanShare = spanShareDefault): Promise<Seeded> {
   if (existsSync(directory)) throw new Error(`${directory} is there already`)

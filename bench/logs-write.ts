@@ -4,7 +4,9 @@ import { deploy, load, type Millrace, median, serveMillrace, startMillrace } fro
 
 const bar = 0.9
 
-/** How many runs a second are executed and recorded with a full file, against an empty one? In turns, 32 connections. */
+/**
+ * How many runs per second are recorded with a full database, compared with an empty one? Alternates, 32 connections.
+ */
 export async function measureWriting(seeded: Seeded, rounds: number, ms: number): Promise<void> {
   const full = await serveMillrace(seeded, settings)
   const empty = await startMillrace(settings)
@@ -29,7 +31,7 @@ export async function measureWriting(seeded: Seeded, rounds: number, ms: number)
     for (let round = -1; round < rounds; round += 1) {
       for (const [name, target] of Object.entries(targets) as [keyof typeof targets, (typeof targets)['full']][]) {
         const { perSecond } = await run(target, ms)
-        // The first round warms both up.
+        // The first round is a warm-up.
         if (round >= 0) rates[name].push(perSecond)
       }
     }

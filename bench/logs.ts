@@ -7,12 +7,12 @@ import { seed, seededIn } from './logs-seed.ts'
 import { measureWriting } from './logs-write.ts'
 
 /**
- * The log of a service that has run for long: `bun bench/logs.ts <command> <folder> …` on the built executable.
- * - `seed <folder> [entries] [share with spans]`: builds an installation with 10,000,000 entries.
- * - `query <folder> [requests of each kind]`: pages of 100 while 200 runs a second are recorded.
- * - `export <folder> [entries]`: 1,000,000 entries, 1,000 a page, while runs are recorded.
- * - `write <folder> [rounds] [ms]`: runs a second with this file against those with an empty one.
- * - `all [entries]`: all of it in a folder of its own, which goes at the end.
+ * The log of a service with a long history: `bun bench/logs.ts <command> <folder> …`, with the built executable.
+ * - `seed <folder> [entries] [share with spans]`: creates an installation with 10,000,000 entries.
+ * - `query <folder> [requests of each kind]`: pages of 100 while 200 runs per second are recorded.
+ * - `export <folder> [entries]`: 1,000,000 entries, 1,000 per page, while runs are recorded.
+ * - `write <folder> [rounds] [ms]`: runs per second with this database and with an empty one.
+ * - `all [entries]`: all of these in a temporary folder.
  */
 const [command, folder, ...more] = process.argv.slice(2)
 const number = (index: number, absent: number) => Number(more[index] ?? absent)

@@ -2,12 +2,12 @@ import { bench, run } from 'mitata'
 import { systemClock } from '../src/domain/clock.ts'
 import { ServiceMetrics } from '../src/telemetry/service-metrics.ts'
 
-/** `bun bench/metrics.ts`: what counting costs a request and a run, what a scrape takes, and what all of it costs a start. */
+/** `bun bench/metrics.ts`: the cost of counting per request and per run, of a scrape, and of all metrics at start. */
 const metrics = made()
 const route = metrics.requests.route('POST', '/api/workflows/:id/execute')
 const record = { trigger: 'api', failure: null, durationMs: 3, createdAt: null, startedAt: 0 } as const
 
-// Compiled first, so that it is not measured on its own clock.
+// Compiled first, so that compilation is not measured.
 for (let n = 0; n < 200_000; n++) route.answered(200, n & 63, undefined)
 bench('an answered request', () => route.answered(200, 3, undefined))
 bench('a run that ended', () => metrics.runs.ended(record))

@@ -6,8 +6,8 @@ import { formsOf } from '../src/domain/secret-forms.ts'
 import { createFold } from '../src/events/batch.ts'
 
 /**
- * What does it cost to keep a workspace's secrets out of what a run writes down, and which way to look for them is the
- * cheapest? `bun bench/redaction.ts [secrets]`
+ * How much does it cost to keep a workspace's secrets out of recorded runs, and which search algorithm is the fastest?
+ * `bun bench/redaction.ts [secrets]`
  */
 const count = Number(Bun.argv[2] ?? 20)
 const secrets = Array.from({ length: count }, (_, index) => {
@@ -57,7 +57,7 @@ bench('the redactor, one secret in them', () => do_not_optimize(redactor.redact(
 bench('instead: indexOf for every part', () =>
   do_not_optimize(anchors.some((anchor) => without.indexOf(anchor) !== -1)),
 )
-// Not one text again and again: the engine remembers the outcome of the last one.
+// Different texts, because the engine caches the result for the last one.
 const others = Array.from({ length: 64 }, (_, index) => without.replace('81723', String(81_723 + index)))
 let turn = 0
 bench('instead: one regular expression', () => {

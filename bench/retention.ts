@@ -6,15 +6,15 @@ import { seed } from './logs-seed.ts'
 import { load, type Millrace, median, pacedLoad, serveMillrace } from './service.ts'
 
 /**
- * What do callers notice while a service deletes millions of old log entries, and how long does it take?
- * `bun bench/retention.ts [entries] [connections]`, on the built executable: an installation with so many entries of the
- * last weeks is served with the default retention, then with a twentieth of its size. In turns, before, while and after: 200
- * runs a second at a steady rate, and as many as so many connections get.
+ * How long does it take to delete millions of old log entries, and how does that affect callers? `bun
+ * bench/retention.ts [entries] [connections]` serves an installation with entries of the last weeks, first with the
+ * default retention, then with a twentieth of its size. Before, during and after, it alternates 200 runs per second at
+ * a steady rate with as many runs as the connections allow.
  */
 const [entries = 5_000_000, connections = 16] = process.argv.slice(2).map(Number)
 const windowMs = 3_000
 const windowsBefore = 6
-/** The smallest that the setting takes. */
+/** The minimum of the setting. */
 const bytesMaxLowest = 10_485_760
 
 type Window = { p50: number; p99: number; max: number; perSecond: number }
@@ -81,7 +81,7 @@ function print(name: string, phase: string, windows: readonly Window[], base: nu
   )
 }
 
-/** Once at a steady rate and once with all that the connections get. */
+/** Measures once at a steady rate and once at full load. */
 async function window({ url, apiKey }: Millrace, workflowId: string): Promise<{ steady: Window; full: Window }> {
   const target = {
     url: `${url}/api/workflows/${workflowId}/execute`,
@@ -94,7 +94,7 @@ async function window({ url, apiKey }: Millrace, workflowId: string): Promise<{ 
   return { steady: { ...steady, perSecond: 200 }, full }
 }
 
-/** Resolves when the first round of retention is over. */
+/** Resolves when the first round of retention has ended. */
 async function finished(service: Millrace): Promise<void> {
   while (!(await countsOf(service)).isOver) await Bun.sleep(250)
 }

@@ -15,10 +15,10 @@ import {
 } from './service.ts'
 
 /**
- * What do many schedules cost the start, an idle service, and how late do runs begin?
- * `bun bench/schedules.ts [schedules] [seconds] [rounds]`. Starts in turns without and with them; then the processor time of
- * a service whose schedules are all months away; then how late runs begin when a sixtieth of ten minutes' schedules are due each
- * second, and when a tenth of all is due at once.
+ * How much do many schedules cost at start and while the service is idle, and how late do runs start? `bun
+ * bench/schedules.ts [schedules] [seconds] [rounds]` alternates starts with and without schedules. Then it measures the
+ * CPU time with schedules that are due in months, and how late runs start when schedules are due every second, and when
+ * a tenth of all is due at once.
  */
 const [count = 10_000, seconds = 60, rounds = 5] = process.argv.slice(2).map(Number)
 
@@ -71,7 +71,7 @@ await report(`${Math.ceil(count / 10)} due at once`, together, 35)
 
 for (const { directory } of [empty, far, spread, together]) rmSync(directory, { recursive: true })
 
-/** Runs a service for a while, and tells how late its runs by schedule were on disk. */
+/** Runs a service for a while and reports how late its scheduled runs were recorded. */
 async function report(name: string, installation: Installation, lastS: number): Promise<void> {
   const service = await serveMillrace(installation)
   const startedAt = Date.now()
@@ -107,7 +107,7 @@ function installed(): Installation {
   return initMillrace(mkdtempSync(join(tmpdir(), 'millrace-bench-')))
 }
 
-/** An installation with so many workflows that are deployed with a schedule, put into its store directly. */
+/** An installation whose store contains many workflows deployed with a schedule. */
 async function registered(ruleOf: (index: number) => { cron: string }): Promise<Installation> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   cpSync(empty.directory, directory, { recursive: true })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LoadResult } from './load.ts'
 import type { PacedResult } from './paced.ts'
 
-/** A process that is measured, on an empty folder of its own. */
+/** A process to measure, with an empty data folder. */
 export type Service = { url: string; pid: number; stop(): Promise<void> }
 
 /** An installation in a folder, with its key. */
@@ -15,7 +15,7 @@ export type Millrace = Service & Installation
 
 export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
 
-/** On a folder of its own, which goes when it stops. */
+/** Starts the executable with a temporary data folder, which is deleted at the end. */
 export async function startMillrace(environment: Record<string, string> = {}): Promise<Millrace> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const service = await serveMillrace(initMillrace(directory, environment), environment)
@@ -35,7 +35,7 @@ export function initMillrace(directory: string, environment: Record<string, stri
   return { ...(JSON.parse(init.stdout.toString()) as Installation), directory }
 }
 
-/** On a folder that is there, and stays. */
+/** Starts the executable with an existing data folder, which is kept. */
 export async function serveMillrace(
   installation: Installation,
   environment: Record<string, string> = {},
@@ -54,7 +54,7 @@ export async function serveMillrace(
   }
 }
 
-/** The bare server of `bare-server.ts`. */
+/** Starts the bare server of `bare-server.ts`. */
 export async function startBare(): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
   const script = join(import.meta.dir, 'bare-server.ts')
@@ -74,7 +74,7 @@ export async function startBare(): Promise<Service> {
   }
 }
 
-/** Creates and deploys a workflow; answers the address of its endpoint. */
+/** Creates and deploys a workflow; returns the address of its endpoint. */
 export async function deploy({ url, apiKey }: Millrace, document: object): Promise<string> {
   const call = async (path: string, body?: object): Promise<{ id: string }> => {
     const response = await fetch(url + path, {
@@ -92,7 +92,7 @@ export async function deploy({ url, apiKey }: Millrace, document: object): Promi
 
 export type LoadOptions = { url: string; connections: number; ms: number; body: string; headers?: readonly string[] }
 
-/** Puts load on an address from a process of its own. */
+/** Sends load to an address from another process. */
 export async function load({ url, connections, ms, body, headers = [] }: LoadOptions): Promise<LoadResult> {
   const script = join(import.meta.dir, 'load.ts')
   const generator = Bun.spawn([process.execPath, script, url, `${connections}`, `${ms}`, body, ...headers], {
@@ -105,7 +105,7 @@ export async function load({ url, connections, ms, body, headers = [] }: LoadOpt
   return result
 }
 
-/** Puts a steady number of requests a second on an address, from a process of its own. */
+/** Sends requests at a steady rate to an address from another process. */
 export async function pacedLoad({ url, perSecond, ms, body, headers = [] }: PacedOptions): Promise<PacedResult> {
   const script = join(import.meta.dir, 'paced.ts')
   const generator = Bun.spawn([process.execPath, script, url, `${perSecond}`, `${ms}`, body, ...headers], {
@@ -119,7 +119,7 @@ export async function pacedLoad({ url, perSecond, ms, body, headers = [] }: Pace
 
 export type PacedOptions = Omit<LoadOptions, 'connections'> & { perSecond: number }
 
-/** Memory of a process that is not shared with others and that it uses now, in MB. */
+/** The resident memory of a process that it does not share with others, in MB. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text()
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
@@ -129,7 +129,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
 
-/** Of 0…1. */
+/** `share` is between 0 and 1. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -144,7 +144,7 @@ function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
   return readUntil(stdout, /\n/)
 }
 
-/** Goes on reading afterwards, so that the process never waits for a full pipe. */
+/** Keeps reading afterwards, so that the process never waits for a full pipe. */
 async function readUntil(stdout: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   const reader = stdout.getReader()
   const decoder = new TextDecoder()

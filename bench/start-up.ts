@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { executable, median, residentMb } from './service.ts'
 
 /**
- * From exec to the first 200, and memory when idle: the executable on an installation that exists, against a compiled
- * bare `Bun.serve`. `live` is the first answer of all (`/health/live`), `ready` the first one that needs everything (a
- * commit that works, `/health/ready`). `bun bench/start-up.ts [rounds]`; in turns, medians.
+ * The time from exec to the first 200, and the idle memory: the executable with an existing installation, compared with
+ * a compiled bare `Bun.serve`. `live` is the first response of `/health/live`, `ready` the first of `/health/ready`,
+ * which needs a successful commit. `bun bench/start-up.ts [rounds]` alternates and prints medians.
  */
 const [rounds = 15] = process.argv.slice(2).map(Number)
 const folder = mkdtempSync(join(tmpdir(), 'millrace-start-'))

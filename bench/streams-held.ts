@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { deploy, type Millrace, residentMb, startMillrace } from './service.ts'
 
 /**
- * What do many streams at once cost in memory, and what is left behind by callers who leave in the middle?
- * `bun bench/streams-held.ts [streams] [leaving callers]`. An agent asks a stand-in for a model that says a word a second.
+ * What do many streams at once cost in memory, and what is left behind by callers who leave in the middle? `bun
+ * bench/streams-held.ts [streams] [leaving callers]`. An agent asks a stand-in for a model that says a word a second.
  */
 const [streams = 2_000, leaving = 10_000] = process.argv.slice(2).map(Number)
 

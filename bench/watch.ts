@@ -3,7 +3,7 @@ import { RunBus } from '../src/events/bus.ts'
 import { World } from '../test/engine/world.ts'
 import { block, document } from '../test/make.ts'
 
-/** What does it cost a run that it can be watched, and that somebody does? `bun bench/watch.ts [watchers]` */
+/** How much does it cost when a run can be watched, and when it is watched? `bun bench/watch.ts [watchers]` */
 const watchers = Number(Bun.argv[2] ?? 10)
 const world = new World()
 const bus = new RunBus({
@@ -37,10 +37,10 @@ const observed = (count: number) => async () => {
   await world.runner.execute({ ...facts, entry, input, executionId, observer })
 }
 
-bench('a run of 5 blocks that nobody can watch', () => world.runner.execute({ ...facts, entry, input }))
-bench('one that is expected to be watched, and is not', observed(0))
-bench('one that somebody watches', observed(1))
-bench(`one that ${watchers} watch`, observed(watchers))
+bench('a run of 5 blocks that cannot be watched', () => world.runner.execute({ ...facts, entry, input }))
+bench('a run that can be watched, without watchers', observed(0))
+bench('a run with one watcher', observed(1))
+bench(`a run with ${watchers} watchers`, observed(watchers))
 
 await run()
 process.exit()

@@ -1,7 +1,7 @@
 /**
- * A receiver of webhooks in a process of its own: takes what comes to `/ok…`, never answers what comes to `/hang…`, and says
- * at `/counts` how many came since it was last asked, and how long after their runs had ended (`/taken`: only how many, and
- * goes on counting). Prints its port.
+ * A receiver of webhooks in a process of its own: takes what comes to `/ok…`, never answers what comes to `/hang…`, and
+ * says at `/counts` how many came since it was last asked, and how long after their runs had ended (`/taken`: only how
+ * many, and goes on counting). Prints its port.
  */
 export type SinkCounts = {
   taken: number

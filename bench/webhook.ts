@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { deploy, load, median, startMillrace } from './service.ts'
 
 /**
- * What is left of the execute endpoint's requests a second when another service starts the runs, and is answered as soon as
- * each is on disk? `bun bench/webhook.ts [rounds] [ms]`. In turns: execute, and webhooks without and with a signature and a
- * name of their own, the workflow being the same. After each round everything that was accepted is run before the next one
- * begins; how long that takes is told, too.
+ * What is left of the execute endpoint's requests a second when another service starts the runs, and is answered as
+ * soon as each is on disk? `bun bench/webhook.ts [rounds] [ms]`. In turns: execute, and webhooks without and with a
+ * signature and a name of their own, the workflow being the same. After each round everything that was accepted is run
+ * before the next one begins; how long that takes is told, too.
  */
 const [rounds = 5, ms = 3000] = process.argv.slice(2).map(Number)
 
@@ -85,7 +85,9 @@ for (const connections of [32, 1]) {
 }
 await millrace.stop()
 
-/** What the service has taken of the processors so far: its own measure, which others on the machine do not change much. */
+/**
+ * What the service has taken of the processors so far: its own measure, which others on the machine do not change much.
+ */
 function cpuMs(): number {
   const fields = readFileSync(`/proc/${millrace.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10

@@ -121,8 +121,8 @@ async function executions(): Promise<void> {
 }
 
 /**
- * Deliveries a second out of a full outbox to one receiver, against bare loops of `fetch` to it: ten at once, and one. Of both
- * the beginning is not counted, in which they are compiled.
+ * Deliveries a second out of a full outbox to one receiver, against bare loops of `fetch` to it: ten at once, and one.
+ * Of both the beginning is not counted, in which they are compiled.
  */
 async function throughput(): Promise<void> {
   const warmUp = 30_000

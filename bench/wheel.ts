@@ -2,18 +2,18 @@ import { bench, do_not_optimize, run, summary } from 'mitata'
 import { Wheel } from '../src/webhooks/wheel.ts'
 
 /**
- * What does a timer cost while a million others are pending: in the wheel, in a binary heap of typed arrays, as a
- * `setTimeout`? Every figure is for one timer. `bun bench/wheel.ts [pending]`
+ * How much does a timer cost while a million others are pending: in the wheel, in a binary heap of typed arrays, and as
+ * `setTimeout`? All figures are per timer. `bun bench/wheel.ts [pending]`
  */
 const pending = Number(Bun.argv[2] ?? 1_000_000)
 const horizonMs = 600_000
 const batch = 10_000
 const rounds = 5
 
-/** A heap as good as the wheel: no objects, and positions kept so that any timer can be cancelled. */
+/** A heap comparable with the wheel: no objects, and stored positions so that any timer can be cancelled. */
 class Heap {
   readonly #dueAt: Float64Array
-  /** Timers in the order of the heap, and where in it each timer is. */
+  /** Timers in heap order, and the position of each timer. */
   readonly #heap: Int32Array
   readonly #place: Int32Array
   readonly #free: number[] = []
@@ -82,7 +82,7 @@ class Heap {
   }
 }
 
-// Made outside of what is measured; the same for all.
+// Created before the measurement, and the same for all.
 const random = new Float64Array(pending + batch).map(() => Math.ceil(Math.random() * horizonMs))
 const numbers = new Int32Array(pending)
 const fire = (timer: number) => do_not_optimize(timer)
@@ -103,7 +103,7 @@ function filled(make: () => Timers): Timers {
   return timers
 }
 
-/** Milliseconds to put a million in, to take half of them out again, and to have the others fire, in steps of 10 ms. */
+/** Milliseconds to insert a million timers, to cancel half of them, and to fire the rest, in steps of 10 ms. */
 function pass(make: () => Timers): number[] {
   const start = performance.now()
   const timers = filled(make)
@@ -114,7 +114,7 @@ function pass(make: () => Timers): number[] {
   return [inserted - start, cancelled - inserted, performance.now() - cancelled]
 }
 
-/** The runtime's own timers; they fire in real time, so that part is left out. */
+/** The runtime's own timers. They fire in real time, so firing is not measured. */
 function passOfTimeouts(): number[] {
   const handles: Timer[] = []
   const start = performance.now()
@@ -141,7 +141,7 @@ for (const [name, of] of times) {
 }
 console.log('')
 
-/** What the heap holds more of, by the collector's own account; typed arrays are part of it. */
+/** The growth of the heap by the collector's own account, including typed arrays. */
 function bytesATimer(name: string): string {
   const make = kinds[name]
   if (!make) return '-'

@@ -6,8 +6,8 @@ import { compile, optimize } from '@tailwindcss/node'
 import { Scanner } from '@tailwindcss/oxide'
 
 /**
- * Builds the editor and dashboard (`src/ui`) into a folder: hashed, compressed files, and a module that names them
- * (`interface.js`, in the shape that `src/http/interface-files.ts` declares). Answers the module's path.
+ * Builds the editor and dashboard (`src/ui`) into a folder: hashed, compressed files, and a module that lists them
+ * (`interface.js`, in the shape that `src/http/interface-files.ts` declares). Returns the path of the module.
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
@@ -46,14 +46,14 @@ export async function buildInterface(folder: string): Promise<string> {
   return path
 }
 
-/** A file as a browser asks for it. */
+/** A file as a browser requests it. */
 type Asset = { path: string; type: string; body: Uint8Array; isEntry?: boolean }
 
 const root = resolve(import.meta.dir, '..')
 const source = join(root, 'src', 'ui')
 const fontFile = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'
 
-/** A script with everything it imports; what is imported when it is needed becomes files of its own. */
+/** A script with its imports. Dynamic imports become separate files. */
 async function bundle(entry: string): Promise<Asset[]> {
   const result = await Bun.build({
     entrypoints: [join(source, entry)],
@@ -75,7 +75,7 @@ async function bundle(entry: string): Promise<Asset[]> {
   )
 }
 
-/** The style sheet: the tokens, and the classes that occur in `src/ui`. */
+/** The style sheet: the tokens, and the classes that `src/ui` uses. */
 async function styles(): Promise<string> {
   const text = await Bun.file(join(source, 'styles.css')).text()
   const compiler = await compile(text, { base: source, onDependency: () => undefined })
@@ -83,7 +83,7 @@ async function styles(): Promise<string> {
   return optimize(compiler.build(scanner.scan()), { minify: true }).code
 }
 
-/** Writes the compressed forms of each file, and says in a module where they are. */
+/** Writes the compressed variants of each file and returns a module that lists them. */
 function moduleOf(files: readonly Asset[], folder: string): string {
   const imports: string[] = []
   const rows = files.map(({ path, type, body }, index) => {
@@ -95,7 +95,7 @@ function moduleOf(files: readonly Asset[], folder: string): string {
       imports.push(`import ${ending.slice(1)}${index} from './${name}${ending}' with { type: 'file' }`)
       return `${ending.slice(1)}: ${ending.slice(1)}${index}`
     }
-    // A font is compressed already.
+    // Fonts are already compressed.
     const forms =
       extname(path) === '.woff2' ? [write('.plain', body)] : [write('.br', brotli(body)), write('.gz', gzip(body))]
     return `  ${JSON.stringify(path)}: { ${facts}, ${forms.join(', ')} },`
@@ -141,7 +141,7 @@ async function read(path: string): Promise<Uint8Array> {
   return await Bun.file(path).bytes()
 }
 
-/** `bun scripts/build-interface.ts`: for the service as it runs from source, in `dist/interface`, in one step. */
+/** `bun scripts/build-interface.ts` builds into `dist/interface` in one step, for the service run from source. */
 if (import.meta.main) {
   const place = join(root, 'dist', 'interface')
   const fresh = `${place}.${process.pid}`

@@ -5,13 +5,13 @@ import { buildInterface } from './build-interface.ts'
 
 /**
  * Builds the executable: `bun run build [--outfile dist/millrace] [--target bun-linux-arm64] [--silent]`.
- * The executable is put in its place in one step, so that a running one is left alone and never half replaced.
+ * The executable is replaced in one step, so that a running one is not affected and never half-written.
  */
 async function build(): Promise<void> {
   const { values } = parseArgs({
     options: {
       outfile: { type: 'string', default: 'dist/millrace' },
-      /** Another system, e.g. `bun-linux-arm64`; its Bun is fetched from the npm registry the first time. */
+      /** Another platform, e.g. `bun-linux-arm64`. The first build fetches its Bun from the npm registry. */
       target: { type: 'string' },
       silent: { type: 'boolean', default: false },
     },
@@ -29,11 +29,11 @@ async function build(): Promise<void> {
       // Bytecode without `format: 'esm'` breaks top-level await and freezes `import.meta.url` to this machine's paths.
       format: 'esm',
       bytecode: true,
-      // Each command is a chunk of its own that is loaded when it is called.
+      // Each command is a chunk that is loaded when it is called.
       splitting: true,
       minify: true,
       plugins: [resolving('#interface', interfaceModule)],
-      // Embedded, so that stack traces name lines of the source.
+      // Embedded, so that stack traces refer to lines of the source.
       sourcemap: 'linked',
       define: {
         'process.env.NODE_ENV': '"production"',
@@ -43,7 +43,7 @@ async function build(): Promise<void> {
       compile: {
         outfile: join(folder, basename(outfile)),
         ...(values.target === undefined ? {} : { target: values.target as Bun.Build.CompileTarget }),
-        // Otherwise the executable obeys `.env` and `bunfig.toml` of whatever folder it is started in.
+        // Otherwise the executable would load `.env` and `bunfig.toml` from the current folder.
         autoloadDotenv: false,
         autoloadBunfig: false,
       },
@@ -59,7 +59,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** What `package.json` finds in `dist/interface` is, in an executable, what was built for it. */
+/** Resolves the interface module of `package.json` to the one built for this executable. */
 function resolving(name: string, path: string): Bun.BunPlugin {
   return {
     name,
@@ -72,12 +72,12 @@ function resolving(name: string, path: string): Bun.BunPlugin {
 const root = resolve(import.meta.dir, '..')
 const source = join(root, 'src')
 
-/** Files that are started as workers: each is an entry of its own, at the same path below the executable's root. */
+/** Files that run as workers. Each is an entry point with the same path below the executable's root. */
 const workers = ['sandbox/worker.ts', 'store/sqlite/worker.ts']
 
 const packageVersion = ((await Bun.file(join(root, 'package.json')).json()) as { version: string }).version
 
-/** What `MILLRACE_BUILD_COMMIT` says, else the commit that is checked out, with a `+` when files differ from it. */
+/** The value of `MILLRACE_BUILD_COMMIT`, else the current commit, with a `+` if files differ from it. */
 function commit(): string {
   const given = process.env['MILLRACE_BUILD_COMMIT']
   if (given) return given

@@ -1,6 +1,6 @@
 import { crash } from '../test/crash.ts'
 
-/** `bun scripts/crash.ts [rounds]`: the long version of the crash test, with any number of rounds. */
+/** `bun scripts/crash.ts [rounds]`: the long version of the crash test. */
 const [rounds = 50] = process.argv.slice(2).map(Number)
 const report = await crash({
   rounds,

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** `bun run dev`: the service from source. A change to the editor builds it anew, any change starts the service again. */
+/** `bun run dev`: runs the service from source. Rebuilds the editor and restarts the service when a file changes. */
 const root = resolve(import.meta.dir, '..')
 
 function buildInterface(): number {
@@ -15,7 +15,7 @@ buildInterface()
 let planned: Timer | undefined
 watch(join(root, 'src/ui'), { recursive: true }, () => {
   clearTimeout(planned)
-  planned = setTimeout(() => buildInterface() === 0 && console.error('The editor was built anew: reload its page.'), 50)
+  planned = setTimeout(() => buildInterface() === 0 && console.error('The editor was rebuilt. Reload the page.'), 50)
 })
 const service = Bun.spawn([process.execPath, '--watch', join(root, 'src/main.ts'), 'serve', ...process.argv.slice(2)], {
   cwd: process.cwd(),

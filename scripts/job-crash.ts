@@ -1,6 +1,6 @@
 import { crashJobs } from '../test/job-crash.ts'
 
-/** `bun scripts/job-crash.ts [jobs] [kills]`: asynchronous runs while the service is killed with -9 again and again. */
+/** `bun scripts/job-crash.ts [jobs] [kills]`: kills the service with -9 repeatedly while asynchronous runs execute. */
 const [jobs = 1_000, kills = 10] = process.argv.slice(2).map(Number)
 const report = await crashJobs({
   jobs,

@@ -1,6 +1,6 @@
 import { crashMixed } from '../test/mixed-crash.ts'
 
-/** `bun scripts/mixed-crash.ts [rounds]`: the long version of the test of kill -9 under everything at once. */
+/** `bun scripts/mixed-crash.ts [rounds]`: the long version of the kill -9 test with a mixed load. */
 const [rounds = 50] = process.argv.slice(2).map(Number)
 const { startedInMs, ...report } = await crashMixed({
   rounds,

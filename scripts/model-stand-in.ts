@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util'
 import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../test/models/model-server.ts'
 
 /**
- * `bun scripts/model-stand-in.ts [--port 4010]`: a stand-in for a language model service, to try agents without one.
- * It says back what it was asked, word by word.
+ * `bun scripts/model-stand-in.ts [--port 4010]`: a fake language model service, to try agents without a real one. It
+ * repeats the prompt word by word.
  */
 async function standIn(): Promise<void> {
   const { values } = parseArgs({ options: { port: { type: 'string', default: '4010' } } })
   const server = await ModelServer.start(sayBack, Number(values.port))
-  console.log(`A stand-in for a language model speaks at ${server.url}`)
+  console.log(`The fake language model listens on ${server.url}`)
 }
 
 function sayBack({ body }: SeenRequest): ScriptedAnswer {
@@ -19,7 +19,7 @@ function sayBack({ body }: SeenRequest): ScriptedAnswer {
   return { text, usage: { prompt: asked.split(' ').length, completion: text.length }, gate }
 }
 
-/** Time between two words. */
+/** The delay between two words. */
 const wordMs = 50
 
 await standIn()

@@ -1,6 +1,6 @@
 import { crashSchedules, everyMs } from '../test/schedule-crash.ts'
 
-/** `bun scripts/schedule-crash.ts [kills]`: schedules while the service is killed with -9 again and again. */
+/** `bun scripts/schedule-crash.ts [kills]`: kills the service with -9 repeatedly while schedules run. */
 const [kills = 20] = process.argv.slice(2).map(Number)
 const { dueTimes, absences, failed } = await crashSchedules({
   kills,

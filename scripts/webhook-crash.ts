@@ -1,6 +1,6 @@
 import { crashWebhooks } from '../test/webhook-crash.ts'
 
-/** `bun scripts/webhook-crash.ts [rounds]`: webhooks while the service is killed with -9 again and again. */
+/** `bun scripts/webhook-crash.ts [rounds]`: kills the service with -9 repeatedly while webhooks are delivered. */
 const [rounds = 50] = process.argv.slice(2).map(Number)
 const { missing, renamed, ...rest } = await crashWebhooks({
   rounds,

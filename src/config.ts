@@ -1,4 +1,4 @@
-// Long because it is one list: every setting, and how each is read.
+// Long because it is one list: every setting, with its parser.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
 import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
@@ -12,136 +12,154 @@ const origin = 'https?://([^\\s/?#@:[\\]]+|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?'
 const webAddress = { pattern: `^${origin}(/[^\\s?#]*)?$`, range: 'an http or https address' } as const
 
 /**
- * Every setting: its default, its range and one sentence. A member's name gives the setting's: `logLevel` is
- * `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command line.
+ * Every setting with its default, range and description. The name of a member determines the names of the setting:
+ * `logLevel` is `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command
+ * line.
  */
 const properties = {
-  host: plainString({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on; 0.0.0.0 is every one.' }),
-  port: whole(3000, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
-  data: plainString({ default: './data', minLength: 1, description: 'Folder that holds the installation.' }),
+  host: plainString({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'Address to listen on; 0.0.0.0 listens on all addresses.',
+  }),
+  port: whole(3000, 0, 65_535, 'Port to listen on; 0 selects a free port.'),
+  data: plainString({ default: './data', minLength: 1, description: 'Folder of the installation.' }),
   baseUrl: plainOptional(
     plainString({
       pattern: `^${origin}/?$`,
       range: 'an http or https address without a path',
-      description: 'Public address of the service, for links in answers; by default the address it listens on.',
+      description: 'Public address of the service, used in links. By default, the address it listens on.',
     }),
   ),
   trustedProxies: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
     default: [],
-    range: 'loopback, private, addresses and CIDR blocks, with commas between them',
-    description: 'Proxies in front of the service: their X-Forwarded-For says where a request comes from.',
+    range: 'loopback, private, addresses and CIDR blocks, comma-separated',
+    description: 'Proxies in front of the service. Their X-Forwarded-For header provides the client address.',
   }),
   noAuth: plainBoolean({
     default: false,
-    description: 'Whether the dashboard needs no sign-in; only on a loopback address, for a machine of your own.',
+    description: 'Turns off sign-in to the dashboard. Allowed only on a loopback address.',
   }),
-  sessionDays: whole(30, 1, 365, 'Days after which somebody who was not there has to sign in again.'),
+  sessionDays: whole(30, 1, 365, 'Days without activity after which a dashboard session expires.'),
   secretKey: plainOptional(
     plainString({
       minLength: 32,
       secret: true,
       range: 'at least 32 characters',
-      description: 'Key that stored secrets are encrypted with; by default a key file made in the data folder.',
+      description: 'Key that encrypts stored secrets. By default, a key file created in the data folder.',
     }),
   ),
-  logLevel: oneOf(['debug', 'info', 'warn', 'error'], 'info', 'Least important lines that the process writes.'),
+  logLevel: oneOf(['debug', 'info', 'warn', 'error'], 'info', 'Lowest level of log lines that the process writes.'),
   accessLog: oneOf(
     ['off', 'errors', 'all'],
     'errors',
-    'Requests that get a line in the log: none, those answered with 400 or more, or all.',
+    'Requests to log: none, those with a status of 400 or more, or all.',
   ),
-  stopGraceMs: whole(10_000, 0, 3_600_000, 'Time that runs in flight get to end when the service is told to stop.'),
+  stopGraceMs: whole(10_000, 0, 3_600_000, 'Milliseconds that runs in flight may continue after a stop signal.'),
 
   sync: oneOf(
     ['full', 'normal'],
     'full',
-    'full: an acknowledged run survives a power cut; normal: it survives a crash of the process only.',
+    'full: acknowledged runs survive a power cut. normal: they survive only a crash of the process.',
   ),
-  logQueueMax: whole(10_000, 1, 1_000_000, 'Ended runs that may wait for the disk; beyond that new runs get 503.'),
-  logRetentionDays: whole(30, 1, 36_500, 'Days that log entries are kept.'),
+  logQueueMax: whole(10_000, 1, 1_000_000, 'Ended runs that may wait for the disk. Beyond that, new runs get 503.'),
+  logRetentionDays: whole(30, 1, 36_500, 'Days to keep log entries.'),
   logRetentionBytes: bytes(
     10 * GB,
     10 * MB,
     2 ** 50,
-    'Size that the database may have; beyond it the oldest log entries go.',
+    'Maximum size of the database. Beyond it, the oldest log entries are deleted.',
   ),
 
-  runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Synchronous runs at once; beyond that callers get 503.'),
-  runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Time that a synchronous run may take.'),
-  asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Time that an asynchronous run may take.'),
-  jobsConcurrency: whole(100, 1, 100_000, 'Asynchronous runs at once; the others wait in line.'),
-  jobsWaitingMax: whole(1_000_000, 1, 1_000_000_000, 'Asynchronous runs that may wait; beyond that callers get 503.'),
-  blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Block executions in one run.'),
-  loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Iterations of one loop.'),
-  parallelBranchesMax: whole(defaultLimits.parallelBranchesMax, 1, 100_000, 'Branches of one parallel.'),
-  parallelConcurrencyMax: whole(defaultLimits.parallelConcurrencyMax, 1, 10_000, 'Branches of a parallel at once.'),
-  nestingMax: whole(defaultLimits.nestingMax, 1, 100, 'Loops and parallels inside one another.'),
-  subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Workflows that call one another.'),
-  runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Size of all the values that one run holds.'),
-  bodyBytesMax: bytes(10 * MB, KB, GB, 'Size of a request body.'),
-  bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Size of any request body; a larger one is refused unread.'),
-  cancelOnDisconnect: plainBoolean({ default: true, description: 'Whether a caller that leaves cancels its run.' }),
-  watchersMax: whole(1000, 1, 1_000_000, 'Readers at once who watch runs live.'),
+  runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Concurrent synchronous runs. Beyond that, callers get 503.'),
+  runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Timeout of a synchronous run in milliseconds.'),
+  asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Timeout of an asynchronous run in milliseconds.'),
+  jobsConcurrency: whole(100, 1, 100_000, 'Concurrent asynchronous runs. Further ones wait in the queue.'),
+  jobsWaitingMax: whole(
+    1_000_000,
+    1,
+    1_000_000_000,
+    'Asynchronous runs that may wait in the queue. Beyond that, callers get 503.',
+  ),
+  blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Maximum number of block executions in a run.'),
+  loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Maximum number of iterations of a loop.'),
+  parallelBranchesMax: whole(
+    defaultLimits.parallelBranchesMax,
+    1,
+    100_000,
+    'Maximum number of branches of a parallel.',
+  ),
+  parallelConcurrencyMax: whole(defaultLimits.parallelConcurrencyMax, 1, 10_000, 'Concurrent branches of a parallel.'),
+  nestingMax: whole(defaultLimits.nestingMax, 1, 100, 'Maximum nesting of loops and parallels.'),
+  subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Maximum depth of sub-workflows.'),
+  runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Maximum size of all values that a run holds.'),
+  bodyBytesMax: bytes(10 * MB, KB, GB, 'Maximum size of a request body if the trigger declares no files.'),
+  bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Maximum size of a request body if the trigger declares files.'),
+  cancelOnDisconnect: plainBoolean({
+    default: true,
+    description: 'Whether a run is cancelled when its caller disconnects.',
+  }),
+  watchersMax: whole(1000, 1, 1_000_000, 'Concurrent watchers of live runs.'),
   manualRunsBytes: bytes(
     64 * MB,
     0,
     64 * GB,
-    'Memory for what runs by hand gave, so that they can be run again from a block with all of it.',
+    'Memory for the outputs of manual runs, so that a run can be repeated from any of its blocks.',
   ),
-  streamBufferBytes: bytes(MB, KB, GB, 'Text that waits for a slow reader of a stream.'),
+  streamBufferBytes: bytes(MB, KB, GB, 'Text that is buffered for a slow reader of a stream.'),
 
   outboundAllow: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
     default: [],
-    range: 'loopback, private, CIDR blocks, host or host:port, with commas between them',
-    description: 'Addresses inside your network that workflows may call.',
+    range: 'loopback, private, CIDR blocks, host or host:port, comma-separated',
+    description: 'Non-public addresses that workflows may call.',
   }),
   // More than 192 needs a higher cap of Bun's own, for which the process starts itself again (cli/serve.ts).
-  outboundConcurrency: whole(192, 1, 65_000, 'Requests of workflows in flight at once.'),
-  outboundHostConcurrency: whole(50, 1, 65_535, 'Requests of workflows in flight at once to one host.'),
+  outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
+  outboundHostConcurrency: whole(50, 1, 65_535, 'Concurrent requests of workflows to one host.'),
 
-  plan: oneOf(planNames, 'enterprise', 'Plan of accounts that have none of their own.'),
+  plan: oneOf(planNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
   ...planSettings,
-  webhookMaxAttempts: whole(5, 1, 50, 'Attempts to deliver a webhook.'),
-  webhookTimeoutMs: whole(30_000, 100, 120_000, 'Time for one attempt to deliver a webhook.'),
-  webhookConcurrency: whole(500, 1, 65_535, 'Webhook attempts in flight at once.'),
-  fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds that a signed file URL holds.'),
+  webhookMaxAttempts: whole(5, 1, 50, 'Maximum number of attempts of a webhook delivery.'),
+  webhookTimeoutMs: whole(30_000, 100, 120_000, 'Timeout of one webhook delivery attempt in milliseconds.'),
+  webhookConcurrency: whole(500, 1, 65_535, 'Concurrent webhook delivery attempts.'),
+  fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds for which a signed file URL is valid.'),
   modelPrices: plainOptional(
-    plainString({ minLength: 1, description: 'File with prices of models, laid over the built-in table.' }),
+    plainString({ minLength: 1, description: 'File with model prices that override the built-in table.' }),
   ),
-  s3Bucket: plainOptional(plainString({ minLength: 1, description: 'Bucket that holds files.' })),
+  s3Bucket: plainOptional(plainString({ minLength: 1, description: 'S3 bucket for files.' })),
   s3Endpoint: plainOptional(plainString({ ...webAddress, description: 'Address of the S3 service.' })),
   s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),
   s3ForcePathStyle: plainBoolean({
     default: false,
 
-    description: 'Whether the bucket stands in the path instead of the host name.',
+    description: 'Whether requests name the bucket in the path instead of the host name.',
   }),
-  s3Prefix: plainOptional(plainString({ minLength: 1, description: 'First part of every key.' })),
+  s3Prefix: plainOptional(plainString({ minLength: 1, description: 'Prefix of every key in the bucket.' })),
   s3PublicEndpoint: plainOptional(
-    plainString({ ...webAddress, description: 'Address of the S3 service in URLs given to callers.' }),
+    plainString({ ...webAddress, description: 'Address of the S3 service in URLs for callers.' }),
   ),
 
   url: plainString({
     default: 'http://127.0.0.1:3000',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
     range: 'an http or https address',
-    description: 'Service that `millrace workflows`, `millrace run ID` and `millrace logs` speak to.',
+    description: 'Service that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
   }),
   apiKey: plainOptional(
     plainString({
       minLength: 1,
       secret: true,
       flag: 'key',
-      description: 'Key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
+      description: 'API key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
     }),
   ),
 }
 export type ConfigSchema = TObject<typeof properties>
 
-/** Values in force, frozen. */
+/** The current values, frozen. */
 export type Config = Readonly<Static<ConfigSchema>>
 
-/** The bounds of documents and runs among the settings. */
+/** The limits of documents and runs. */
 export function limitsOf(config: Config): Limits {
   const names = Object.keys(limitSettings) as (keyof Limits)[]
   return Object.freeze(Object.fromEntries(names.map((name) => [name, config[name]])) as Limits)
@@ -157,21 +175,21 @@ export type Setting = {
   flag: string
   member: keyof Config
   description: string
-  /** The values that are taken, for people. */
+  /** The valid values, for people. */
   range: string
   default: SettingValue | null
   secret: boolean
-  /** Whether it is a size, which may be written with KB, MB, GB. */
+  /** Whether it is a size, which may be written with KB, MB or GB. */
   bytes: boolean
   /** Whether it is true or false. */
   boolean: boolean
 }
 export type SettingValue = string | number | boolean | readonly string[]
 
-/** A value that was given and cannot be taken. */
+/** An invalid value. */
 export type ConfigProblem = { name: string; value: string; range: string; source: ConfigSource }
 
-/** What was given, by source: flags by their name without dashes, the others by the setting's name. */
+/** The given texts by source: flags by name without dashes, others by the setting's name. */
 export type ConfigTexts = {
   flags?: Readonly<Record<string, string>>
   environment?: Readonly<Record<string, string | undefined>>
@@ -180,9 +198,9 @@ export type ConfigTexts = {
 
 export type ResolvedConfig = {
   config: Config
-  /** Where each value came from. */
+  /** The source of each value. */
   sources: Readonly<Record<keyof Config, ConfigSource>>
-  /** Every value that cannot be taken; with one of these `config` is not to be used. */
+  /** All invalid values. If there are any, `config` must not be used. */
   problems: readonly ConfigProblem[]
 }
 
@@ -195,7 +213,7 @@ export const settings: readonly Setting[] = Object.freeze(
       flag: (schema['flag'] as string | undefined) ?? words.toLowerCase().replaceAll('_', '-'),
       member: member as keyof Config,
       description: (schema.description ?? '') + (schema['pending'] ? ' Has no effect yet.' : ''),
-      // When it is asked for: the service starts without it.
+      // Computed on request, because the service starts without it.
       get range() {
         return rangeOf(schema)
       },
@@ -207,7 +225,7 @@ export const settings: readonly Setting[] = Object.freeze(
   }),
 )
 
-/** Puts the sources over one another: flag, environment, file, default. Pure; an empty text counts as not given. */
+/** Resolves each setting: flag, environment, file, default. Pure. An empty text counts as absent. */
 export function resolveConfig(texts: ConfigTexts): ResolvedConfig {
   const values: Record<string, SettingValue> = {}
   const sources: Record<string, ConfigSource> = {}
@@ -228,12 +246,12 @@ export function resolveConfig(texts: ConfigTexts): ResolvedConfig {
   }
 }
 
-/** The process's environment. Nothing else reads it. */
+/** The process's environment. No other code reads it. */
 export function environment(): Readonly<Record<string, string | undefined>> {
   return process.env
 }
 
-/** The environment of a new process of this executable, with `more` laid over it. */
+/** The environment for a new process of this executable: this one with the values in `more`. */
 export function environmentWith(more: Readonly<Record<string, string>>): Record<string, string | undefined> {
   return { ...process.env, ...more }
 }
@@ -250,7 +268,7 @@ function textOf(setting: Setting, texts: ConfigTexts): { text: string | undefine
   return { text: undefined, source: 'default' }
 }
 
-/** The value that a text stands for, or undefined when it is none that the schema takes. */
+/** The value of a text, or undefined when it is invalid for the schema. */
 function parse(schema: TSchema, text: string): SettingValue | undefined {
   if (schema['enum']) return (schema['enum'] as readonly string[]).find((name) => name === text)
   switch (schema['type']) {
@@ -304,7 +322,7 @@ function rangeOf(schema: TSchema): string {
     : `a whole number from ${minimum} to ${maximum}`
 }
 
-/** `10 MB`: a size with the largest unit that leaves it whole. */
+/** `10 MB`: the size in the largest unit in which it is a whole number. */
 export function sizeText(size: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
   let step = 0
