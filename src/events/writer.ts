@@ -95,6 +95,8 @@ export class LogWriter {
       }
       const { rawOutput, executionId } = row
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
+      // The store gets the sealed output and never the text.
+      row.rawOutput = null
       const job = row.createdAt === null ? undefined : this.#withdrawJob(executionId)
       const write = logWrite(row, output, claim)
       if (!job) return this.#enqueue(write, acknowledge, reject)

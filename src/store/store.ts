@@ -311,8 +311,6 @@ export type StoreMeasures = {
   diskFreeBytes: number
   /** Webhooks that are to be delivered, and when the first of them is or was due; null when there are none. */
   deliveries: { pending: number; oldestDueAt: number | null }
-  /** Acknowledged writes that are in the journal only, in bytes; and how often some were lost since the start. */
-  journal: { waitingBytes: number; lost: number }
   /** Calls that wait for each of the store's threads. */
   callsWaiting: { writer: number; reader: number; searcher: number }
 }

@@ -67,7 +67,7 @@ describe('checkpoints', () => {
         .toBase64()
         .slice(0, megabyte / 2)
       const writes = [logWrite(logRow(home, sequence, { finalOutput: JSON.stringify(output) }))]
-      await writer.append(writes)
+      await writer.call('append', [writes])
       checkpoints.count(writes)
     }
   }

@@ -57,9 +57,6 @@ export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS, cause })
 }
 
-/** Runs that were acknowledged are in the journal only. */
-export const isIncomplete = 'The database does not take in now what was recorded last'
-
 /** The error of the port, or undefined when the storage is not to blame. */
 export function storageError(error: unknown, path: string): AppError | undefined {
   const failure = failureOf(error, path)

@@ -15,7 +15,6 @@ export function measure(sql: Sql): StoreMeasures {
     freeBytes: pagesFree * pageBytes,
     diskFreeBytes: bavail * bsize,
     deliveries: measureDeliveries(sql),
-    journal: { waitingBytes: 0, lost: 0 },
     callsWaiting: { writer: 0, reader: 0, searcher: 0 },
   }
 }

@@ -35,17 +35,14 @@ export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
 /**
- * What a call does: writes run one after the other in one transaction each, reads beside them. `flushed: false`: a write that
- * may be taken back by a power cut. `searches`: a read that may
- * take some milliseconds, or many where texts are long; nobody else waits for it. `complete`: a read that rejects while the
- * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone. `absence`:
- * only when it finds nothing, which may lie in the journal.
+ * What a call does. Writes run one after the other, each in a transaction; reads run beside them. `flushed: false`: a write
+ * that a power cut may undo. `searches`: a read that may take some milliseconds, or many where texts are long; it runs in a
+ * thread of its own.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean
   flushed?: false
   searches?: boolean
-  complete?: true | 'absence'
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
 }
 
@@ -136,21 +133,21 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },
-  getLog: { writes: false, searches: true, complete: 'absence', run: logs.getLog },
-  getExecution: { writes: false, searches: true, complete: 'absence', run: logs.getExecution },
+  getLog: { writes: false, searches: true, run: logs.getLog },
+  getExecution: { writes: false, searches: true, run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
-  getJobSteps: { writes: false, complete: true, run: jobs.getJobSteps },
-  listQueuedJobs: { writes: false, complete: true, run: jobs.listQueuedJobs },
-  listCutJobs: { writes: false, complete: true, run: jobs.listCutJobs },
+  getJobSteps: { writes: false, run: jobs.getJobSteps },
+  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
+  listCutJobs: { writes: false, run: jobs.listCutJobs },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
   endAttempts: { writes: true, flushed: false, run: deliveries.endAttempts },
-  pendingSubscriptions: { writes: false, complete: true, run: deliveries.pendingSubscriptions },
-  nextDeliveries: { writes: false, complete: true, run: deliveries.nextDeliveries },
-  readDeliveries: { writes: false, complete: true, run: deliveries.readDeliveries },
+  pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },
+  nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
+  readDeliveries: { writes: false, run: deliveries.readDeliveries },
   listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },
   getDelivery: { writes: false, run: deliveryLists.getDelivery },
   listAttempts: { writes: false, run: deliveryLists.listAttempts },
