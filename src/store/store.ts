@@ -257,7 +257,7 @@ export interface Store extends SessionStore, DashboardStore {
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 
   /** Sizes and queues, for whoever watches. */
-  measure(): Promise<StoreMeasures>
+  measure(): Promise<DiskStats>
 
   /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
   probe(): Promise<boolean>
@@ -302,7 +302,7 @@ export type FailedDeliveries = {
   limit: number
 }
 
-export type StoreMeasures = {
+export type DiskStats = {
   databaseBytes: number
   /** Inside the database and used by nothing. */
   freeBytes: number

@@ -5,7 +5,7 @@ import type { LogRow } from '../../src/domain/log.ts'
 import { getJobOutput } from '../../src/store/sqlite/jobs.ts'
 import { getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { deletedTo } from '../../src/store/sqlite/retention.ts'
-import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { chunksIn, listed, start, sweep, workspaceCount, world } from './retention-world.ts'
 
@@ -100,7 +100,7 @@ describe('by time', () => {
   test('zones go with their rows, some at a time', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
-    const zones = new ZoneMaker()
+    const zones = new ZoneMapMaker()
     for (let n = 0; n < 11; n += 1) here.record(Array.from({ length: zoneRows }, () => ({ workspace: 0, chars: 1 })))
     while (here.connection.write(() => zones.step(here.connection, 'w0'))) {}
     const count = (table: string) =>

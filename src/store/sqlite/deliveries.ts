@@ -5,17 +5,17 @@ import type { DeliveryNeed } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, stateNumbers } from './delivery-rows.ts'
-import { LongWalk } from './long-texts.ts'
 import {
-  type Audiences,
   countPending,
-  hasOwing,
-  insertOwingRun,
-  nextOwed,
+  fanOutSubscriptions,
+  hasFanOutRecords,
+  insertFanOutRecord,
+  nextFanOutDeliveries,
   type PendingCount,
-  subscriptionsOwed,
-  takeApart,
-} from './owing-runs.ts'
+  type RecipientSets,
+  splitFanOutRecords,
+} from './fan-out-records.ts'
+import { LongWalk } from './long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 import { RunFilesFinder } from './run-files.ts'
 
@@ -24,7 +24,7 @@ import { RunFilesFinder } from './run-files.ts'
 /** In the transaction that records the run: due at once. */
 export function insertWebhooks(
   sql: Sql,
-  audiences: Audiences,
+  recipientSets: RecipientSets,
   workflow: number,
   sequence: number,
   { deliveries, skipped, facts }: RunWebhooks,
@@ -34,7 +34,7 @@ export function insertWebhooks(
   const [only] = deliveries.length === 1 ? deliveries : []
   if (only)
     insertDeliveries(sql, sequence, workflow, [{ ...only, state: stateNumbers.pending, attempts: 0, dueAt: at }])
-  else if (deliveries.length > 0) insertOwingRun(sql, sequence, workflow, audiences.numberOf(deliveries), at)
+  else if (deliveries.length > 0) insertFanOutRecord(sql, sequence, workflow, recipientSets.numberOf(deliveries), at)
   if (skipped.length === 0 && facts === null) return
   const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
   sql.run(
@@ -47,7 +47,7 @@ export function insertWebhooks(
 
 export function endAttempts(sql: Sql, attempts: readonly EndedAttempt[]): void {
   const sequences = [...new Set(attempts.map(({ delivery }) => delivery.sequence))]
-  const written = takeApart(sql, sequences, attempts)
+  const written = splitFanOutRecords(sql, sequences, attempts)
   for (const attempt of attempts) if (!written.has(attempt)) endAttempt(sql, attempt)
 }
 
@@ -61,7 +61,7 @@ function endAttempt(sql: Sql, ended: EndedAttempt): void {
 
 /** Subscriptions with pending deliveries: from each to the next one, however many it has. */
 export function pendingSubscriptions(sql: Sql): number[] {
-  const found = new Set(subscriptionsOwed(sql))
+  const found = new Set(fanOutSubscriptions(sql))
   for (let last = 0; ; ) {
     const next = sql.get<{ subscription: number }>(selectNextSubscription, last)
     if (!next) return [...found].sort((one, other) => one - other)
@@ -84,7 +84,7 @@ export function nextDeliveries(
 ): DueDelivery[] {
   const { dueAt, sequence } = after ?? { dueAt: -1, sequence: -1 }
   const taken = sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit)
-  const owed = nextOwed(sql, subscription, dueAt, sequence, limit)
+  const owed = nextFanOutDeliveries(sql, subscription, dueAt, sequence, limit)
   if (owed.length === 0) return taken
   return taken
     .concat(owed)
@@ -164,17 +164,17 @@ function readFacts(sql: Sql, sequence: number): string | null {
 
 /** Whether any of the entries of a range waits to be told of. */
 export function hasPending(sql: Sql, first: number, last: number): boolean {
-  return hasOwing(sql, first, last) || sql.get(selectPending, first, last) !== undefined
+  return hasFanOutRecords(sql, first, last) || sql.get(selectPending, first, last) !== undefined
 }
 
 /** Due again, now, with as many attempts as at first. Those of a pending one are not counted anew. */
 export function sendAgain(sql: Sql, { sequence, subscription }: DeliveryKey, at: number): boolean {
-  takeApart(sql, [sequence])
+  splitFanOutRecords(sql, [sequence])
   return sql.run(updateToPending, at, sequence, subscription) > 0
 }
 
 export function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): boolean {
-  takeApart(sql, [sequence])
+  splitFanOutRecords(sql, [sequence])
   const cancel = 'UPDATE deliveries SET state = 3, due_at = NULL WHERE sequence = ? AND subscription = ? AND state = 0'
   return sql.run(cancel, sequence, subscription) > 0
 }

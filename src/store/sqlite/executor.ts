@@ -1,16 +1,16 @@
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
+import { compactChunks } from './compaction.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'
 import { importLegacyJournal } from './legacy-journal.ts'
 import { type OpenOptions, openConnection, synchronousOf } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
-import { packChunks } from './pack.ts'
 import { abandon, drop, probeWrite } from './probe-write.ts'
 import { releaseReserve } from './reserve.ts'
 import { retainLogs, type Swept } from './retention.ts'
-import { ZoneMaker } from './zones.ts'
+import { ZoneMapMaker } from './zone-maps.ts'
 
 export type ExecutorOptions = {
   /** Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for one. */
@@ -31,7 +31,7 @@ export type ExecutorOptions = {
 export class Executor {
   readonly #options: OpenOptions
   readonly #monotonic: () => number
-  readonly #zones = new ZoneMaker()
+  readonly #zones = new ZoneMapMaker()
   #connection: Connection | undefined
   #unhealthy = false
   /** As large as the last write, so that a disk with room for less does not count as healthy. */
@@ -98,7 +98,7 @@ export class Executor {
   /** Puts together what was written in small pieces since the last time. */
   pack(): void {
     if (this.#unhealthy) return
-    this.#guarded((connection) => this.#writeUnflushed(connection, () => packChunks(connection)))
+    this.#guarded((connection) => this.#writeUnflushed(connection, () => compactChunks(connection)))
   }
 
   /**

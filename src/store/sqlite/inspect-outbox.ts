@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { countPending, countTaken, type PendingCount } from './owing-runs.ts'
+import { countDeliveryRows, countPending, type PendingCount } from './fan-out-records.ts'
 
 /** What there is to say about the webhooks of an installation. Times are epoch milliseconds. */
 export type OutboxState = PendingCount & {
@@ -18,7 +18,7 @@ export function inspectOutbox(path: string, failedSince: number): OutboxState | 
     database = new Database(path, { readonly: true, strict: true })
     // A service that was not started since it was updated has a database without runs that stand for their deliveries.
     const isOlder = database.query(findOwingRuns).get() === null
-    const pending = database.query<PendingCount, []>(isOlder ? countTaken : countPending).get()!
+    const pending = database.query<PendingCount, []>(isOlder ? countDeliveryRows : countPending).get()!
     const rest = database.query<Omit<OutboxState, keyof PendingCount>, [number]>(select).get(failedSince)!
     return { ...pending, ...rest }
   } catch {

@@ -7,7 +7,7 @@ import type { OperationName } from './operations.ts'
 // The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone.
 
 export type Request =
-  | { open: OpenOptions; yields: boolean; legacyJournal: ExecutorOptions['legacyJournal'] }
+  | { open: OpenOptions; lowPriority: boolean; legacyJournal: ExecutorOptions['legacyJournal'] }
   | { copy: { from: string; to: string } }
   | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'markUnhealthy' | 'close' }

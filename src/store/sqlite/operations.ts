@@ -7,16 +7,15 @@ import * as deletedWorkflows from './deleted-workflows.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
+import { measure } from './disk-stats.ts'
 import * as drafts from './drafts.ts'
 import * as environment from './environment.ts'
-import { glanceAtWorkflows } from './glance.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
 import { countLogs } from './log-counts.ts'
 import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
-import { measure } from './measures.ts'
 import { listModelUsage } from './model-usage.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as registrations from './registrations.ts'
@@ -24,6 +23,7 @@ import * as runFiles from './run-files.ts'
 import * as sessions from './sessions.ts'
 import * as subscriptions from './subscriptions.ts'
 import * as users from './users.ts'
+import { listWorkflowOverviews } from './workflow-overviews.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
 
@@ -93,7 +93,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   discardSealed: { writes: true, run: environment.discardSealed },
   sealHeads: { writes: false, run: environment.sealHeads },
 
-  glanceAtWorkflows: { writes: false, searches: true, run: glanceAtWorkflows },
+  listWorkflowOverviews: { writes: false, searches: true, run: listWorkflowOverviews },
   moveFolder: { writes: true, run: workflows.moveFolder },
   listDeletedWorkflows: { writes: false, run: deletedWorkflows.listDeletedWorkflows },
   findDeletedWorkflow: { writes: false, run: deletedWorkflows.findDeletedWorkflow },

@@ -6,7 +6,7 @@ import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { type Call, operations, storeOf } from './operations.ts'
 import { keepReserve } from './reserve.ts'
 import { Thread } from './thread.ts'
-import { Zoning } from './zoning.ts'
+import { ZoneMapSchedule } from './zone-map-schedule.ts'
 
 export type SqliteStoreOptions = {
   /** The data directory; created when it does not exist. */
@@ -57,18 +57,18 @@ function directStore(options: OpenOptions, onLost: OnLost): Store {
 async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true }, { legacyJournal: 'service', onLost })
   const reader = lazy(() => Thread.start(options))
-  const searcher = lazy(() => Thread.start(options, { yields: true }))
+  const searcher = lazy(() => Thread.start(options, { lowPriority: true }))
   const helper = lazy(() => Thread.start(options))
   const checkpoints = new Checkpoints({
     writer,
     helper: () => helper.get(),
     onFailure: () => writer.markUnhealthy(),
   })
-  const zoning = new Zoning({
+  const zoneMaps = new ZoneMapSchedule({
     summarise: (workspaceId) => writer.summarise(workspaceId),
     onWritten: (walBytes) => checkpoints.countBytes(walBytes),
   })
-  zoning.start()
+  zoneMaps.start()
   let reserving: Promise<void> | undefined
   const call: Call = (name, args) => {
     const { writes, searches } = operations[name]
@@ -125,7 +125,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
     async append(writes: readonly Write[]) {
       const refusals = await writer.call('append', [writes])
       checkpoints.count(writes)
-      zoning.count(writes)
+      zoneMaps.count(writes)
       return refusals
     },
   }

@@ -7,8 +7,8 @@ import type { OpenOptions } from './open.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
 
 export type ThreadOptions = {
-  /** To other threads, where there are more of them than processors. */
-  yields?: boolean
+  /** Lets the other threads run first, and sleeps now and then during long work. */
+  lowPriority?: boolean
   legacyJournal?: ExecutorOptions['legacyJournal']
   /** Receives the executor's `losses`, if there are any. */
   onLost?: ((lost: readonly string[]) => void) | undefined
@@ -29,11 +29,11 @@ export class Thread {
   /** Resolves when the database is open. Rejects with what `openConnection` throws. */
   static async start(
     options: OpenOptions,
-    { yields = false, legacyJournal, onLost }: ThreadOptions = {},
+    { lowPriority = false, legacyJournal, onLost }: ThreadOptions = {},
   ): Promise<Thread> {
     const thread = new Thread()
     try {
-      const lost = (await thread.#ask(openId, { open: options, yields, legacyJournal })) as readonly string[]
+      const lost = (await thread.#ask(openId, { open: options, lowPriority, legacyJournal })) as readonly string[]
       if (lost.length > 0) onLost?.(lost)
       return thread
     } catch (error) {

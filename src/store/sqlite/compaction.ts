@@ -7,7 +7,7 @@ import type { Sql } from './connection.ts'
  * afterwards. A mark says how far this has come; behind it no chunk is looked at again. What is put together was recorded
  * within an hour, because retention deletes whole chunks: where runs are rare none stays for days on account of another.
  */
-export function packChunks(sql: Sql): void {
+export function compactChunks(sql: Sql): void {
   const mark = sql.get<{ value: number }>(readMark)?.value ?? 0
   const loose: Loose[] = []
   let chars = 0

@@ -1,5 +1,5 @@
 import type { Write } from '../../domain/write.ts'
-import { zoneRows } from './zones.ts'
+import { zoneRows } from './zone-maps.ts'
 
 export type ZoningOptions = {
   /** One step, for a workspace or for all; false when there is nothing more to do. */
@@ -12,7 +12,7 @@ export type ZoningOptions = {
  * Has the rows of a workspace summarised whenever a zone's worth of them has been recorded, and all that there are once
  * at the start. It counts in the service's thread, which has the steps made by the writer's, between the groups that come.
  */
-export class Zoning {
+export class ZoneMapSchedule {
   readonly #options: ZoningOptions
   /** Rows since the last zone, by workspace. */
   readonly #counts = new Map<string, number>()

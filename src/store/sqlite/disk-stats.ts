@@ -1,10 +1,10 @@
 import { statfsSync, statSync } from 'node:fs'
-import type { StoreMeasures } from '../store.ts'
+import type { DiskStats } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { measureDeliveries } from './deliveries.ts'
 
 /** Sizes of the database's files, of what is left on their disk, and of the outbox. */
-export function measure(sql: Sql): StoreMeasures {
+export function measure(sql: Sql): DiskStats {
   const { file = '' } = sql.get<{ file: string }>('PRAGMA database_list') ?? {}
   const { page_size: pageBytes = 0 } = sql.get<{ page_size: number }>('PRAGMA page_size') ?? {}
   const { freelist_count: pagesFree = 0 } = sql.get<{ freelist_count: number }>('PRAGMA freelist_count') ?? {}

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newExecutionId } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { compactChunks } from '../../src/store/sqlite/compaction.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
-import { packChunks } from '../../src/store/sqlite/pack.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logRow, newKey } from './installed.ts'
@@ -33,7 +33,7 @@ function world(path: string) {
       connection.write(() => appendLogs(connection, rows))
       return rows
     },
-    pack: () => connection.write(() => packChunks(connection)),
+    pack: () => connection.write(() => compactChunks(connection)),
   }
 }
 

@@ -7,8 +7,8 @@ import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from 
 // deliveries, in three orders, took as long as all else that the commit of the run does. Whatever becomes of a delivery takes
 // its run apart: from then on each has a row of its own. So a run is in `owing_runs` or in `deliveries`, never in both.
 
-/** Numbers of audiences, as far as one transaction needs them: what it has made may be rolled back with it. */
-export class Audiences {
+/** Numbers of recipientSets, as far as one transaction needs them: what it has made may be rolled back with it. */
+export class RecipientSets {
   readonly #sql: Sql
   readonly #known = new Map<RunWebhooks['deliveries'], number>()
 
@@ -40,7 +40,13 @@ export class Audiences {
   }
 }
 
-export function insertOwingRun(sql: Sql, sequence: number, workflow: number, audience: number, dueAt: number): void {
+export function insertFanOutRecord(
+  sql: Sql,
+  sequence: number,
+  workflow: number,
+  audience: number,
+  dueAt: number,
+): void {
   sql.run(
     'INSERT INTO owing_runs (sequence, workflow, audience, due_at) VALUES (?, ?, ?, ?)',
     sequence,
@@ -54,14 +60,14 @@ export function insertOwingRun(sql: Sql, sequence: number, workflow: number, aud
  * Gives the deliveries of runs rows of their own, those that were attempted as the first of `attempts` has left them.
  * Answers which of these are written down by that; runs that have been taken apart before, or are gone, are left alone.
  */
-export function takeApart(
+export function splitFanOutRecords(
   sql: Sql,
   sequences: readonly number[],
   attempts: readonly EndedAttempt[] = [],
 ): ReadonlySet<EndedAttempt> {
   const written = new Set<EndedAttempt>()
   const wanted = JSON.stringify(sequences)
-  const runs = sql.all<OwingRun>(selectOwing, wanted)
+  const runs = sql.all<FanOutRecord>(selectFanOutRecords, wanted)
   if (runs.length === 0) return written
   const firsts = firstOfEach(attempts)
   const members = new Map<number, Member[]>()
@@ -89,7 +95,7 @@ export function takeApart(
 }
 
 /** Subscriptions that such runs owe to. */
-export function subscriptionsOwed(sql: Sql): number[] {
+export function fanOutSubscriptions(sql: Sql): number[] {
   const found: number[] = []
   for (let audience = 0; ; ) {
     const next = sql.get<{ audience: number }>(selectNextAudience, audience)
@@ -99,27 +105,27 @@ export function subscriptionsOwed(sql: Sql): number[] {
   }
 }
 
-/** What such runs owe to a subscription behind a position, in the order in which it is due, from each of its audiences. */
-export function nextOwed(
+/** What such runs owe to a subscription behind a position, in the order in which it is due, from each of its recipientSets. */
+export function nextFanOutDeliveries(
   sql: Sql,
   subscription: number,
   dueAt: number,
   sequence: number,
   limit: number,
 ): DueDelivery[] {
-  const audiences = sql.all<{ audience: number; include: number }>(selectAudiences, subscription)
-  return audiences.flatMap(({ audience, include }) =>
+  const recipientSets = sql.all<{ audience: number; include: number }>(selectAudiences, subscription)
+  return recipientSets.flatMap(({ audience, include }) =>
     sql.all<DueDelivery>(selectNext, subscription, include, audience, dueAt, sequence, limit),
   )
 }
 
 /** Whether a run of a range of entries owes all that it ever did. */
-export function hasOwing(sql: Sql, first: number, last: number): boolean {
+export function hasFanOutRecords(sql: Sql, first: number, last: number): boolean {
   return sql.get('SELECT 1 FROM owing_runs WHERE sequence BETWEEN ? AND ? LIMIT 1', first, last) !== undefined
 }
 
 /** Deliveries of such runs of a workflow in front of a key, the newest first. */
-export function owedByWorkflow(
+export function fanOutDeliveriesOf(
   sql: Sql,
   workflow: number,
   { sequence, subscription }: DeliveryKey,
@@ -132,23 +138,23 @@ export function owedByWorkflow(
 export type PendingCount = { pending: number; oldestDueAt: number | null }
 
 /** Of those with rows. */
-export const countTaken =
+export const countDeliveryRows =
   'SELECT count(*) AS pending, min(due_at) AS oldestDueAt FROM deliveries WHERE due_at IS NOT NULL'
 
 /** Of all. */
 export const countPending = `
   SELECT sum(pending) AS pending, min(oldestDueAt) AS oldestDueAt FROM (
-    ${countTaken}
+    ${countDeliveryRows}
     UNION ALL
     SELECT coalesce(sum(runs * (SELECT count(*) FROM audience_members m WHERE m.audience = g.audience)), 0), min(oldest)
     FROM (SELECT audience, count(*) AS runs, min(due_at) AS oldest FROM owing_runs GROUP BY audience) g)`
 
 /** Such deliveries as if they had rows, for whoever reads those. */
-export const owedAsRows = `(
+export const fanOutRecordsAsRows = `(
   SELECT o.sequence, m.subscription, o.workflow, m.include, 0 AS state, 0 AS attempts, 0 AS attempts_before, o.due_at
   FROM owing_runs o CROSS JOIN audience_members m ON m.audience = o.audience)`
 
-type OwingRun = { sequence: number; workflow: number; audience: number; dueAt: number }
+type FanOutRecord = { sequence: number; workflow: number; audience: number; dueAt: number }
 type Member = [subscription: number, include: number]
 
 function membersOf(sql: Sql, audience: number): Member[] {
@@ -169,7 +175,7 @@ function firstOfEach(attempts: readonly EndedAttempt[]): ReadonlyMap<number, Rea
 
 const insertMember = 'INSERT INTO audience_members (subscription, audience, include) VALUES (?, ?, ?)'
 
-const selectOwing = `
+const selectFanOutRecords = `
   SELECT o.sequence, o.workflow, o.audience, o.due_at AS dueAt
   FROM json_each(?) wanted CROSS JOIN owing_runs o ON o.sequence = wanted.value`
 

@@ -1,4 +1,4 @@
-import type { WorkflowGlance } from '../dashboard-store.ts'
+import type { WorkflowOverview } from '../dashboard-store.ts'
 import type { Sql } from './connection.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 
@@ -41,17 +41,17 @@ const addHour = `
   ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, errors = errors + excluded.errors`
 
 /** By name. */
-export function glanceAtWorkflows(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowGlance[] {
+export function listWorkflowOverviews(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowOverview[] {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
   if (workspace === undefined) return []
   const first = Math.floor(now / hourMs) - hours + 1
   const tail = tailOf(sql, workspace)
   const counted = sql.all<Hour>(selectCounted, workspace, first)
-  const glances = new Map<number, WorkflowGlance>()
-  for (const row of sql.all<SqlGlance>(selectGlances, workspace)) {
+  const glances = new Map<number, WorkflowOverview>()
+  for (const row of sql.all<SqlOverview>(selectOverviews, workspace)) {
     const last = Math.max(row.last_run ?? 0, tail.lastRuns.get(row.number) ?? 0)
     const run = last === 0 ? undefined : sql.get<SqlFacts>(selectRun, workspace, last)
-    glances.set(row.number, glanceOf(row, run, hours))
+    glances.set(row.number, overviewOf(row, run, hours))
   }
   for (const { workflow, hour, runs, errors } of [...counted, ...tail.hours]) {
     const glance = glances.get(workflow)
@@ -67,7 +67,7 @@ type Hour = { workflow: number; hour: number; runs: number; errors: number }
 
 const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE workspace = ? AND hour >= ?'
 const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
-const selectGlances = `
+const selectOverviews = `
   SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at, f.updated_at, u.email AS updated_by, f.revision,
     f.active_version, f.deployed_at, f.has_changes, l.sequence AS last_run
   FROM workflows f LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number
@@ -91,7 +91,7 @@ function tailOf(sql: Sql, workspace: number): { hours: Hour[]; lastRuns: Map<num
   return { hours, lastRuns }
 }
 
-type SqlGlance = {
+type SqlOverview = {
   number: number
   id: string
   name: string
@@ -107,7 +107,7 @@ type SqlGlance = {
   last_run: number | null
 }
 
-const glanceOf = (row: SqlGlance, run: SqlFacts | undefined, hours: number): WorkflowGlance => ({
+const overviewOf = (row: SqlOverview, run: SqlFacts | undefined, hours: number): WorkflowOverview => ({
   id: row.id,
   name: row.name,
   description: row.description,
