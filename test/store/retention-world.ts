@@ -56,7 +56,7 @@ export function world(path: string) {
       })
       return rows
     },
-    pack: () => connection.write(() => compactChunks(connection)),
+    compact: () => connection.write(() => compactChunks(connection)),
     step: (before: number, bytesMax = Number.MAX_SAFE_INTEGER) =>
       connection.write(() => retainLogs(connection, { before, bytesMax, workMs: 0 }, () => 0)),
   }

@@ -95,8 +95,8 @@ export class Executor {
     return { ...swept, heldMs: this.#monotonic() - startedAt }
   }
 
-  /** Puts together what was written in small pieces since the last time. */
-  pack(): void {
+  /** Merges the small chunks of log entries that were written since the last time. */
+  compact(): void {
     if (this.#unhealthy) return
     this.#guarded((connection) => this.#writeUnflushed(connection, () => compactChunks(connection)))
   }

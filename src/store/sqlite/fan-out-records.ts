@@ -3,11 +3,12 @@ import type { RunWebhooks } from '../../domain/log.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
 
-// A run that has just ended owes alike to all of its audience, of two or more: one small row. A row for each of five
-// deliveries, in three orders, took as long as all else that the commit of the run does. Whatever becomes of a delivery takes
-// its run apart: from then on each has a row of its own. So a run is in `owing_runs` or in `deliveries`, never in both.
+// A run that has just ended has the same pending deliveries for all its recipients. With two or more recipients it gets one
+// small row, a fan-out record (table `owing_runs`), that stands for all of them: a row per delivery, in three indexes, took as
+// long for five recipients as everything else in the run's commit. As soon as one of the deliveries changes, the record is
+// split into delivery rows. So a run is in `owing_runs` or in `deliveries`, never in both. Recipient sets are in `audiences`.
 
-/** Numbers of recipientSets, as far as one transaction needs them: what it has made may be rolled back with it. */
+/** Numbers of recipient sets. Used for one transaction only: a set that it creates may be rolled back with it. */
 export class RecipientSets {
   readonly #sql: Sql
   readonly #known = new Map<RunWebhooks['deliveries'], number>()
@@ -16,7 +17,7 @@ export class RecipientSets {
     this.#sql = sql
   }
 
-  /** It is made when it is first needed. */
+  /** Creates the set when it does not exist. */
   numberOf(deliveries: RunWebhooks['deliveries']): number {
     const known = this.#known.get(deliveries)
     if (known !== undefined) return known
@@ -57,8 +58,8 @@ export function insertFanOutRecord(
 }
 
 /**
- * Gives the deliveries of runs rows of their own, those that were attempted as the first of `attempts` has left them.
- * Answers which of these are written down by that; runs that have been taken apart before, or are gone, are left alone.
+ * Replaces fan-out records by delivery rows, and records the first attempt of each delivery that has one in `attempts`.
+ * Returns the attempts that it has recorded. Skips runs without a fan-out record.
  */
 export function splitFanOutRecords(
   sql: Sql,
@@ -72,9 +73,9 @@ export function splitFanOutRecords(
   const firsts = firstOfEach(attempts)
   const members = new Map<number, Member[]>()
   for (const { sequence, workflow, audience, dueAt } of runs) {
-    const told = members.get(audience) ?? membersOf(sql, audience)
-    members.set(audience, told)
-    const rows = told.map(([subscription, include]): NewDelivery => {
+    const recipients = members.get(audience) ?? membersOf(sql, audience)
+    members.set(audience, recipients)
+    const rows = recipients.map(([subscription, include]): NewDelivery => {
       const ended = firsts.get(sequence)?.get(subscription)
       if (!ended) return { subscription, include, state: stateNumbers.pending, attempts: 0, dueAt }
       written.add(ended)
@@ -94,7 +95,7 @@ export function splitFanOutRecords(
   return written
 }
 
-/** Subscriptions that such runs owe to. */
+/** Subscriptions that are recipients of a fan-out record. */
 export function fanOutSubscriptions(sql: Sql): number[] {
   const found: number[] = []
   for (let audience = 0; ; ) {
@@ -105,7 +106,7 @@ export function fanOutSubscriptions(sql: Sql): number[] {
   }
 }
 
-/** What such runs owe to a subscription behind a position, in the order in which it is due, from each of its recipientSets. */
+/** Pending deliveries in fan-out records to a subscription, after a position; in order of due time for each recipient set. */
 export function nextFanOutDeliveries(
   sql: Sql,
   subscription: number,
@@ -119,12 +120,12 @@ export function nextFanOutDeliveries(
   )
 }
 
-/** Whether a run of a range of entries owes all that it ever did. */
+/** Whether a range of entries contains a fan-out record. */
 export function hasFanOutRecords(sql: Sql, first: number, last: number): boolean {
   return sql.get('SELECT 1 FROM owing_runs WHERE sequence BETWEEN ? AND ? LIMIT 1', first, last) !== undefined
 }
 
-/** Deliveries of such runs of a workflow in front of a key, the newest first. */
+/** Deliveries in fan-out records of a workflow, before a key, newest first. */
 export function fanOutDeliveriesOf(
   sql: Sql,
   workflow: number,
@@ -134,14 +135,14 @@ export function fanOutDeliveriesOf(
   return sql.all(selectOfWorkflow, workflow, sequence, sequence, subscription, limit)
 }
 
-/** How many deliveries pend, and when the first of them is due. */
+/** The number of pending deliveries, and when the first is due. */
 export type PendingCount = { pending: number; oldestDueAt: number | null }
 
-/** Of those with rows. */
+/** Counts delivery rows only. */
 export const countDeliveryRows =
   'SELECT count(*) AS pending, min(due_at) AS oldestDueAt FROM deliveries WHERE due_at IS NOT NULL'
 
-/** Of all. */
+/** Counts delivery rows and fan-out records. */
 export const countPending = `
   SELECT sum(pending) AS pending, min(oldestDueAt) AS oldestDueAt FROM (
     ${countDeliveryRows}
@@ -149,7 +150,7 @@ export const countPending = `
     SELECT coalesce(sum(runs * (SELECT count(*) FROM audience_members m WHERE m.audience = g.audience)), 0), min(oldest)
     FROM (SELECT audience, count(*) AS runs, min(due_at) AS oldest FROM owing_runs GROUP BY audience) g)`
 
-/** Such deliveries as if they had rows, for whoever reads those. */
+/** The deliveries of fan-out records in the shape of delivery rows. */
 export const fanOutRecordsAsRows = `(
   SELECT o.sequence, m.subscription, o.workflow, m.include, 0 AS state, 0 AS attempts, 0 AS attempts_before, o.due_at
   FROM owing_runs o CROSS JOIN audience_members m ON m.audience = o.audience)`

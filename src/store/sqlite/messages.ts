@@ -10,7 +10,7 @@ export type Request =
   | { open: OpenOptions; lowPriority: boolean; legacyJournal: ExecutorOptions['legacyJournal'] }
   | { copy: { from: string; to: string } }
   | { id: number; summarise: string | undefined }
-  | { id: number; control: 'probe' | 'pack' | 'checkpoint' | 'markUnhealthy' | 'close' }
+  | { id: number; control: 'probe' | 'compact' | 'checkpoint' | 'markUnhealthy' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
   | { id: number; retain: RetentionBounds }
 

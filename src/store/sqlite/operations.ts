@@ -7,7 +7,7 @@ import * as deletedWorkflows from './deleted-workflows.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
-import { measure } from './disk-stats.ts'
+import { readDiskStats } from './disk-stats.ts'
 import * as drafts from './drafts.ts'
 import * as environment from './environment.ts'
 import * as installation from './installation.ts'
@@ -27,9 +27,9 @@ import { listWorkflowOverviews } from './workflow-overviews.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
 
-/** Calls about the store itself, which the executor carries out in its own way. */
+/** Calls about the store itself: the executor has a method for each. */
 export type OwnCall = 'retain' | 'probe' | 'close'
-/** Every other call of the port. */
+/** All other calls of the port. */
 export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
@@ -163,15 +163,15 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   getUsage: { writes: false, run: logs.getUsage },
 
-  measure: { writes: false, run: measure },
+  measure: { writes: false, run: readDiskStats },
 }
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
-/** Runs one operation wherever the database is. */
+/** Runs one operation in the thread that has the database. */
 export type Call = <Name extends OperationName>(name: Name, args: Arguments<Name>) => Promise<Result<Name>>
 
-/** The port, made of one way to run operations. */
+/** Builds the port from one function that runs operations. */
 export function storeOf(call: Call, rest: Pick<Store, OwnCall>): Store {
   const methods = operationNames.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
   return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...rest }

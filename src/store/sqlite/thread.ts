@@ -87,10 +87,10 @@ export class Thread {
     return (await this.#ask(id, { id, summarise: workspaceId })) as boolean
   }
 
-  /** As `Executor.pack`. */
-  pack(): Promise<void> {
+  /** As `Executor.compact`. */
+  compact(): Promise<void> {
     const id = ++this.#lastId
-    return this.#ask(id, { id, control: 'pack' }) as Promise<void>
+    return this.#ask(id, { id, control: 'compact' }) as Promise<void>
   }
 
   /** As `Executor.checkpoint`. */
