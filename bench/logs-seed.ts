@@ -5,7 +5,7 @@ import { createIsoTime } from '../src/domain/iso-time.ts'
 import type { LogRow } from '../src/domain/log.ts'
 import { appendLogs } from '../src/store/sqlite/logs.ts'
 import { databasePath, openConnection } from '../src/store/sqlite/open.ts'
-import { ZoneMaker } from '../src/store/sqlite/zones.ts'
+import { ZoneMapMaker } from '../src/store/sqlite/zone-maps.ts'
 import { deploy, type Installation, initMillrace, serveMillrace } from './service.ts'
 
 /** A folder with a database of many entries, and what a measurement must know of it. */
@@ -36,7 +36,7 @@ export async function seed(directory: string, entries: number, spanShare = spanS
   const connection = openConnection({ path: databasePath(directory), sync: 'normal', manualCheckpoints: true })
   const { id: workspaceId } = connection.get<{ id: string }>('SELECT id FROM workspaces')!
   const draft = drafting({ workspaceId, workflows, spanShare })
-  const zones = new ZoneMaker()
+  const zones = new ZoneMapMaker()
   const last = Date.now() - 60_000
   const stepMs = Math.min(200, (25 * 86_400_000) / entries)
   const first = last - entries * stepMs

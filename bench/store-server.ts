@@ -7,16 +7,15 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 
 /**
  * A `Bun.serve` that records one run of three blocks a request, through the service's own writer and store, and does
- * nothing else. `bun bench/store-server.ts <directory> direct|threads|journal full|normal`; prints its port. `GET /lag`
+ * nothing else. `bun bench/store-server.ts <directory> direct|threads full|normal`; prints its port. `GET /lag`
  * answers how late the event loop was since the last time, in milliseconds.
  */
-const [directory = '', variant = 'journal', sync = 'full'] = process.argv.slice(2)
+const [directory = '', variant = 'threads', sync = 'full'] = process.argv.slice(2)
 
 const store = await openSqliteStore({
   directory,
   sync: sync === 'normal' ? 'normal' : 'full',
   mode: variant === 'direct' ? 'direct' : 'workers',
-  journal: variant === 'journal',
 })
 const [userId, workspaceId, workflowId] = ['user', 'workspace', 'workflow']
 const key = { id: 'key', hash: new Uint8Array(32), lastFour: 'aaaa', name: 'k', userId, workspaceId: null }

@@ -7,22 +7,19 @@ import { load, median } from './service.ts'
  * Where should the commit of finished runs happen? `bun bench/store.ts [rounds] [ms] [full|normal]`. In turns:
  * - bare: bench/bare-server.ts, one short row a request, committed by the event loop;
  * - direct: the service's writer and store, committed by the event loop;
- * - threads: the same in a thread of its own;
- * - journal: up to four rows into the journal, by the event loop, while the disk is fast, else in the thread. This is
- *   what the service does.
+ * - threads: the same in a thread of its own. This is what the service does.
  *
  * On two shared cores with a disk that flushes in 0.12 ms, FULL, requests/s and p50 (medians of 4 or 5 rounds):
  *
- * 32 connections      8                 4                 1 bare       45,400  0.71 ms    18,000  0.41 ms   10,100
- * 0.39 ms   4,500  0.19 ms direct     25,000  1.31       10,700  0.70       6,700  0.55      2,600  0.32 threads
- * 28,100  1.19       11,100  0.65       6,000  0.62      2,500  0.33 journal    31,200  0.97       10,800  0.75
- * 6,300  0.58      2,900  0.32
+ *              32 connections      8                 4                 1
+ *   bare       45,400  0.71 ms    18,000  0.41 ms   10,100  0.39 ms   4,500  0.19 ms
+ *   direct     25,000  1.31       10,700  0.70       6,700  0.55      2,600  0.32
+ *   threads    28,100  1.19       11,100  0.65       6,000  0.62      2,500  0.33
  *
- * On an idle machine threads reach 39,500 with 32 connections against 33,500 of direct, and 0.25 ms with one against
- * 0.20. Handing a group over: an array of objects, one string and a ring in shared memory with Atomics differ by less
- * than the noise, because waking a sleeping thread costs 25 µs whatever carries the bytes; the string costs the event
- * loop least. On a disk that takes longer (2.4 ms is common) only the threads keep the loop free, and the journal turns
- * itself off.
+ * On an idle machine threads reach 39,500 with 32 connections against 33,500 of direct, and 0.25 ms with one against 0.20.
+ * Handing a group over as an array of objects, as one string, or through a ring in shared memory with Atomics differs by
+ * less than the noise: waking a sleeping thread costs 25 µs, whatever carries the bytes.
+ * On a disk that takes longer (2.4 ms is common) only the thread keeps the loop free.
  */
 const [rounds = '5', ms = '1500', sync = 'full'] = process.argv.slice(2)
 
@@ -51,7 +48,7 @@ async function serve(variant: string): Promise<Served> {
 
 type Measured = { perSecond: number[]; p50: number[]; p99: number[]; lag: number[] }
 
-const variants = ['bare', 'direct', 'threads', 'journal']
+const variants = ['bare', 'direct', 'threads']
 const body = '{"n":5,"name":"millrace"}'
 for (const connections of [32, 4, 1]) {
   const results = new Map<string, Measured>(

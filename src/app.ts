@@ -159,7 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       metrics.commits.committed(rows, tookMs, succeeded)
       dispatcher.recorded(runs)
     },
-    onOwing: (row) => dispatcher.take(row),
+    onPendingDeliveries: (row) => dispatcher.take(row),
   })
   const attemptWriter = new AttemptWriter({ store, clock })
   const urlKeys = (make: boolean) => box.derive('millrace file urls', make)

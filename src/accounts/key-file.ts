@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
+import { syncFolderSync } from '../sync-folder.ts'
 
 /**
  * The keys of the key file: 32 bytes in base64, one a line. The first line seals, the others still open what was sealed
@@ -39,7 +40,7 @@ export function makeKeyFile(directory: string): Uint8Array[] {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    syncFolder(directory)
+    syncFolderSync(directory)
   } catch (error) {
     throw broken(`The key file ${path} cannot be made: ${messageOf(error)}.`, error)
   } finally {
@@ -72,18 +73,6 @@ function writeDurably(path: string, text: string): void {
     fsyncSync(file)
   } finally {
     closeSync(file)
-  }
-}
-
-function syncFolder(directory: string): void {
-  const folder = openSync(directory, 'r')
-  try {
-    fsyncSync(folder)
-  } catch (error) {
-    // Some file systems of networks cannot, and keep names in their own way. SQLite passes over it as well.
-    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
-  } finally {
-    closeSync(folder)
   }
 }
 

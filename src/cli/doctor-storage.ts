@@ -4,7 +4,7 @@ import { SecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
 import type { Config } from '../config.ts'
 import { messageOf } from '../domain/errors.ts'
 import { inspectDatabase, sealHeadsIn } from '../store/sqlite/inspect.ts'
-import { inspectJournal } from '../store/sqlite/inspect-journal.ts'
+import { inspectLegacyJournal } from '../store/sqlite/inspect-legacy-journal.ts'
 import { databasePath } from '../store/sqlite/open.ts'
 import type { Diagnosis } from './doctor.ts'
 import { count, roundSize } from './size.ts'
@@ -61,32 +61,27 @@ export function examineDatabase(folder: string): Diagnosis {
   }
 }
 
-/** What a process that died has left, or the service has not taken in yet. Nothing to say when there is none. */
-export function examineJournal(folder: string, isServed: boolean): Diagnosis[] {
+/** The journal of an earlier version, which the next start imports. Nothing to report when there is none. */
+export function examineLegacyJournal(folder: string, isServed: boolean): Diagnosis[] {
   const check = 'journal'
-  const found = inspectJournal(databasePath(folder), isServed)
+  const found = inspectLegacyJournal(databasePath(folder))
   if (!found) return []
-  const { runs, problem, tooNew, aside } = found
-  if (tooNew) {
-    const message = 'The journal was written by a newer Millrace, and holds runs that the database does not have.'
-    return [{ check, state: 'broken', message, advice: 'Start that version: it takes them in.' }]
-  }
-  const waiting = `${count(runs, 'run')} in it ${runs === 1 ? 'waits' : 'wait'} for the database`
-  if (problem !== undefined) {
-    const message = `The journal (millrace.journal-a and -b) is damaged: ${problem}. ${waiting}.`
+  const { runs, problem, kept } = found
+  // While a service of an earlier version writes to it, a record that cannot be read may be one that it is writing.
+  if (problem !== undefined && !isServed) {
+    const message = `The journal of an earlier version (millrace.journal-a and -b) is damaged: ${problem}. It has ${count(runs, 'run')} that can be imported.`
     const advice =
-      `Keep a copy of ${folder} as it is and start the service: it takes in all that can be read, logs what is lost, and sets ` +
-      'the damaged files aside.'
+      `Keep a copy of ${folder} and start the service: it imports everything that can be read, logs what is lost, and keeps ` +
+      'the damaged files under other names.'
     return [{ check, state: 'broken', message, advice }]
   }
-  if (aside.length > 0) {
-    const message = `A journal was damaged and set aside: ${aside.join(', ')}.`
-    const advice = 'The log of the start after it says what was lost. Delete the files when nobody needs them any more.'
+  if (kept.length > 0) {
+    const message = `A journal of an earlier version was damaged. Its files were kept: ${kept.join(', ')}.`
+    const advice = 'The log of the start that kept them says what was lost. Delete the files when nobody needs them.'
     return [{ check, state: 'warning', message, advice }]
   }
-  if (runs === 0) return [{ check, state: 'ok', message: 'All that was recorded is in the database.' }]
-  const who = isServed ? 'the service takes them in' : 'the next start takes them in'
-  return [{ check, state: 'ok', message: `The journal is in order; ${waiting}, ${who}.` }]
+  const message = `An earlier version left ${count(runs, 'run')} in its journal. The next start of the service imports them.`
+  return [{ check, state: 'ok', message }]
 }
 
 function firstOf(problems: readonly string[]): string {

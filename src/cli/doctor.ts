@@ -8,13 +8,13 @@ import { allowListOf, proxiesOf } from './allow-list.ts'
 import type { Command, LoadedSettings } from './command.ts'
 import { examineFiles } from './doctor-files.ts'
 import { examineSchedules } from './doctor-schedules.ts'
-import { examineDatabase, examineDisk, examineJournal, examineKey } from './doctor-storage.ts'
+import { examineDatabase, examineDisk, examineKey, examineLegacyJournal } from './doctor-storage.ts'
 import { examineWebhooks } from './doctor-webhooks.ts'
 import { priceTableOf } from './price-table.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, disk, database, journal, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
+    'checks settings, data folder, disk, database, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
   details: 'It changes nothing, and may be called while the service runs.',
   settings: ['data'],
   json: true,
@@ -64,7 +64,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     examineDisk(folder, config),
     service,
     examineDatabase(folder),
-    ...examineJournal(folder, served),
+    ...examineLegacyJournal(folder, served),
     examineKey(folder, config),
     ...examineWebhooks(folder, now),
     ...examineSchedules(folder, now, served),

@@ -109,9 +109,9 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
 
 async function openStore({ data, sync }: Config, logger: Logger): Promise<Store> {
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
-  const onLost = (runs: readonly string[]) => logger.error('runs could not be recorded', { runs })
-  const onTrouble = (what: string) => logger.warn('storage is in trouble', { reason: what })
-  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost, onTrouble })
+  const onLost = (lost: readonly string[]) =>
+    logger.error('runs in the journal of an earlier version could not be imported', { lost })
+  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost })
 }
 
 async function listen({ host, port, data }: Config): Promise<Listener> {

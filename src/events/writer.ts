@@ -23,7 +23,7 @@ export type LogWriterOptions = {
   /** Told of each group that was tried; `runs`: those of its rows that are log entries. */
   onCommit?(rows: number, tookMs: number, succeeded: boolean, runs: number): void
   /** Told of each run that is on disk now and owes webhooks. */
-  onOwing?(row: LogRow): void
+  onPendingDeliveries?(row: LogRow): void
 }
 
 /**
@@ -44,7 +44,7 @@ export class LogWriter {
   readonly #sealOutput: LogWriterOptions['sealOutput']
   readonly #onHealth: LogWriterOptions['onHealth']
   readonly #onCommit: LogWriterOptions['onCommit']
-  readonly #onOwing: LogWriterOptions['onOwing']
+  readonly #onPendingDeliveries: LogWriterOptions['onPendingDeliveries']
   readonly #fold = createFold()
   #waiting: Entry[] = []
   /** Of those, runs that were accepted and have not ended. */
@@ -66,7 +66,7 @@ export class LogWriter {
     this.#sealOutput = options.sealOutput
     this.#onHealth = options.onHealth
     this.#onCommit = options.onCommit
-    this.#onOwing = options.onOwing
+    this.#onPendingDeliveries = options.onPendingDeliveries
   }
 
   get healthy(): boolean {
@@ -91,10 +91,12 @@ export class LogWriter {
       if (webhooks) row.webhooks = webhooks
       const acknowledge = () => {
         resolve(row)
-        if (webhooks) this.#onOwing?.(row)
+        if (webhooks) this.#onPendingDeliveries?.(row)
       }
       const { rawOutput, executionId } = row
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
+      // The store gets the sealed output and never the text.
+      row.rawOutput = null
       const job = row.createdAt === null ? undefined : this.#withdrawJob(executionId)
       const write = logWrite(row, output, claim)
       if (!job) return this.#enqueue(write, acknowledge, reject)

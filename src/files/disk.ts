@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncFolder } from '../sync-folder.ts'
 import type { UrlSigner } from './signed-url.ts'
 import type { FileStorage } from './storage.ts'
-import { syncFolder } from './sync-folder.ts'
 
 export type DiskOptions = {
   /** The folder that holds them: keys are paths below it. */

@@ -41,7 +41,7 @@ export const errorExamples = {
   ),
   STORAGE_UNAVAILABLE: of(
     'STORAGE_UNAVAILABLE',
-    'The run could not be recorded. The disk that holds the database is full. Free space; the service goes on by itself.',
+    'The run could not be recorded. The disk that holds the database is full. Free space; the service continues by itself.',
   ),
   EXECUTION_FAILED: {
     error: 'weather.example.com answered with 503',

@@ -4,7 +4,7 @@ import type { WorkflowDocument } from '../domain/workflow.ts'
 /** The part of the port that only the dashboard asks. */
 export interface DashboardStore {
   /** The workflows of a workspace by name, with what ran in the `hours` hours up to and with that of `now`. */
-  glanceAtWorkflows(workspaceId: string, now: number, hours: number): Promise<WorkflowGlance[]>
+  listWorkflowOverviews(workspaceId: string, now: number, hours: number): Promise<WorkflowOverview[]>
   /** Puts workflows of a folder, and of those below it, into another; `to` null: into none. How many there were. */
   moveFolder(workspaceId: string, from: string, to: string | null, at: number, by: string): Promise<number>
   /** Of a workspace, the newest first, at most `limit`. */
@@ -16,7 +16,7 @@ export interface DashboardStore {
   listModelUsage(userId: string, from: number): Promise<ModelUsageRow[]>
 }
 
-export type WorkflowGlance = {
+export type WorkflowOverview = {
   id: string
   name: string
   description: string | null

@@ -257,7 +257,7 @@ export interface Store extends SessionStore, DashboardStore {
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 
   /** Sizes and queues, for whoever watches. */
-  measure(): Promise<StoreMeasures>
+  measure(): Promise<DiskStats>
 
   /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
   probe(): Promise<boolean>
@@ -302,7 +302,7 @@ export type FailedDeliveries = {
   limit: number
 }
 
-export type StoreMeasures = {
+export type DiskStats = {
   databaseBytes: number
   /** Inside the database and used by nothing. */
   freeBytes: number
@@ -311,8 +311,6 @@ export type StoreMeasures = {
   diskFreeBytes: number
   /** Webhooks that are to be delivered, and when the first of them is or was due; null when there are none. */
   deliveries: { pending: number; oldestDueAt: number | null }
-  /** Acknowledged writes that are in the journal only, in bytes; and how often some were lost since the start. */
-  journal: { waitingBytes: number; lost: number }
   /** Calls that wait for each of the store's threads. */
   callsWaiting: { writer: number; reader: number; searcher: number }
 }

@@ -24,7 +24,6 @@ export type StoreSizes = {
   walBytes: number
   diskFreeBytes: number
   deliveries: { pending: number; oldestDueAt: number | null }
-  journal: { waitingBytes: number; lost: number }
   callsWaiting: { writer: number; reader: number; searcher: number }
 }
 
@@ -77,20 +76,6 @@ export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>
   size('millrace_database_free_bytes', 'Of the database file, what nothing uses.', ({ freeBytes }) => freeBytes)
   size('millrace_wal_bytes', 'Size of the file of commits beside the database.', ({ walBytes }) => walBytes)
   size('millrace_disk_free_bytes', 'Left on the disk that holds the database.', ({ diskFreeBytes }) => diskFreeBytes)
-  size(
-    'millrace_journal_waiting_bytes',
-    'Recorded runs that are on disk in the journal and not in the database yet.',
-    ({ journal }) => journal.waitingBytes,
-  )
-  metrics.reading(
-    {
-      name: 'millrace_journal_losses_total',
-      help: 'How often the database refused what was acknowledged, or the journal was damaged; the log says what is lost.',
-      type: 'counter',
-      labels: [],
-    },
-    async () => [{ labels: [], value: (await read()).journal.lost }],
-  )
   size(
     'millrace_webhooks_pending',
     'Webhooks that are to be delivered: now, or again after a failure.',

@@ -29,9 +29,9 @@ describe('checkpoints', () => {
     asked = []
     checkpoints = new Checkpoints({
       writer: {
-        pack: () => {
-          asked.push('pack')
-          return writer.pack()
+        compact: () => {
+          asked.push('compact')
+          return writer.compact()
         },
         checkpoint: async () => {
           const left = await writer.checkpoint()
@@ -67,7 +67,7 @@ describe('checkpoints', () => {
         .toBase64()
         .slice(0, megabyte / 2)
       const writes = [logWrite(logRow(home, sequence, { finalOutput: JSON.stringify(output) }))]
-      await writer.append(writes)
+      await writer.call('append', [writes])
       checkpoints.count(writes)
     }
   }
@@ -88,7 +88,7 @@ describe('checkpoints', () => {
     expect(sizes().database).toBeLessThan(1)
     while (asked.length === 0) await write(0.5)
     await until(writerIsDone)
-    expect(asked).toEqual(['pack', 'helper left nothing', 'writer left nothing'])
+    expect(asked).toEqual(['compact', 'helper left nothing', 'writer left nothing'])
     const { database, wal } = sizes()
     expect(database).toBeGreaterThan(6)
     await write(5)
@@ -102,7 +102,7 @@ describe('checkpoints', () => {
     expect(reader.all('SELECT * FROM logs')).toHaveLength(2)
     await write(60)
     await until(() => asked.at(-1)?.startsWith('helper') ?? false)
-    expect(asked.slice(0, 2)).toEqual(['pack', 'helper left some'])
+    expect(asked.slice(0, 2)).toEqual(['compact', 'helper left some'])
     expect(writerIsDone()).toBe(false)
     expect(sizes().wal).toBeGreaterThan(40)
     expect(sizes().database).toBeLessThan(3)
@@ -112,7 +112,7 @@ describe('checkpoints', () => {
     reader.close()
     while (asked.length === 0) await write(0.5)
     await until(writerIsDone)
-    expect(asked.slice(0, 2)).toEqual(['pack', 'helper left nothing'])
+    expect(asked.slice(0, 2)).toEqual(['compact', 'helper left nothing'])
     expect(asked.at(-1)).toBe('writer left nothing')
     expect(sizes().database).toBeGreaterThan(50)
   }, 120_000)

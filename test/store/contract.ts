@@ -11,10 +11,10 @@ import { chatContract } from './chat-contract.ts'
 import { dashboardContract } from './dashboard-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
 import { environmentContract } from './environment-contract.ts'
+import { fanOutContract } from './fan-out-contract.ts'
 import { type Installed, install, logRow, newKey } from './installed.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
-import { owingContract } from './owing-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { rejectionOf } from './rejection.ts'
 import { sessionContract } from './session-contract.ts'
@@ -341,7 +341,7 @@ export function storeContract(name: string, open: OpenStore): void {
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
     deliveryContract(() => ({ store, home }))
-    owingContract(() => ({ store, home }))
+    fanOutContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
 
     test('a healthy store says that commits work', async () => {

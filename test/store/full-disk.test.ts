@@ -77,7 +77,7 @@ test.skipIf(!trial)(
   async () => {
     using disk = smallDisk('160m')!
     const directory = join(disk.path, 'data')
-    const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers', journal: false })
+    const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers' })
     const home = await install(store)
     const { number } = await store.createSubscription(home.workflowId, newSubscription('a'), 1)
     const webhooks = { deliveries: [{ subscription: number, include: 0 }], skipped: [], facts: null }

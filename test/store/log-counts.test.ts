@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { LogRow } from '../../src/domain/log.ts'
 import type { LogCountQuery } from '../../src/store/log-query.ts'
 import { countLogs } from '../../src/store/sqlite/log-counts.ts'
-import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { admits, logFilter } from './log-model.ts'
 import { LogTable } from './log-table.ts'
@@ -18,7 +18,7 @@ beforeAll(() => {
   folder = temporaryFolder()
   table = new LogTable(folder.path)
   rows = table.append(drafts())
-  const maker = new ZoneMaker()
+  const maker = new ZoneMapMaker()
   // The newest rows belong to no zone yet.
   for (let made = 0; made < 20; made += 1) table.connection.write(() => maker.step(table.connection, 'home'))
 })

@@ -6,7 +6,7 @@ import type { Sql } from '../../src/store/sqlite/connection.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'
 import { rowsReadMax } from '../../src/store/sqlite/log-search.ts'
 import { retainLogs } from '../../src/store/sqlite/retention.ts'
-import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { admits, entriesOf, logFilter, logQuery, walkPages } from './log-model.ts'
 import { LogTable } from './log-table.ts'
@@ -53,7 +53,7 @@ function newWorld(drafts: readonly Partial<LogRow>[] = manyDrafts()): World {
 }
 
 function makeZones({ connection }: LogTable, most = 1_000): number {
-  const maker = new ZoneMaker()
+  const maker = new ZoneMapMaker()
   let made = 0
   while (made < most && connection.write(() => maker.step(connection, 'home'))) made += 1
   return made
@@ -185,7 +185,7 @@ for (const state of states) {
 }
 
 describe('a search', () => {
-  /** How often it reads rows, stretch by stretch. */
+  /** How often it reads rows, scanRange by scanRange. */
   const readingsOf = ({ table: { connection } }: World, filter: Partial<LogFilter>, order: 'asc' | 'desc') => {
     let readings = 0
     const counting: Sql = {

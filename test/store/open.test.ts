@@ -58,7 +58,7 @@ describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words 
     writeFileSync(join(folder.path, 'data'), '')
     const error = await refusal(join(folder.path, name), mode)
     expect(error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
-    expect((error as AppError).message).toContain(`The folder ${join(folder.path, name)} cannot be made: E`)
+    expect((error as AppError).message).toContain(`The folder ${join(folder.path, name)} cannot be created: E`)
   })
 })
 

@@ -7,7 +7,7 @@ import { queryLogs } from '../../src/store/sqlite/log-page.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
-import { deleteZones, ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { deleteZoneMaps, ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, logRow, newKey } from './installed.ts'
 import { logFilter, logQuery } from './log-model.ts'
@@ -79,8 +79,8 @@ test('no search with a filter sorts, or walks a table, in either order', () => {
   const many = Array.from({ length: zoneRows + 10 }, (_, index) => ({ models: [`m${index % 3}`] }))
   table.append(many)
   const watched = new Watched(table.connection)
-  expect(new ZoneMaker().step(watched, 'home')).toBe(true)
-  deleteZones(watched, 1, 10)
+  expect(new ZoneMapMaker().step(watched, 'home')).toBe(true)
+  deleteZoneMaps(watched, 1, 10)
   // What a step makes of one zone's rows may be sorted.
   expect(watched.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
   watched.plans.length = 0

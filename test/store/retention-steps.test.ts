@@ -5,7 +5,7 @@ import type { LogRow } from '../../src/domain/log.ts'
 import { getJobOutput } from '../../src/store/sqlite/jobs.ts'
 import { getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { deletedTo } from '../../src/store/sqlite/retention.ts'
-import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { chunksIn, listed, start, sweep, workspaceCount, world } from './retention-world.ts'
 
@@ -17,7 +17,7 @@ describe('by time', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.array(entry, { minLength: 1, maxLength: 12 }) },
     { weight: 3, arbitrary: fc.integer({ min: 1, max: 7_200_000 }) },
-    { weight: 1, arbitrary: fc.constant('pack' as const) },
+    { weight: 1, arbitrary: fc.constant('compact' as const) },
     { weight: 1, arbitrary: fc.constant('sweep' as const) },
   )
 
@@ -47,7 +47,7 @@ describe('by time', () => {
           rows = left
         }
         for (const each of steps) {
-          if (each === 'pack') here.pack()
+          if (each === 'compact') here.compact()
           else if (each === 'sweep') sweepNow()
           else if (typeof each === 'number') {
             here.pass(each)
@@ -59,7 +59,7 @@ describe('by time', () => {
           }
         }
         sweepNow()
-        here.pack()
+        here.compact()
         expect(listed(connection)).toEqual(rows.map(({ sequence }) => sequence))
         for (const { models: _, rawOutput: __, ...row } of rows) {
           expect(getLog(connection, row.sequence)).toMatchObject(row)
@@ -100,7 +100,7 @@ describe('by time', () => {
   test('zones go with their rows, some at a time', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
-    const zones = new ZoneMaker()
+    const zones = new ZoneMapMaker()
     for (let n = 0; n < 11; n += 1) here.record(Array.from({ length: zoneRows }, () => ({ workspace: 0, chars: 1 })))
     while (here.connection.write(() => zones.step(here.connection, 'w0'))) {}
     const count = (table: string) =>
@@ -120,7 +120,7 @@ describe('by time', () => {
       here.record([{ workspace: 0, chars: 10 }])
       here.pass(dayMs)
     }
-    here.pack()
+    here.compact()
     expect(sweep(here, sequenceAt(start + 500 * dayMs))).toBe(500)
     expect(listed(here.connection)).toHaveLength(600)
     here.connection.close()

@@ -1,12 +1,12 @@
 import { sequenceAt, sequenceOf } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { compactChunks } from '../../src/store/sqlite/compaction.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { endJob } from '../../src/store/sqlite/jobs.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'
 import { appendLogs } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
-import { packChunks } from '../../src/store/sqlite/pack.ts'
 import { retainLogs } from '../../src/store/sqlite/retention.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { logRow, newKey } from './installed.ts'
@@ -56,7 +56,7 @@ export function world(path: string) {
       })
       return rows
     },
-    pack: () => connection.write(() => packChunks(connection)),
+    compact: () => connection.write(() => compactChunks(connection)),
     step: (before: number, bytesMax = Number.MAX_SAFE_INTEGER) =>
       connection.write(() => retainLogs(connection, { before, bytesMax, workMs: 0 }, () => 0)),
   }

@@ -161,7 +161,7 @@ describe('retention', () => {
     })
     begin({ store })
     expect(await take(2)).toBe(16)
-    // As much comes as goes. Each stretch that it looks at takes some 15 seconds.
+    // As much comes as goes. Each scanRange that it looks at takes some 15 seconds.
     expect(await take(1_000)).toBe(8)
     expect(await take(2_000)).toBe(4)
     expect(await take(10_000)).toBe(4)

@@ -5,10 +5,4 @@ const sync = 'normal'
 
 storeContract('SQLite in the same thread', (directory) => openSqliteStore({ directory, sync, mode: 'direct' }))
 
-storeContract('SQLite in threads of its own', (directory) =>
-  openSqliteStore({ directory, sync, mode: 'workers', journal: false }),
-)
-
-storeContract('SQLite in threads of its own, behind a journal', (directory) =>
-  openSqliteStore({ directory, sync, mode: 'workers' }),
-)
+storeContract('SQLite in threads of its own', (directory) => openSqliteStore({ directory, sync, mode: 'workers' }))

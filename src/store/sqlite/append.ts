@@ -7,7 +7,7 @@ import type { Sql } from './connection.ts'
 import { endJob, insertJob, insertStep, startJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 
-/** The hot path: one group, or several that the journal held. Answers which ones were refused; undefined when none was. */
+/** The hot path: writes one group. Returns which writes were refused; undefined when none was. */
 export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] | undefined {
   const rows: LogRow[] = []
   const refusals: Refusal[] = []

@@ -3,32 +3,32 @@ import { lengthOfWrite, type Write } from '../../domain/write.ts'
 import type { Thread } from './thread.ts'
 
 export type CheckpointsOptions = {
-  /** The thread that commits wait for. */
-  writer: Pick<Thread, 'pack' | 'checkpoint'>
-  /** One that no commit waits for; started when it is first needed. */
+  /** The thread that makes commits. */
+  writer: Pick<Thread, 'compact' | 'checkpoint'>
+  /** A thread that no commit waits for; started when it is first needed. */
   helper: () => Promise<Pick<Thread, 'checkpoint'>>
-  /** The disk failed under the helper. */
+  /** Called when the disk failed under the helper. */
   onFailure(): void
 }
 
 /**
- * Packs what was written and moves the WAL into the database, whenever enough has been written. SQLite would do it inside
- * the commit that passes a mark, in front of the callers that wait for this commit, and would swallow its errors.
+ * Compacts new log entries and moves the WAL into the database whenever enough has been written. SQLite itself would do the
+ * latter inside the commit that passes a size, delay the callers of that commit, and swallow the errors.
  *
- * A thread of its own moves most of it, while the writer's goes on. A WAL starts again from its beginning only when all of
- * it has been moved, which nobody can do beside a writer that goes on, so that one moves the little that came meanwhile,
- * between two groups. Were it to move all, runs would stand still for some 2 ms a megabyte, and for seconds after a
- * reader that needed the WAL for long (a backup).
+ * A helper thread moves most of the WAL while the writer goes on. A WAL starts again from its beginning only when all of it
+ * has been moved, which is impossible beside an active writer. So the writer moves the small rest that was written meanwhile,
+ * between two groups. If it moved everything, runs would wait 2 ms per megabyte, and for seconds after a reader that needed
+ * the WAL for a long time (a backup).
  *
- * It counts in the service's thread, which asks both.
+ * This counts in the service's thread and calls both threads.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
-  /** Written since the last time. */
+  /** Written since the last checkpoint. */
   #walBytes = 0
-  /** What was left the last time, for a reader. */
+  /** What the last checkpoint had to leave for a reader. */
   #leftBytes = 0
-  /** Whether that was more than the writer's thread may move. */
+  /** Whether that was more than the writer may move. */
   #isBlocked = false
   #work: Promise<void> | undefined
   #stopped = false
@@ -37,7 +37,7 @@ export class Checkpoints {
     this.#options = options
   }
 
-  /** Counts a commit; without a group, a small one. */
+  /** Counts a commit. Without a group it counts as small. */
   count(writes: readonly Write[] = []): void {
     this.countBytes(walBytesOf(writes))
   }
@@ -50,19 +50,19 @@ export class Checkpoints {
     })
   }
 
-  /** Resolves when what is under way has ended; nothing else begins. */
+  /** Resolves when the work in progress has ended; no more begins. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#work
   }
 
-  /** Never rejects: what failed shows in the writes that follow, and is tried again. */
+  /** Never rejects: a failure shows in the following writes, and the work is repeated. */
   async #take(): Promise<void> {
     const { writer } = this.#options
     this.#leftBytes += this.#walBytes
     this.#walBytes = 0
     try {
-      await writer.pack()
+      await writer.compact()
       this.#isBlocked = await this.#moveMost()
       if (this.#leftBytes <= writerBytesMax) this.#leftBytes = (await writer.checkpoint()) ?? this.#leftBytes
     } catch {
@@ -70,7 +70,7 @@ export class Checkpoints {
     }
   }
 
-  /** Several times when much is written in the meantime. Whether a reader needs more than the writer may move. */
+  /** Repeats when much is written meanwhile. Returns whether a reader needs more than the writer may move. */
   async #moveMost(): Promise<boolean> {
     const helper = await this.#options.helper()
     try {
@@ -89,7 +89,7 @@ export class Checkpoints {
   }
 }
 
-/** What a commit of this group adds to the WAL, a generous estimate. */
+/** The bytes that a commit of this group adds to the WAL, a generous estimate. */
 export function walBytesOf(writes: readonly Write[]): number {
   let bytes = commitBytes
   for (const write of writes) {
@@ -99,7 +99,7 @@ export function walBytesOf(writes: readonly Write[]): number {
   return bytes
 }
 
-/** The same of what became of attempts. */
+/** The same for webhook attempts. */
 export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
   let bytes = commitBytes
   for (const { attempt } of attempts) {
@@ -109,15 +109,15 @@ export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
 }
 
 /**
- * A WAL that is used again from its start is also faster to flush than one that grows (0.12 against 0.20 ms measured), so
- * it is kept short; between 2 and 64 MB the requests/s did not differ.
+ * Kept short: flushing a WAL that is reused from its start is faster than flushing one that grows (0.12 against 0.20 ms).
+ * Between 2 and 64 MB the requests/s did not differ.
  */
 const walBytesMax = 8_388_608
-/** What the writer's thread moves at once. */
+/** What the writer moves at once. */
 const writerBytesMax = walBytesMax / 4
-/** Until the next look when a reader needs more than that. */
+/** Written before the next attempt when a reader needs more than that. */
 const blockedBytes = 8 * walBytesMax
 const roundsMax = 5
-/** The handful of pages that a commit touches, whatever it holds. */
+/** The few pages that every commit touches. */
 const commitBytes = 16_384
 const rowBytes = 200

@@ -2,16 +2,16 @@ import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 
 export type Value = string | number | null | Uint8Array
 
-/** What queries need of a handle. Statements are compiled once and kept, so texts must be constants. */
+/** The part of a connection that queries use. Statements are compiled once and kept, so texts must be constants. */
 export interface Sql {
   get<Row>(text: string, ...values: Value[]): Row | undefined
   all<Row>(text: string, ...values: Value[]): Row[]
   /** The number of rows changed. */
   run(text: string, ...values: Value[]): number
-  /** Numbers that log entries go by, as far as they were read before. They never change. */
+  /** A cache of the numbers that log entries refer to. They never change. */
   readonly workflows: Map<string, WorkflowNumbers>
-  /** To be called between pieces of work that takes milliseconds; absent where the thread need not leave others their turn. */
-  readonly breathe?: (() => void) | undefined
+  /** Work that takes milliseconds calls it between its pieces; absent in threads that need not yield. */
+  readonly yieldIfDue?: (() => void) | undefined
 }
 
 export type WorkflowNumbers = { workflow: number; workspace: number; workspaceId: string }
@@ -22,10 +22,10 @@ export class Connection implements Sql {
   // `Database.query` has a cache of its own, but of 20 statements only.
   readonly #statements = new Map<string, Statement>()
   readonly workflows = new Map<string, WorkflowNumbers>()
-  readonly breathe: (() => void) | undefined
+  readonly yieldIfDue: (() => void) | undefined
 
-  constructor(path: string, breathe?: Sql['breathe']) {
-    this.breathe = breathe
+  constructor(path: string, yieldIfDue?: Sql['yieldIfDue']) {
+    this.yieldIfDue = yieldIfDue
     this.#database = new Database(path, { readwrite: true, create: true, strict: true })
   }
 
@@ -46,12 +46,12 @@ export class Connection implements Sql {
     this.#database.run(text)
   }
 
-  /** All of `run`, or nothing of it. Not nested. */
+  /** One transaction: commits, or rolls back when `run` throws. Cannot be nested. */
   write<Result>(run: () => Result): Result {
     return this.#transaction('BEGIN IMMEDIATE', run)
   }
 
-  /** Like `write`, and leaves nothing behind. */
+  /** Like `write`, but always rolls back. */
   rehearse(run: () => void): void {
     this.run('BEGIN IMMEDIATE')
     try {
@@ -61,13 +61,13 @@ export class Connection implements Sql {
     }
   }
 
-  /** Several reads of one moment. */
+  /** One snapshot for several reads. */
   read<Result>(run: () => Result): Result {
     return this.#transaction('BEGIN', run)
   }
 
   close(): void {
-    // An open statement would keep the handle, its locks and its files alive behind a "closed" database.
+    // An open statement would keep the handle, its locks and its files open after the database was "closed".
     for (const statement of this.#statements.values()) statement.finalize()
     this.#statements.clear()
     this.#database.close(true)
@@ -85,13 +85,13 @@ export class Connection implements Sql {
     }
   }
 
-  /** Some errors (disk full, I/O) have rolled back by themselves. The first error is the one to report. */
+  /** Some errors (disk full, I/O) have already rolled back. The first error is the one to report. */
   #rollBack(): void {
     if (!this.#database.inTransaction) return
     try {
       this.run('ROLLBACK')
     } catch {
-      // The handle is closed after such an error, which ends the transaction too.
+      // After such an error the handle is closed, which ends the transaction, too.
     }
   }
 

@@ -4,23 +4,23 @@ import { dirname } from 'node:path'
 import { serverOf } from '../lock.ts'
 import { Executor } from './executor.ts'
 import { storageError, unavailable } from './failures.ts'
-import { inspectJournal } from './inspect-journal.ts'
-import { forgetGeneration, selectGeneration } from './intake.ts'
-import { hasJournal } from './journal-file.ts'
+import { inspectLegacyJournal } from './inspect-legacy-journal.ts'
+import { forgetLegacyJournal } from './legacy-journal.ts'
+import { hasLegacyJournal } from './legacy-journal-files.ts'
 import { migrations } from './migrations.ts'
 
 /**
- * Writes what a database holds at one moment into a new file, also while a service has it open: that one goes on reading
- * and writing, but its WAL grows until this is done. `from` is not changed, whatever its schema, but for what its journal
- * holds. Throws `AppError`.
+ * Writes the contents of a database at one moment into a new file, also while a service has it open: the service goes on
+ * reading and writing, but its WAL grows until the copy is done. Does not change `from`, except that it imports what an
+ * earlier version left in its journal. Throws `AppError`.
  */
 export function copyDatabase(from: string, to: string): void {
-  // Made here for its mode; SQLite takes an empty file for a new one.
+  // Created here for its mode; SQLite takes an empty file for a new database.
   closeSync(openSync(to, 'wx', 0o600))
   try {
     if (!existsSync(from)) throw new Error(`There is no ${from}`)
-    const isFollowed = hasJournal(from) && followsJournal(from)
-    if (isFollowed) takeInJournal(from)
+    const hadJournal = hasLegacyJournal(from) && isCurrent(from)
+    if (hadJournal) importJournal(from)
     const database = new Database(from, { readonly: true })
     try {
       database.run('PRAGMA busy_timeout = 5000')
@@ -28,49 +28,46 @@ export function copyDatabase(from: string, to: string): void {
     } finally {
       database.close()
     }
-    if (isFollowed) leaveJournal(to)
+    if (hadJournal) leaveJournal(to)
   } catch (error) {
     throw storageError(error, from) ?? error
   }
   moveWal(from)
 }
 
-/** Whether a database has not taken in all of its journal, or is still being served. One of another schema does without. */
-function followsJournal(path: string): boolean {
+/** Whether a database has this version's schema. Another one is copied without its journal, and not migrated. */
+function isCurrent(path: string): boolean {
   const database = new Database(path, { readonly: true })
   try {
     const { user_version: version } = database.query('PRAGMA user_version').get() as { user_version: number }
-    return version === migrations.length && database.query(selectGeneration).get() !== null
+    return version === migrations.length
   } finally {
     database.close()
   }
 }
 
-function takeInJournal(path: string): void {
-  // What lies behind the damage only the service may take in, which knows that nobody else writes there.
-  const problem = inspectJournal(path, serverOf(dirname(path)) !== undefined)?.problem
+function importJournal(path: string): void {
+  // Only the service imports what lies behind damage: it alone can know that nobody is writing to the files.
+  const isServed = serverOf(dirname(path)) !== undefined
+  const problem = isServed ? undefined : inspectLegacyJournal(path)?.problem
   if (problem !== undefined) {
-    throw unavailable(`Its journal is damaged: ${problem}. Start the service first: it takes in all that can be read`)
+    const advice = 'Start the service once: it imports everything that can be read'
+    throw unavailable(`The journal that an earlier version left is damaged: ${problem}. ${advice}`)
   }
-  const executor = new Executor({ path, sync: 'full' }, { journal: { own: false } })
-  try {
-    executor.takeIn()
-  } finally {
-    executor.close()
-  }
+  new Executor({ path, sync: 'full' }, { legacyJournal: 'command' }).close()
 }
 
-/** A copy has no journal, wherever it is put. */
+/** The copy does not depend on the journal beside the original. */
 function leaveJournal(path: string): void {
   const database = new Database(path, { readwrite: true, create: false })
   try {
-    database.run(forgetGeneration)
+    database.run(forgetLegacyJournal)
   } finally {
     database.close()
   }
 }
 
-/** A WAL that grew meanwhile is moved into the database from here, where no caller of the service waits for it. */
+/** Moves a WAL that grew meanwhile into the database, where no caller of the service waits for it. */
 function moveWal(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < walBytesMax) return
   try {
@@ -81,7 +78,7 @@ function moveWal(path: string): void {
       database.close()
     }
   } catch {
-    // The copy is made; the service moves its WAL itself.
+    // The copy is complete; the service moves its WAL by itself.
   }
 }
 

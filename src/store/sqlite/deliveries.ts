@@ -5,36 +5,36 @@ import type { DeliveryNeed } from '../store.ts'
 import type { Long } from './chunk.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, stateNumbers } from './delivery-rows.ts'
-import { LongWalk } from './long-texts.ts'
 import {
-  type Audiences,
   countPending,
-  hasOwing,
-  insertOwingRun,
-  nextOwed,
+  fanOutSubscriptions,
+  hasFanOutRecords,
+  insertFanOutRecord,
+  nextFanOutDeliveries,
   type PendingCount,
-  subscriptionsOwed,
-  takeApart,
-} from './owing-runs.ts'
+  type RecipientSets,
+  splitFanOutRecords,
+} from './fan-out-records.ts'
+import { LongWalk } from './long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 import { RunFilesFinder } from './run-files.ts'
 
-// The outbox as the runs and the dispatcher use it. What people ask of it is in delivery-lists.ts.
+// The outbox for runs and the dispatcher. The lists for the dashboard and the API are in delivery-lists.ts.
 
-/** In the transaction that records the run: due at once. */
+/** Part of the transaction that records the run. The deliveries are due at once. */
 export function insertWebhooks(
   sql: Sql,
-  audiences: Audiences,
+  recipientSets: RecipientSets,
   workflow: number,
   sequence: number,
   { deliveries, skipped, facts }: RunWebhooks,
   at: number,
 ): void {
-  // To stand for one delivery is not worth while: to take it apart later costs 3.6 µs more than its row, which costs 5.8 in all.
+  // A fan-out record for one delivery is not worthwhile: splitting it costs 3.6 µs more than the delivery row (5.8 µs).
   const [only] = deliveries.length === 1 ? deliveries : []
   if (only)
     insertDeliveries(sql, sequence, workflow, [{ ...only, state: stateNumbers.pending, attempts: 0, dueAt: at }])
-  else if (deliveries.length > 0) insertOwingRun(sql, sequence, workflow, audiences.numberOf(deliveries), at)
+  else if (deliveries.length > 0) insertFanOutRecord(sql, sequence, workflow, recipientSets.numberOf(deliveries), at)
   if (skipped.length === 0 && facts === null) return
   const decisions = skipped.map(({ subscription, reason }) => [subscription, reason])
   sql.run(
@@ -47,7 +47,7 @@ export function insertWebhooks(
 
 export function endAttempts(sql: Sql, attempts: readonly EndedAttempt[]): void {
   const sequences = [...new Set(attempts.map(({ delivery }) => delivery.sequence))]
-  const written = takeApart(sql, sequences, attempts)
+  const written = splitFanOutRecords(sql, sequences, attempts)
   for (const attempt of attempts) if (!written.has(attempt)) endAttempt(sql, attempt)
 }
 
@@ -59,9 +59,9 @@ function endAttempt(sql: Sql, ended: EndedAttempt): void {
   insertAttempt(sql, ended)
 }
 
-/** Subscriptions with pending deliveries: from each to the next one, however many it has. */
+/** Subscriptions with pending deliveries. Goes from one subscription to the next, however many deliveries each has. */
 export function pendingSubscriptions(sql: Sql): number[] {
-  const found = new Set(subscriptionsOwed(sql))
+  const found = new Set(fanOutSubscriptions(sql))
   for (let last = 0; ; ) {
     const next = sql.get<{ subscription: number }>(selectNextSubscription, last)
     if (!next) return [...found].sort((one, other) => one - other)
@@ -70,12 +70,12 @@ export function pendingSubscriptions(sql: Sql): number[] {
   }
 }
 
-/** A walk through the indexes of what is due: 20 ms for a million. */
+/** Reads the indexes of pending deliveries: 20 ms for a million. */
 export function measureDeliveries(sql: Sql): PendingCount {
   return sql.get<PendingCount>(countPending)!
 }
 
-/** Pending ones of a subscription behind `after`, in the order in which they are due. */
+/** Pending deliveries of a subscription after `after`, in order of due time. */
 export function nextDeliveries(
   sql: Sql,
   subscription: number,
@@ -83,16 +83,16 @@ export function nextDeliveries(
   limit: number,
 ): DueDelivery[] {
   const { dueAt, sequence } = after ?? { dueAt: -1, sequence: -1 }
-  const taken = sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit)
-  const owed = nextOwed(sql, subscription, dueAt, sequence, limit)
-  if (owed.length === 0) return taken
-  return taken
-    .concat(owed)
+  const rows = sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit)
+  const fanOut = nextFanOutDeliveries(sql, subscription, dueAt, sequence, limit)
+  if (fanOut.length === 0) return rows
+  return rows
+    .concat(fanOut)
     .sort((one, other) => one.dueAt - other.dueAt || one.sequence - other.sequence)
     .slice(0, limit)
 }
 
-/** What bodies are made of, by rising sequence; entries that are gone are left out. */
+/** The contents of webhook bodies, in order of sequence. Omits entries that were deleted. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
   const longs = new LongWalk(sql)
   const sources: DeliverySource[] = []
@@ -111,7 +111,7 @@ export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): Delive
   return sources.concat(sourcesIn(sql, found))
 }
 
-/** The same of entries whose long texts are in memory. */
+/** The same for entries whose long texts are in memory. */
 function sourcesIn(sql: Sql, found: readonly Found[]): DeliverySource[] {
   const workspaces = new Set(found.map(({ long }) => long.workspace))
   if (workspaces.size === 1) return sourcesOf(sql, found[0]!.long.workspace, found)
@@ -128,7 +128,7 @@ function sourcesIn(sql: Sql, found: readonly Found[]): DeliverySource[] {
 
 type Found = { need: DeliveryNeed; long: Long }
 
-/** All that is known of entries of one workspace, in their order: one query, whatever lies between them. */
+/** Reads the entries of one workspace, in order, with one query. */
 function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): DeliverySource[] {
   const files = new RunFilesFinder(sql, workspace, 'asc')
   const sequences = JSON.stringify(found.map(({ need }) => need.sequence))
@@ -149,7 +149,7 @@ function sourceOf(
   files: string | null,
 ): DeliverySource {
   const { costTotal: _, ...facts } = factsOf(row, row.workflow_id)
-  // A copy: a slice keeps the text of all the entry in memory.
+  // A copy, because a slice would keep the whole entry's text in memory.
   const ownCost = cost === null ? null : Buffer.from(cost).toString()
   const source: DeliverySource = { ...facts, cost: ownCost, files, facts: null }
   if (bits & include.finalOutput) source.finalOutput = finalOutput
@@ -162,24 +162,24 @@ function readFacts(sql: Sql, sequence: number): string | null {
   return sql.get<{ facts: string | null }>('SELECT facts FROM run_webhooks WHERE sequence = ?', sequence)?.facts ?? null
 }
 
-/** Whether any of the entries of a range waits to be told of. */
+/** Whether an entry in a range has a pending delivery. */
 export function hasPending(sql: Sql, first: number, last: number): boolean {
-  return hasOwing(sql, first, last) || sql.get(selectPending, first, last) !== undefined
+  return hasFanOutRecords(sql, first, last) || sql.get(selectPending, first, last) !== undefined
 }
 
-/** Due again, now, with as many attempts as at first. Those of a pending one are not counted anew. */
+/** Makes a delivery due now, with a full set of attempts. A pending delivery keeps the attempts it has left. */
 export function sendAgain(sql: Sql, { sequence, subscription }: DeliveryKey, at: number): boolean {
-  takeApart(sql, [sequence])
+  splitFanOutRecords(sql, [sequence])
   return sql.run(updateToPending, at, sequence, subscription) > 0
 }
 
 export function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): boolean {
-  takeApart(sql, [sequence])
+  splitFanOutRecords(sql, [sequence])
   const cancel = 'UPDATE deliveries SET state = 3, due_at = NULL WHERE sequence = ? AND subscription = ? AND state = 0'
   return sql.run(cancel, sequence, subscription) > 0
 }
 
-/** What goes with a range of entries. */
+/** Deletes the deliveries of a range of entries. */
 export const retainDeliveries: readonly string[] = [
   'DELETE FROM delivery_attempts WHERE sequence BETWEEN ? AND ?',
   'DELETE FROM deliveries WHERE sequence BETWEEN ? AND ?',
@@ -187,10 +187,10 @@ export const retainDeliveries: readonly string[] = [
   'DELETE FROM run_webhooks WHERE sequence BETWEEN ? AND ?',
 ]
 
-/** Characters of entries in memory at once, whatever of them is asked for. */
+/** Characters of entries in memory at once, whichever parts are requested. */
 const foundCharsMax = 1_048_576
 
-/** An attempt that was under way when its delivery was cancelled counts when it succeeded, and else for the list only. */
+/** An attempt in progress when its delivery was cancelled counts if it succeeded; otherwise it is only listed. */
 const updateDelivery = `
   UPDATE deliveries SET attempts = ?1, state = iif(state = 0 OR ?2 = 1, ?2, state), due_at = iif(state = 0, ?3, NULL)
   WHERE sequence = ?4 AND subscription = ?5`

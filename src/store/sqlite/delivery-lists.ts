@@ -9,10 +9,10 @@ import {
 import type { SkipReason } from '../../domain/log.ts'
 import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../store.ts'
 import type { Sql } from './connection.ts'
-import { owedAsRows, owedByWorkflow } from './owing-runs.ts'
+import { fanOutDeliveriesOf, fanOutRecordsAsRows } from './fan-out-records.ts'
 import { executionIdOf } from './rows.ts'
 
-/** Deliveries of a workflow, the newest first, a page of them. */
+/** One page of a workflow's deliveries, newest first. */
 export function listDeliveries(sql: Sql, { workflowId, state, webhookId, after, limit }: DeliveryQuery): DeliveryPage {
   const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)
   if (!workflow) return { deliveries: [], position: null }
@@ -22,30 +22,30 @@ export function listDeliveries(sql: Sql, { workflowId, state, webhookId, after, 
     (state === undefined || deliveryStates[row.state] === state) && (only === undefined || row.subscription === only)
   const found: DeliveryKey[] = []
   let from: DeliveryKey = after ?? { sequence: Number.MAX_SAFE_INTEGER, subscription: 0 }
-  for (let read = 0; read < rowsMax; read += stretch) {
-    const rows = stretchOf(sql, workflow.number, state, from)
+  for (let read = 0; read < rowsMax; read += rowsPerRead) {
+    const rows = nextRows(sql, workflow.number, state, from)
     for (const row of rows) {
       from = row
       if (isWanted(row)) found.push(row)
       if (found.length === limit) return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
     }
-    if (rows.length < stretch) return { deliveries: found.map((key) => expect(sql, key)), position: null }
+    if (rows.length < rowsPerRead) return { deliveries: found.map((key) => expect(sql, key)), position: null }
   }
   return { deliveries: found.map((key) => expect(sql, key)), position: keyOf(from) }
 }
 
 type Listed = DeliveryKey & { state: number }
 
-/** Those that come next in the order of the list, some of another state among them. */
-function stretchOf(sql: Sql, workflow: number, state: DeliveryState | undefined, from: DeliveryKey): Listed[] {
+/** The next rows in the order of the list, whatever their state. */
+function nextRows(sql: Sql, workflow: number, state: DeliveryState | undefined, from: DeliveryKey): Listed[] {
   const select = state === 'failed' ? selectFailed : selectOfWorkflow
-  const rows = sql.all<Listed>(select, workflow, from.sequence, from.subscription, stretch)
-  const owed = state === undefined || state === 'pending' ? owedByWorkflow(sql, workflow, from, stretch) : []
-  if (owed.length === 0) return rows
+  const rows = sql.all<Listed>(select, workflow, from.sequence, from.subscription, rowsPerRead)
+  const pending = state === undefined || state === 'pending' ? fanOutDeliveriesOf(sql, workflow, from, rowsPerRead) : []
+  if (pending.length === 0) return rows
   return rows
-    .concat(owed)
+    .concat(pending)
     .sort((one, other) => other.sequence - one.sequence || other.subscription - one.subscription)
-    .slice(0, stretch)
+    .slice(0, rowsPerRead)
 }
 
 function numberOf(sql: Sql, workflow: number, webhookId: string): number | null {
@@ -56,20 +56,20 @@ function numberOf(sql: Sql, workflow: number, webhookId: string): number | null 
 export function getDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryRow | undefined {
   const row =
     sql.get<SqlDelivery>(`${selectDelivery} ${byKey}`, sequence, subscription) ??
-    sql.get<SqlDelivery>(`${selectOwed} ${byKey}`, sequence, subscription)
+    sql.get<SqlDelivery>(`${selectFromFanOut} ${byKey}`, sequence, subscription)
   return row && { ...deliveryOf(sql, row), ...runOf(row) }
 }
 
-/** Every attempt that has ended, the first one first. */
+/** Every attempt that has ended, in order. */
 export function listAttempts(sql: Sql, { sequence, subscription }: DeliveryKey): DeliveryAttempt[] {
   const select = `${selectAttempts} WHERE sequence = ? AND subscription = ? ORDER BY number`
   return sql.all<SqlAttempt>(select, sequence, subscription).map(attemptOf)
 }
 
-/** What was decided about each subscription when a run ended, in the order of their numbers. */
+/** The decision about each subscription when the run ended, by subscription number. */
 export function listRunWebhooks(sql: Sql, sequence: number): RunDecision[] {
-  const taken = sql.all<SqlDelivery>(`${selectDelivery} ${bySequence}`, sequence)
-  const sent = (taken.length > 0 ? taken : sql.all<SqlDelivery>(`${selectOwed} ${bySequence}`, sequence)).map(
+  const rows = sql.all<SqlDelivery>(`${selectDelivery} ${bySequence}`, sequence)
+  const sent = (rows.length > 0 ? rows : sql.all<SqlDelivery>(`${selectFromFanOut} ${bySequence}`, sequence)).map(
     (row): RunDecision => ({ subscription: subscriptionOf(row), skipped: null, delivery: deliveryOf(sql, row) }),
   )
   const noted = sql.get<{ skipped: string }>('SELECT skipped FROM run_webhooks WHERE sequence = ?', sequence)
@@ -84,7 +84,7 @@ export function listRunWebhooks(sql: Sql, sequence: number): RunDecision[] {
   return [...sent, ...skipped].sort((one, other) => one.subscription.number - other.subscription.number)
 }
 
-/** Makes a stretch of a workflow's failed deliveries due again, the oldest first. */
+/** Makes the next failed deliveries of a workflow due again, oldest first. */
 export function resendFailed(sql: Sql, { workflowId, since, after, at, limit }: FailedDeliveries) {
   const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)?.number ?? -1
   const { sequence, subscription } = after ?? { sequence: since - 1, subscription: Number.MAX_SAFE_INTEGER }
@@ -125,7 +125,7 @@ function deliveryOf(sql: Sql, row: SqlDelivery): Delivery & { lastAttempt: Deliv
   }
 }
 
-/** The entry is there as long as the delivery is: they go together. */
+/** The entry exists as long as the delivery: retention deletes them together. */
 function runOf(
   row: SqlDelivery,
 ): Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt' | 'subscriptionId' | 'url'> {
@@ -171,7 +171,7 @@ const selectFrom = (deliveries: string) => `
     CROSS JOIN workflows f ON f.number = d.workflow
     LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence`
 const selectDelivery = selectFrom('deliveries')
-const selectOwed = selectFrom(owedAsRows)
+const selectFromFanOut = selectFrom(fanOutRecordsAsRows)
 const byKey = 'WHERE d.sequence = ? AND d.subscription = ?'
 const bySequence = 'WHERE d.sequence = ?'
 
@@ -182,7 +182,7 @@ const selectOfWorkflow = `
   SELECT sequence, subscription, state FROM deliveries WHERE workflow = ? AND (sequence, subscription) < (?, ?)
   ORDER BY sequence DESC, subscription DESC LIMIT ?`
 
-// With the state written out: only so does SQLite see that the partial index holds the answer.
+// The state is a literal, because only then does SQLite use the partial index.
 const selectFailed = `
   SELECT sequence, subscription, state FROM deliveries
   WHERE workflow = ? AND state = 2 AND (sequence, subscription) < (?, ?)
@@ -195,6 +195,6 @@ const updateFailed = `
   UPDATE deliveries SET state = 0, due_at = ?, attempts_before = attempts
   WHERE sequence = ? AND subscription = ? AND state = 2`
 
-/** Rows that one page looks at, at most, and at a time. */
+/** Rows that one page reads at most, and rows per query. */
 const rowsMax = 20_000
-const stretch = 500
+const rowsPerRead = 500

@@ -1,7 +1,7 @@
 import type { DeliveryKey, deliveryStates, EndedAttempt } from '../../domain/delivery.ts'
 import type { Sql, Value } from './connection.ts'
 
-/** A delivery as it comes into being: pending, or as its first attempt has left it. */
+/** A new delivery row: pending, or in the state after its first attempt. */
 export type NewDelivery = Pick<DeliveryKey, 'subscription'> & {
   include: number
   state: number
@@ -9,7 +9,7 @@ export type NewDelivery = Pick<DeliveryKey, 'subscription'> & {
   dueAt: number | null
 }
 
-/** Those of a run. */
+/** Inserts the deliveries of one run. */
 export function insertDeliveries(
   sql: Sql,
   sequence: number,
@@ -45,16 +45,16 @@ export function insertAttempt(sql: Sql, { delivery: { sequence, subscription }, 
   )
 }
 
-// The numbers on disk: only ever append.
+// Numbers on disk: never change them, only append.
 export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const satisfies Record<
   (typeof deliveryStates)[number],
   number
 >
 
-/** As many as a workflow has webhooks. */
+/** The most webhook subscriptions that a workflow can have. */
 const insertedAtOnce = 20
 
-/** For one delivery, two, and so on, of a run: five by one statement, and its log entry, take 30 µs, by five 42. */
+/** One statement for each number of deliveries: five and the log entry take 30 µs with one statement, 42 with five. */
 const insertStatements = Array.from({ length: insertedAtOnce }, (_, index) => {
   const rows = Array.from({ length: index + 1 }, (_, row) => {
     const first = 3 + 5 * row

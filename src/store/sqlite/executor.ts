@@ -1,100 +1,74 @@
 import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
+import { compactChunks } from './compaction.ts'
 import type { Connection } from './connection.ts'
-import { failureOf, isIncomplete, unavailable } from './failures.ts'
-import { Intake, type Taken } from './intake.ts'
-import type { JournalRecord } from './journal-file.ts'
-import { lastSequence } from './logs.ts'
+import { failureOf, unavailable } from './failures.ts'
+import { importLegacyJournal } from './legacy-journal.ts'
 import { type OpenOptions, openConnection, synchronousOf } from './open.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
-import { packChunks } from './pack.ts'
+import { abandon, drop, probeWrite } from './probe-write.ts'
 import { releaseReserve } from './reserve.ts'
 import { retainLogs, type Swept } from './retention.ts'
-import { abandon, drop, tryCommit } from './trial.ts'
-import { ZoneMaker } from './zones.ts'
+import { ZoneMapMaker } from './zone-maps.ts'
+
+export type ExecutorOptions = {
+  /** Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for one. */
+  legacyJournal?: 'service' | 'command' | undefined
+  /** A clock in milliseconds. */
+  monotonic?: () => number
+}
 
 /**
- * Runs operations on one connection, in whatever thread it is in, and keeps the connection trustworthy.
+ * Runs operations on one connection, in the thread that calls it, and replaces the connection when it can no longer be trusted.
  *
- * A connection is good until the disk or the file fails under it; then it is closed and the executor is suspect: after a
+ * A connection is healthy until the disk or the file fails under it. Then the executor closes it and is unhealthy: after a
  * failed fsync the kernel counts the lost pages as written, so a later commit that succeeds could build on frames that
- * are nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the WAL into the
- * database, and makes a trial commit; only when all of that worked are writes accepted again. A full disk is milder: the
- * transaction was rolled back, nothing was lost, and the next write may simply try.
- *
- * With a `journal` it takes in what that holds before it does anything that depends on it: operations find the runs that
- * were acknowledged before them.
+ * exist nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the WAL into the
+ * database, and makes a probe write; only when all of that has worked does the executor accept writes again. A full disk is
+ * milder: the transaction was rolled back, nothing was lost, and the next write may simply try.
  */
 export class Executor {
   readonly #options: OpenOptions
   readonly #monotonic: () => number
-  readonly #zones = new ZoneMaker()
-  readonly #intake: Intake | undefined
+  readonly #zones = new ZoneMapMaker()
   #connection: Connection | undefined
-  #suspect = false
-  /** As much as the last write, so that a disk with room for less does not count as well again. */
-  #trialBytes = trialBytesMin
-  /** What a damaged database did not take: a trial commit may well pass by the damage. */
+  #unhealthy = false
+  /** As large as the last write, so that a disk with room for less does not count as healthy. */
+  #probeBytes = probeBytesMin
+  /** What a damaged database did not accept: a probe write may miss the damage. */
   #refused: readonly Write[] | undefined
+  /** What could not be imported from the journal of an earlier version, in words. */
+  readonly losses: readonly string[] = []
 
-  constructor(
-    options: OpenOptions,
-    { journal, monotonic = () => performance.now() }: { journal?: JournalSource; monotonic?: () => number } = {},
-  ) {
+  constructor(options: OpenOptions, { legacyJournal, monotonic = () => performance.now() }: ExecutorOptions = {}) {
     this.#options = options
     this.#monotonic = monotonic
     this.#connection = openConnection(options)
-    if (journal) {
-      const write = (connection: Connection, run: () => void) => this.#writeUnflushed(connection, run)
-      this.#intake = new Intake({ databasePath: options.path, write, ...journal })
-      this.#takeInIfPossible()
-      if (this.#intake.refusal) throw this.#intake.refusal
+    if (!legacyJournal) return
+    const importOptions = { databasePath: options.path, isService: legacyJournal === 'service' }
+    try {
+      this.losses = this.#guarded((connection) => importLegacyJournal(connection, importOptions))
+    } catch (error) {
+      this.close()
+      throw error
     }
   }
 
   /** Throws `AppError`, `STORAGE_UNAVAILABLE` among them, or whatever else the operation threw. */
   run<Name extends OperationName>(name: Name, args: Arguments<Name>): Result<Name> {
     const operation: Operation<Name> = operations[name]
-    return operation.writes ? this.#write(name, operation, args) : this.#read(operation, args)
-  }
-
-  /** Records that were put into the journal: they are taken in before whatever is asked next. */
-  hold(records: readonly JournalRecord[]): void {
-    this.#intake?.hold(records)
-  }
-
-  /** Takes in what the journal holds, and says what came of it since the last time. */
-  takeIn(): Taken {
-    this.#takeInAll()
-    return this.#intake?.report() ?? { walBytes: 0, lost: [] }
-  }
-
-  /** The same, and when it returns all of it is on disk without the journal. */
-  takeInFlushed(): Taken {
-    const taken = this.takeIn()
-    this.#guarded((connection) => connection.write(() => this.#intake?.touch(connection)))
-    return taken
-  }
-
-  /** Takes in all that is left of earlier generations, and expects the records of a new one. Answers the last sequence. */
-  beginJournal(generation: number): number {
-    this.#takeInAll()
-    return this.#guarded((connection) => {
-      connection.write(() => this.#intake!.begin(connection, generation))
-      this.#intake!.begun(generation)
-      return lastSequence(connection)
-    })
+    if (operation.writes) return this.#write(name, operation, args)
+    return this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
   }
 
   /** Whether a commit works now. */
   probe(): boolean {
     try {
       this.#guarded((connection) => {
-        if (this.#suspect) this.#mend(connection)
-        else tryCommit(connection, this.#trialBytes)
-        this.#intake?.take(connection)
-        if (this.#refused) this.#tryRefused(connection, this.#refused)
+        if (this.#unhealthy) this.#recover(connection)
+        else probeWrite(connection, this.#probeBytes)
+        if (this.#refused) this.#retryRefused(connection, this.#refused)
       })
       return true
     } catch {
@@ -104,14 +78,14 @@ export class Executor {
 
   /** One step of retention; `walBytes` is what it added to the WAL, an estimate. */
   retain(bounds: RetentionBounds): RetentionStep & { walBytes: number } {
-    this.#takeInIfPossible()
     const startedAt = this.#monotonic()
     const swept = this.#guarded((connection) => {
-      if (this.#suspect) this.#mend(connection)
+      if (this.#unhealthy) this.#recover(connection)
       try {
         const swept = this.#retainStep(connection, bounds)
-        // On a full disk what pending deliveries hold goes too; a step that deletes nothing writes nothing, and meets no full disk.
-        if (swept.done && swept.entries === 0 && swept.heldTo > 0) tryCommit(connection, trialBytesMin)
+        // On a full disk, entries held for pending deliveries go too. A step that deletes nothing writes nothing, so it would not
+        // notice the full disk.
+        if (swept.done && swept.entries === 0 && swept.heldTo > 0) probeWrite(connection, probeBytesMin)
         return swept
       } catch (error) {
         if (failureOf(error, this.#options.path)?.kind !== 'full') throw error
@@ -121,18 +95,18 @@ export class Executor {
     return { ...swept, heldMs: this.#monotonic() - startedAt }
   }
 
-  /** Puts together what was written in small pieces since the last time. */
-  pack(): void {
-    if (this.#suspect) return
-    this.#guarded((connection) => this.#writeUnflushed(connection, () => packChunks(connection)))
+  /** Merges the small chunks of log entries that were written since the last time. */
+  compact(): void {
+    if (this.#unhealthy) return
+    this.#guarded((connection) => this.#writeUnflushed(connection, () => compactChunks(connection)))
   }
 
   /**
-   * Moves the WAL into the database, as far as no reader needs it. Answers how much it had to leave, in bytes; undefined
-   * when nothing could be moved: the disk is full, or broken and not mended yet.
+   * Moves the WAL into the database, as far as no reader needs it. Returns how many bytes it had to leave; undefined
+   * when nothing could be moved: the disk is full, or broken and not recovered yet.
    */
   checkpoint(): number | undefined {
-    if (this.#suspect) return undefined
+    if (this.#unhealthy) return undefined
     return this.#guarded((connection) => {
       try {
         const moved = connection.get<{ log: number; checkpointed: number }>('PRAGMA wal_checkpoint(PASSIVE)')!
@@ -146,46 +120,29 @@ export class Executor {
 
   /** One step of summarising log entries; false when there is nothing more to do, or it cannot be done now. */
   summarise(workspaceId: string | undefined): boolean {
-    if (this.#suspect) return false
-    return this.#guarded((connection) => {
-      this.#intake?.take(connection)
-      return this.#writeUnflushed(connection, () => this.#zones.step(connection, workspaceId))
-    })
+    if (this.#unhealthy) return false
+    return this.#guarded((connection) =>
+      this.#writeUnflushed(connection, () => this.#zones.step(connection, workspaceId)),
+    )
   }
 
-  /** For an error of the disk, met by a write here or by another handle on the same file. */
-  distrust(): void {
-    // Taking in flushes nothing: before the handle goes, readers get all that was acknowledged.
-    this.#takeInIfPossible()
-    this.#giveUp()
-  }
-
-  close(): void {
-    if (this.#takeInIfPossible()) this.#endJournal()
-    this.#connection?.close()
-    this.#connection = undefined
-  }
-
-  #giveUp(): void {
-    this.#suspect = true
+  /** After a disk error, met by a write here or by another handle on the same file: the next write recovers first. */
+  markUnhealthy(): void {
+    this.#unhealthy = true
     if (this.#connection) abandon(this.#connection)
     this.#connection = undefined
   }
 
-  #read<Name extends OperationName>(operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
-    if (operation.complete === true && this.#intake?.isDue) this.#takeInAll()
-    const isComplete = this.#takeInIfPossible()
-    const result = this.#guarded((connection) => connection.read(() => operation.run(connection, ...args)), 'read')
-    if (operation.complete === 'absence' && !isComplete && result === undefined) throw unavailable(isIncomplete)
-    return result
+  close(): void {
+    this.#connection?.close()
+    this.#connection = undefined
   }
 
   #write<Name extends OperationName>(name: Name, operation: Operation<Name>, args: Arguments<Name>): Result<Name> {
     const writes = name === 'append' ? (args[0] as readonly Write[]) : []
     return this.#guarded((connection) => {
-      if (this.#suspect) this.#mend(connection)
-      this.#intake?.take(connection)
-      this.#trialBytes = Math.max(trialBytesMin, Math.min(walBytesOf(writes), trialBytesMax))
+      if (this.#unhealthy) this.#recover(connection)
+      this.#probeBytes = Math.max(probeBytesMin, Math.min(walBytesOf(writes), probeBytesMax))
       const run = () => operation.run(connection, ...args)
       try {
         return operation.flushed === false ? this.#writeUnflushed(connection, run) : connection.write(run)
@@ -196,8 +153,8 @@ export class Executor {
     })
   }
 
-  /** Throws while the storage refuses it still. Nothing of it stays: its callers were told that it was not recorded. */
-  #tryRefused(connection: Connection, writes: readonly Write[]): void {
+  /** Throws while the storage still refuses it. Rolls back: its callers were told that it was not recorded. */
+  #retryRefused(connection: Connection, writes: readonly Write[]): void {
     try {
       connection.rehearse(() => operations.append.run(connection, writes))
     } catch (error) {
@@ -213,37 +170,10 @@ export class Executor {
       return run(this.#connection)
     } catch (error) {
       const failure = failureOf(error, path)
-      if (failure?.kind === 'io' && kind === 'write') this.#giveUp()
-      // Opened again by the next call, so that a file that was put right is taken up without a restart.
+      if (failure?.kind === 'io' && kind === 'write') this.markUnhealthy()
+      // The next call opens the file again, so a repaired file works without a restart.
       else if (failure?.kind === 'io' || failure?.kind === 'unusable') this.#drop()
       throw failure ? unavailable(failure.message, error) : error
-    }
-  }
-
-  #takeInAll(): void {
-    this.#guarded((connection) => {
-      if (this.#suspect) this.#mend(connection)
-      this.#intake?.take(connection)
-    })
-  }
-
-  /** False when something of it is left: the next call tries again. */
-  #takeInIfPossible(): boolean {
-    if (!this.#intake?.isDue) return true
-    if (this.#suspect) return false
-    try {
-      this.#guarded((connection) => this.#intake!.take(connection))
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  #endJournal(): void {
-    try {
-      if (this.#connection && !this.#suspect) this.#intake?.end(this.#connection)
-    } catch {
-      // Then the next start looks for records, and finds none that it does not have.
     }
   }
 
@@ -251,21 +181,21 @@ export class Executor {
     return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic, holds))
   }
 
-  /** A WAL that was moved is written again from its start, which takes no space; moving it may take the reserve. */
+  /** After a checkpoint the WAL is written again from its start, which takes no space; the checkpoint may take the reserve. */
   #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): Swept {
     const released = releaseReserve(this.#options.path)
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
-    // Much at once, while nobody else can write: pages that become free now are what runs that come will fill.
-    // What pending deliveries hold goes as well: a service that can write nothing delivers nothing.
+    // Deletes much at once, while nobody else can write: the next runs will fill the pages that become free now.
+    // Entries held for pending deliveries go as well: a service that can write nothing delivers nothing.
     return this.#retainStep(connection, { ...bounds, after: 0, workMs: released ? releasedWorkMs : 0 }, false)
   }
 
   /**
-   * For work in the background and what else is done again when a power cut takes it back: it reaches the disk with the next
-   * commit that is flushed, so no commit waits for a flush of its own.
+   * For background work and whatever else is repeated after a power cut: it reaches the disk with the next commit that is
+   * flushed, so no commit waits for a flush of its own.
    */
   #writeUnflushed<T>(connection: Connection, run: () => T): T {
-    // As a script: this pragma acts when it is compiled, so a statement that is kept would do it only once.
+    // As a script: this pragma acts when it is compiled, so a cached statement would do it only once.
     connection.script('PRAGMA synchronous = NORMAL')
     try {
       return connection.write(run)
@@ -279,21 +209,20 @@ export class Executor {
     this.#connection = undefined
   }
 
-  #mend(connection: Connection): void {
+  #recover(connection: Connection): void {
     const result = connection.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')
     if (result?.busy !== 0) {
-      throw unavailable(`A reader keeps ${this.#options.path} from being checked after an error of the disk.`)
+      throw unavailable(
+        `${this.#options.path} cannot be checked after a disk error because another process is reading it.`,
+      )
     }
-    tryCommit(connection, this.#trialBytes)
-    this.#suspect = false
+    probeWrite(connection, this.#probeBytes)
+    this.#unhealthy = false
   }
 }
-
-/** `own`: as `IntakeOptions` has it. */
-export type JournalSource = { own: boolean }
 
 const releasedWorkMs = 25
 /** A page in the WAL. */
 const frameBytes = 4_096 + 24
-const trialBytesMin = 65_536
-const trialBytesMax = 16_777_216
+const probeBytesMin = 65_536
+const probeBytesMax = 16_777_216

@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors.ts'
 
 /**
- * What an error says about the disk and the file. `full`, `busy`: rolled back, the handle is good. `io`: the kernel may
- * have dropped pages, the handle must not be used again. `unusable`: damaged, replaced or closed to us.
+ * What an error means for the disk and the file. `full`, `busy`: rolled back, the handle is good. `io`: the kernel may have
+ * dropped pages, so the handle must not be used again. `unusable`: the file is damaged, replaced or not accessible.
  */
 export type Failure = { kind: 'full' | 'busy' | 'io' | 'unusable'; message: string }
 
-/** Undefined when the storage is not to blame. */
+/** Undefined when the storage did not cause the error. */
 export function failureOf(error: unknown, path: string): Failure | undefined {
   const code = codeOf(error)
   if (code === undefined) return undefined
@@ -14,7 +14,7 @@ export function failureOf(error: unknown, path: string): Failure | undefined {
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT') {
     return {
       kind: 'full',
-      message: `The disk that holds ${path} is full ${says}. Free space; the service goes on by itself.`,
+      message: `The disk that holds ${path} is full ${says}. Free space; the service continues by itself.`,
     }
   }
   if (code === 'SQLITE_BUSY' || code.startsWith('SQLITE_BUSY_')) {
@@ -23,13 +23,13 @@ export function failureOf(error: unknown, path: string): Failure | undefined {
   if (code === 'SQLITE_CORRUPT' || code.startsWith('SQLITE_CORRUPT_')) {
     return {
       kind: 'unusable',
-      message: `The database ${path} is damaged ${says}. Stop the service and run \`millrace doctor\`: it says how to go back to a backup.`,
+      message: `The database ${path} is damaged ${says}. Stop the service and run \`millrace doctor\`: it explains how to restore a backup.`,
     }
   }
   if (code === 'SQLITE_NOTADB') {
     return {
       kind: 'unusable',
-      message: `${path} is not a database ${says}. Run \`millrace doctor\`: it says how to go back to a backup; or choose another directory.`,
+      message: `${path} is not a database ${says}. Run \`millrace doctor\`: it explains how to restore a backup; or choose another directory.`,
     }
   }
   if (code === 'SQLITE_READONLY' || code.startsWith('SQLITE_READONLY_')) {
@@ -50,23 +50,20 @@ export function failureOf(error: unknown, path: string): Failure | undefined {
   return undefined
 }
 
-/** Seconds that callers are asked to wait; the writer tries the disk several times a second. */
+/** Seconds that callers are asked to wait. The writer retries the disk several times a second. */
 export const retryAfterS = 1
 
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS, cause })
 }
 
-/** Runs that were acknowledged are in the journal only. */
-export const isIncomplete = 'The database does not take in now what was recorded last'
-
-/** The error of the port, or undefined when the storage is not to blame. */
+/** The error that callers of the store get; undefined when the storage did not cause it. */
 export function storageError(error: unknown, path: string): AppError | undefined {
   const failure = failureOf(error, path)
   return failure && unavailable(failure.message, error)
 }
 
-/** Whether a unique index (the one on `columns`, as SQLite names it) refused a row. */
+/** Whether the unique index on `columns` (as SQLite names them) refused a row. */
 export function isDuplicate(error: unknown, columns: string): boolean {
   return codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' && (error as Error).message.endsWith(columns)
 }

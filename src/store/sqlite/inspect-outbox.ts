@@ -1,24 +1,24 @@
 import { Database } from 'bun:sqlite'
-import { countPending, countTaken, type PendingCount } from './owing-runs.ts'
+import { countDeliveryRows, countPending, type PendingCount } from './fan-out-records.ts'
 
-/** What there is to say about the webhooks of an installation. Times are epoch milliseconds. */
+/** The state of the webhook deliveries of an installation. Times are epoch milliseconds. */
 export type OutboxState = PendingCount & {
-  /** Deliveries that failed for good, of runs from a sequence on. */
+  /** Deliveries that failed for good, of runs since a sequence. */
   failed: number
-  /** Webhooks of workflows that are there. */
+  /** Webhook subscriptions of workflows that are not deleted. */
   webhooks: number
-  /** Of these, the ones whose secret is lost: nothing is delivered to them until it is set anew. */
+  /** Those whose secret is lost: nothing is delivered to them until a new one is set. */
   withoutSecret: number
 }
 
-/** Undefined for a database that cannot be read, or is none of ours: `inspectDatabase` says so. */
+/** Undefined for a database that cannot be read or is not ours (`inspectDatabase` reports that). */
 export function inspectOutbox(path: string, failedSince: number): OutboxState | undefined {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    // A service that was not started since it was updated has a database without runs that stand for their deliveries.
+    // Before the first start after an update the database may have no table of fan-out records.
     const isOlder = database.query(findOwingRuns).get() === null
-    const pending = database.query<PendingCount, []>(isOlder ? countTaken : countPending).get()!
+    const pending = database.query<PendingCount, []>(isOlder ? countDeliveryRows : countPending).get()!
     const rest = database.query<Omit<OutboxState, keyof PendingCount>, [number]>(select).get(failedSince)!
     return { ...pending, ...rest }
   } catch {

@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
 
-/** What there is to say about the schedules of an installation. Times are epoch milliseconds. */
+/** The state of the schedules of an installation. Times are epoch milliseconds. */
 export type SchedulesState = {
   schedules: number
-  /** When the next one is due; null when none ever is. */
+  /** When the next one is due; null when none is. */
   dueAt: number | null
 }
 
-/** Undefined for a database that cannot be read, or is none of ours: `inspectDatabase` says so. */
+/** Undefined for a database that cannot be read or is not ours (`inspectDatabase` reports that). */
 export function inspectSchedules(path: string): SchedulesState | undefined {
   let database: Database | undefined
   try {

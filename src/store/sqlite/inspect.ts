@@ -3,23 +3,23 @@ import { selectSealHeads } from './environment.ts'
 import { migrations } from './migrations.ts'
 import { applicationId } from './open.ts'
 
-/** What was learned of a database. `problems` is empty when every page is in order. */
+/** The result of checking a database. `problems` is empty when every page is in order. */
 export type Inspection = {
   problems: readonly string[]
   schemaVersion: number
-  /** Whether a newer version of this program wrote it. */
+  /** Whether a newer version of this program wrote the database. */
   tooNew: boolean
-  /** Whether it belongs to another program, or to none. */
+  /** Whether the database belongs to another program, or to none. */
   foreign: boolean
   bytes: number
 }
 
-/** More problems than this tell nobody more. */
+/** More problems than this do not help anyone. */
 const problemsMax = 20
 
 /**
- * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` compares indexes with
- * their tables too, which takes several times as long. Throws what SQLite throws when the file cannot be read at all.
+ * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` also compares indexes
+ * with their tables, which takes several times as long. Throws SQLite's error when the file cannot be read at all.
  */
 export function inspectDatabase(path: string, { thorough = false }: { thorough?: boolean } = {}): Inspection {
   const database = new Database(path, { readonly: true, strict: true })
@@ -44,8 +44,8 @@ export function inspectDatabase(path: string, { thorough = false }: { thorough?:
 }
 
 /**
- * The first bytes of everything that is stored encrypted, each once: they name the key. Empty for a database that cannot be
- * read, or has none of it: `inspectDatabase` says so.
+ * The distinct first bytes of everything that is stored encrypted: they identify the key. Empty for a database that has
+ * nothing encrypted, or cannot be read (`inspectDatabase` reports that).
  */
 export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   let database: Database | undefined

@@ -1,7 +1,7 @@
 import type { LogCountQuery, LogCounts } from '../log-query.ts'
 import type { Sql } from './connection.ts'
 import { compileFilter } from './log-filter.ts'
-import { rowsReadMin, searchMsMax, stretchesOf } from './log-search.ts'
+import { rowsReadMin, scanRangesOf, searchMsMax } from './log-search.ts'
 import { levels } from './rows.ts'
 
 /**
@@ -25,15 +25,15 @@ export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => perf
   const text = selectCounts(compiled.conditions.map(({ row }) => ` AND ${row}`).join(''))
   const values = compiled.conditions.flatMap((condition) => condition.values)
   let entries = 0
-  for (const stretch of stretchesOf(sql, workspace, { order: 'desc', after: before, filter }, compiled)) {
-    sql.breathe?.()
-    if (entries >= rowsReadMin && monotonic() >= endAt) return { ...counts, position: stretch.to + 1 }
-    for (const row of sql.all<Counted>(text, from, bucketMs, workspace, stretch.from, stretch.to, ...values)) {
+  for (const scanRange of scanRangesOf(sql, workspace, { order: 'desc', after: before, filter }, compiled)) {
+    sql.yieldIfDue?.()
+    if (entries >= rowsReadMin && monotonic() >= endAt) return { ...counts, position: scanRange.to + 1 }
+    for (const row of sql.all<Counted>(text, from, bucketMs, workspace, scanRange.from, scanRange.to, ...values)) {
       const level = levels[row.level]
       if (level !== undefined) counts[level][row.bucket]! += row.entries
       counts.cost[row.bucket]! += row.cost
     }
-    entries += stretch.entries
+    entries += scanRange.entries
   }
   return counts
 }

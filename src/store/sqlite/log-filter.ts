@@ -2,27 +2,26 @@ import { liesIn } from '../../domain/folders.ts'
 import type { LogFilter } from '../log-query.ts'
 import type { Sql, Value } from './connection.ts'
 import { levels, triggers } from './rows.ts'
-import { facets } from './zones.ts'
+import { indexedColumns } from './zone-maps.ts'
 
-/** A filter as the search needs it. */
+/** A filter compiled for the search. */
 export type SqlFilter = {
-  /** All must hold. */
+  /** A row must meet all of them. */
   conditions: readonly Condition[]
-  /** A zone that may hold an entry has, of each, one of the values. */
-  facets: readonly FacetValues[]
+  /** A zone that may contain an admitted row contains at least one of the values of each. */
+  indexed: readonly IndexedValues[]
 }
 
 /**
- * One condition on rows of `logs`, and what a row of `log_zones` must fulfil if such a row may be in it; both take the
- * same values. The texts are few and constant: a filter is one of 64 combinations of them, so that statements are
- * compiled once and kept.
+ * One condition on rows of `logs`, and the condition on the zone map of a zone that may contain such a row. Both take the same
+ * values. The texts are few and constant: a filter is one of 64 combinations of them, so statements are compiled once.
  */
 export type Condition = { row: string; zone: string | undefined; values: readonly Value[] }
 
-/** `values`: a JSON array of numbers. */
-export type FacetValues = { facet: number; values: string; count: number }
+/** `column`: its number in `indexedColumns`; `values`: a JSON array of numbers. */
+export type IndexedValues = { column: number; values: string; count: number }
 
-/** Undefined when nothing can be admitted: a workflow, folder or model that is not known here. */
+/** Undefined when the filter admits nothing: it names an unknown workflow, folder or model. */
 export function compileFilter(sql: Sql, workspace: number, filter: LogFilter): SqlFilter | undefined {
   const workflows = workflowsOf(sql, workspace, filter)
   const modelSets = modelSetsOf(sql, filter)
@@ -37,17 +36,17 @@ export function compileFilter(sql: Sql, workspace: number, filter: LogFilter): S
     workflows && among('workflow', workflows),
     modelSets && among('models', modelSets),
   ]
-  const sought = [
-    workflows && { facet: facets.workflow, values: JSON.stringify(workflows), count: workflows.length },
-    modelSets && { facet: facets.models, values: JSON.stringify(modelSets), count: modelSets.length },
+  const indexed = [
+    workflows && { column: indexedColumns.workflow, values: JSON.stringify(workflows), count: workflows.length },
+    modelSets && { column: indexedColumns.models, values: JSON.stringify(modelSets), count: modelSets.length },
   ]
   return {
     conditions: conditions.filter((condition) => condition !== undefined),
-    facets: sought.filter((facet) => facet !== undefined),
+    indexed: indexed.filter((each) => each !== undefined),
   }
 }
 
-/** Of names, by their places in a list. */
+/** A bit for each chosen name, by its index in the list. */
 export function maskOf<Name>(names: readonly Name[], chosen: readonly Name[]): number {
   return chosen.reduce((mask, name) => mask | (1 << names.indexOf(name)), 0)
 }
@@ -73,7 +72,7 @@ function among(column: string, numbers: readonly number[]): Condition {
   }
 }
 
-/** The workflows that `workflowIds` and `folderIds` leave, deleted ones too; undefined when neither is given. */
+/** The workflows that match `workflowIds` and `folderIds`, including deleted ones; undefined when neither is given. */
 function workflowsOf(sql: Sql, workspace: number, { workflowIds, folderIds }: LogFilter): number[] | undefined {
   const named = workflowIds && numbers(sql, selectById, workspace, workflowIds)
   if (!folderIds) return named

@@ -30,7 +30,7 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
     if (own !== undefined) files.push(own)
     entries += (count === 0 ? '' : ',') + write(row, own)
     count += 1
-    if (count % entriesAtOnce === 0) sql.breathe?.()
+    if (count % entriesAtOnce === 0) sql.yieldIfDue?.()
     if (entries.length >= pageCharsMax && count < rows.length) {
       return { entries, count, files, position: row.sequence, end: 'size' }
     }

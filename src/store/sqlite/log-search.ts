@@ -2,30 +2,30 @@ import type { LogQuery } from '../log-query.ts'
 import type { Sql } from './connection.ts'
 import { compileFilter, type SqlFilter } from './log-filter.ts'
 import { executionKey, factColumns, type SqlFacts } from './rows.ts'
-import { type Range, type Stretch, ZoneWalk } from './zone-walk.ts'
-import { zoneRows } from './zones.ts'
+import { type Range, type ScanRange, ZoneMapWalk } from './zone-map-walk.ts'
+import { zoneRows } from './zone-maps.ts'
 
-/** What a search found, where it stopped, and why. */
+/** The rows a search found, where it stopped, and why. */
 export type Found = { rows: SqlRow[]; position: number | null; end: 'limit' | 'bound' | 'last' }
 
 export type SqlRow = SqlFacts & { workflow: number }
 
 /**
- * What one search does when it filters: beyond these it answers with what it has found and where it stopped. Time, because
- * others wait for the thread and the caller for a page, and reading a zone takes 0.05 ms on one machine and more on
- * another; rows, so that there is an end to it whatever the clock does. The least makes sure that it gets on.
+ * The limits of one search with a filter. Beyond them it returns what it has found and where it stopped. The time is limited
+ * because others wait for the thread, and reading a zone takes 0.05 ms on one machine and more on another. The rows are
+ * limited so that the search ends whatever the clock does. The minimum ensures progress.
  */
 export const searchMsMax = 4
 export const rowsReadMin = 8 * zoneRows
 export const rowsReadMax = 128 * zoneRows
 
 /**
- * Searches one workspace's entries along their order of recording, in either direction. A search with a filter goes from
- * stretch to stretch (zones that may hold something, then the rows that belong to none yet) and reads each with the
- * filter in SQL, so that only rows that are admitted become objects.
+ * Searches one workspace's entries in the order of recording, in either direction. With a filter it reads one scan range
+ * after the other (zones that may contain something, and rows that belong to no zone yet). The filter is part of the SQL, so
+ * only admitted rows become objects.
  *
- * Sequences are committed in rising order and never below one that is there (`appendLogs` refuses it), so whoever has
- * seen all up to the newest one has missed nothing, and goes on behind it, also when the filter admitted none of it.
+ * Sequences are committed in rising order (`appendLogs` refuses others). So a reader that has seen everything up to the
+ * newest entry has missed nothing and continues after it, also when the filter admitted no entry.
  */
 export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monotonic: () => number): Found {
   const { order, limit, after, filter } = query
@@ -37,35 +37,35 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
   }
   const compiled = compileFilter(sql, workspace, filter)
   if (!compiled) return last([])
-  const stretches = stretchesOf(sql, workspace, query, compiled)
+  const scanRanges = scanRangesOf(sql, workspace, query, compiled)
   const text = selectRows(compiled, order)
   const values = compiled.conditions.flatMap((condition) => condition.values)
-  // Newest first, one row beyond the page tells whether there is another page.
+  // Newest first, one more row than the page holds shows whether there is another page.
   const wanted = isRising ? limit : limit + 1
   const rows: SqlRow[] = []
   let entries = 0
   let position: number | null = null
-  for (const stretch of stretches) {
-    sql.breathe?.()
+  for (const scanRange of scanRanges) {
+    sql.yieldIfDue?.()
     const isEnough = entries >= rowsReadMax || (entries >= rowsReadMin && monotonic() >= endAt)
     if (isEnough) return { rows: rows.slice(0, limit), position, end: 'bound' }
-    rows.push(...sql.all<SqlRow>(text, workspace, stretch.from, stretch.to, ...values, wanted - rows.length))
+    rows.push(...sql.all<SqlRow>(text, workspace, scanRange.from, scanRange.to, ...values, wanted - rows.length))
     if (rows.length === wanted) {
       return { rows: rows.slice(0, limit), position: rows[limit - 1]?.sequence ?? null, end: 'limit' }
     }
-    entries += stretch.entries
-    position = isRising ? stretch.to : stretch.from
+    entries += scanRange.entries
+    position = isRising ? scanRange.to : scanRange.from
   }
   return last(rows)
 }
 
-/** Where entries that a query may admit are, along its order. */
-export function stretchesOf(
+/** The scan ranges that may contain entries of a query, in its order. */
+export function scanRangesOf(
   sql: Sql,
   workspace: number,
   { order, after, filter }: Pick<LogQuery, 'order' | 'after' | 'filter'>,
   compiled: SqlFilter,
-): Iterable<Stretch> {
+): Iterable<ScanRange> {
   const range: Range =
     after === undefined
       ? { from: 0, to: Number.MAX_SAFE_INTEGER }
@@ -77,9 +77,9 @@ export function stretchesOf(
     const isInside = found && found.sequence >= range.from && found.sequence <= range.to
     return isInside ? [{ from: found.sequence, to: found.sequence, entries: 1 }] : []
   }
-  // Nothing to filter by: the page is the next rows, wherever they are.
+  // Without a filter the page is simply the next rows.
   if (compiled.conditions.length === 0) return [{ ...range, entries: 0 }]
-  return new ZoneWalk(sql, workspace, order, compiled).stretches(range)
+  return new ZoneMapWalk(sql, workspace, order, compiled).scanRanges(range)
 }
 
 function selectRows({ conditions }: SqlFilter, order: 'asc' | 'desc'): string {

@@ -5,9 +5,9 @@ import type { LogDetailRow } from '../store.ts'
 import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, Value, WorkflowNumbers } from './connection.ts'
 import { insertWebhooks } from './deliveries.ts'
+import { RecipientSets } from './fan-out-records.ts'
 import { LongTexts } from './long-texts.ts'
 import { addModelUsage } from './model-usage.ts'
-import { Audiences } from './owing-runs.ts'
 import { deletedTo } from './retention.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from './rows.ts'
 import { findRunFiles, insertRunFiles } from './run-files.ts'
@@ -26,12 +26,12 @@ const insertSeveral = insertLogs(rowsAtOnce)
 export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   checkOrder(sql, rows)
   const workspaces: number[] = []
-  const audiences = new Audiences(sql)
+  const recipientSets = new RecipientSets(sql)
   const usage = new UsageOfGroup()
   const values: Value[][] = []
   for (const row of rows) {
     const { workspace, workflow } = numbersOf(sql, row)
-    if (row.webhooks) insertWebhooks(sql, audiences, workflow, row.sequence, row.webhooks, row.endedAt)
+    if (row.webhooks) insertWebhooks(sql, recipientSets, workflow, row.sequence, row.webhooks, row.endedAt)
     values.push(logValues(row, { workspace, workflow, modelSet: modelSetOf(sql, row.models) }))
     if (countsAsUsage(row)) usage.add(sql, workspace, row)
     if (row.files) insertRunFiles(sql, workspace, row.sequence, row.files)

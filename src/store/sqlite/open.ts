@@ -11,26 +11,26 @@ export type Sync = 'full' | 'normal'
 export type OpenOptions = {
   path: string
   sync: Sync
-  /** Checkpoints are the caller's (see `Checkpoints`); else SQLite makes them inside commits. */
+  /** The caller makes checkpoints (see `Checkpoints`); otherwise SQLite makes them inside commits. */
   manualCheckpoints?: boolean
   /** How long a write waits for another process; 5 s when absent. */
   busyTimeoutMs?: number
-  /** As `Sql` has it. Does not cross to other threads. */
-  breathe?: Sql['breathe']
+  /** See `Sql`. Functions do not cross to other threads. */
+  yieldIfDue?: Sql['yieldIfDue']
 }
 
 export const databaseName = 'millrace.db'
 
-/** "MilR": tells a file of ours from another program's database. */
+/** "MilR": distinguishes our files from the databases of other programs. */
 export const applicationId = 0x4d696c52
 
-/** Opens the database, makes it when there is none, and brings its schema up to date. Throws `AppError` for people. */
+/** Opens the database, creates it when there is none, and migrates its schema. Throws `AppError`. */
 export function openConnection(options: OpenOptions): Connection {
-  const { path, breathe } = options
+  const { path, yieldIfDue } = options
   let connection: Connection | undefined
   try {
     createFile(path)
-    connection = new Connection(path, breathe)
+    connection = new Connection(path, yieldIfDue)
     configure(connection, options)
     check(connection, path)
     migrate(connection)
@@ -41,7 +41,7 @@ export function openConnection(options: OpenOptions): Connection {
   }
 }
 
-/** Whether a commit waits until the disk has it. */
+/** The pragma that decides whether a commit waits for the disk. */
 export function synchronousOf(sync: Sync): string {
   return `PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`
 }
@@ -50,32 +50,33 @@ export function databasePath(directory: string): string {
   return join(directory, databaseName)
 }
 
-/** The database is readable by its owner only, and so is the directory when it is made here. */
+/** Only the owner can read the database, and the directory when this creates it. */
 function createFile(path: string): void {
   const directory = join(path, '..')
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch (error) {
     const problem =
-      storageError(error, path)?.message ?? `The folder ${directory} cannot be made: ${messageOf(error)}. ${elsewhere}`
+      storageError(error, path)?.message ??
+      `The folder ${directory} cannot be created: ${messageOf(error)}. ${elsewhere}`
     throw unavailable(problem, error)
   }
   try {
-    // Only a file that was not there may be opened and closed beside SQLite: closing any descriptor of a file drops
-    // all POSIX locks that this process holds on it. The -wal and -shm files inherit the mode.
+    // Only a new file may be opened and closed outside SQLite: closing any descriptor of a file drops all POSIX locks that
+    // this process holds on it. The -wal and -shm files inherit the mode.
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-const elsewhere = 'Choose another one, or put right what stands in its place.'
+const elsewhere = 'Choose another folder, or remove what is in its place.'
 
 function configure(connection: Connection, { sync, manualCheckpoints, busyTimeoutMs = 5_000 }: OpenOptions): void {
   // First, because switching to WAL already takes a lock.
   connection.script(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  // Before anything is written: it has no effect once the first table exists. On a database that has it already it
-  // would be a write all the same, and opening for reading must work on a full disk.
+  // Before the first table: later it has no effect. On an existing database it would still be a write, and opening must work
+  // on a full disk.
   const { page_count: pages } = connection.get<{ page_count: number }>('PRAGMA page_count') ?? { page_count: 0 }
   if (pages === 0) connection.script('PRAGMA auto_vacuum = INCREMENTAL')
   connection.script('PRAGMA journal_mode = WAL')
@@ -84,8 +85,8 @@ function configure(connection: Connection, { sync, manualCheckpoints, busyTimeou
   connection.script('PRAGMA temp_store = MEMORY')
   connection.script('PRAGMA cache_size = -8000')
   connection.script('PRAGMA journal_size_limit = 67108864')
-  // Never 0: a checkpoint that is forgotten would let the WAL fill the disk. 4 GB is more than a backup leaves behind, and
-  // then the commit that passes the mark would move it all.
+  // Never 0: a forgotten checkpoint would let the WAL fill the disk. 4 GB is more than a backup leaves behind; the commit that
+  // passes this size moves all of it.
   connection.script(`PRAGMA wal_autocheckpoint = ${manualCheckpoints ? 1_000_000 : 1_000}`)
 }
 

@@ -7,16 +7,15 @@ import * as deletedWorkflows from './deleted-workflows.ts'
 import * as deliveries from './deliveries.ts'
 import * as deliveryLists from './delivery-lists.ts'
 import * as deployments from './deployments.ts'
+import { readDiskStats } from './disk-stats.ts'
 import * as drafts from './drafts.ts'
 import * as environment from './environment.ts'
-import { glanceAtWorkflows } from './glance.ts'
 import * as installation from './installation.ts'
 import * as jobs from './jobs.ts'
 import * as keys from './keys.ts'
 import { countLogs } from './log-counts.ts'
 import { queryLogs } from './log-page.ts'
 import * as logs from './logs.ts'
-import { measure } from './measures.ts'
 import { listModelUsage } from './model-usage.ts'
 import * as rateWindows from './rate-windows.ts'
 import * as registrations from './registrations.ts'
@@ -24,28 +23,26 @@ import * as runFiles from './run-files.ts'
 import * as sessions from './sessions.ts'
 import * as subscriptions from './subscriptions.ts'
 import * as users from './users.ts'
+import { listWorkflowOverviews } from './workflow-overviews.ts'
 import * as workflows from './workflows.ts'
 import * as workspaces from './workspaces.ts'
 
-/** Calls about the store itself, which the executor carries out in its own way. */
+/** Calls about the store itself: the executor has a method for each. */
 export type OwnCall = 'retain' | 'probe' | 'close'
-/** Every other call of the port. */
+/** All other calls of the port. */
 export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
 /**
- * What a call does: writes run one after the other in one transaction each, reads beside them. `flushed: false`: a write that
- * may be taken back by a power cut. `searches`: a read that may
- * take some milliseconds, or many where texts are long; nobody else waits for it. `complete`: a read that rejects while the
- * journal holds what the database does not take in (its disk is full, say): what it leaves out would count as gone. `absence`:
- * only when it finds nothing, which may lie in the journal.
+ * What a call does. Writes run one after the other, each in a transaction; reads run beside them. `flushed: false`: a write
+ * that a power cut may undo. `searches`: a read that may take some milliseconds, or many where texts are long; it runs in a
+ * thread of its own.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean
   flushed?: false
   searches?: boolean
-  complete?: true | 'absence'
   run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
 }
 
@@ -96,7 +93,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   discardSealed: { writes: true, run: environment.discardSealed },
   sealHeads: { writes: false, run: environment.sealHeads },
 
-  glanceAtWorkflows: { writes: false, searches: true, run: glanceAtWorkflows },
+  listWorkflowOverviews: { writes: false, searches: true, run: listWorkflowOverviews },
   moveFolder: { writes: true, run: workflows.moveFolder },
   listDeletedWorkflows: { writes: false, run: deletedWorkflows.listDeletedWorkflows },
   findDeletedWorkflow: { writes: false, run: deletedWorkflows.findDeletedWorkflow },
@@ -136,21 +133,21 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },
-  getLog: { writes: false, searches: true, complete: 'absence', run: logs.getLog },
-  getExecution: { writes: false, searches: true, complete: 'absence', run: logs.getExecution },
+  getLog: { writes: false, searches: true, run: logs.getLog },
+  getExecution: { writes: false, searches: true, run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
-  getJobSteps: { writes: false, complete: true, run: jobs.getJobSteps },
-  listQueuedJobs: { writes: false, complete: true, run: jobs.listQueuedJobs },
-  listCutJobs: { writes: false, complete: true, run: jobs.listCutJobs },
+  getJobSteps: { writes: false, run: jobs.getJobSteps },
+  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
+  listCutJobs: { writes: false, run: jobs.listCutJobs },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
   endAttempts: { writes: true, flushed: false, run: deliveries.endAttempts },
-  pendingSubscriptions: { writes: false, complete: true, run: deliveries.pendingSubscriptions },
-  nextDeliveries: { writes: false, complete: true, run: deliveries.nextDeliveries },
-  readDeliveries: { writes: false, complete: true, run: deliveries.readDeliveries },
+  pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },
+  nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
+  readDeliveries: { writes: false, run: deliveries.readDeliveries },
   listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },
   getDelivery: { writes: false, run: deliveryLists.getDelivery },
   listAttempts: { writes: false, run: deliveryLists.listAttempts },
@@ -166,15 +163,15 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   getUsage: { writes: false, run: logs.getUsage },
 
-  measure: { writes: false, run: measure },
+  measure: { writes: false, run: readDiskStats },
 }
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
-/** Runs one operation wherever the database is. */
+/** Runs one operation in the thread that has the database. */
 export type Call = <Name extends OperationName>(name: Name, args: Arguments<Name>) => Promise<Result<Name>>
 
-/** The port, made of one way to run operations. */
+/** Builds the port from one function that runs operations. */
 export function storeOf(call: Call, rest: Pick<Store, OwnCall>): Store {
   const methods = operationNames.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
   return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...rest }

@@ -3,15 +3,15 @@ import { open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * A file of nothing, given up when the disk is full so that old log entries can be deleted all the same. Deleting takes space
- * first: it has to be written to the WAL, the WAL to be moved into the database, and a WAL that was written until the
- * disk was full has pages for which the database has to grow.
+ * A file that only takes space. It is removed when the disk is full, so that old log entries can be deleted. Deleting needs
+ * space first: the deletions go to the WAL, the WAL is moved into the database, and a WAL that was written until the disk was
+ * full has pages for which the database must grow.
  */
 export const reserveName = 'millrace.reserve'
 
-/** More than a WAL holds before it is moved, also when much is written meanwhile; but not what a backup makes of it. */
+/** More than the WAL holds before it is moved, also under load; but less than it may hold during a backup. */
 export const reserveBytes = 33_554_432
-/** The reserve is kept where so many of it are free. */
+/** The reserve is created only where this many times its size is free. */
 const reservesFreeMin = 4
 
 /** False when there is none. */
@@ -22,10 +22,10 @@ export function releaseReserve(databasePath: string): boolean {
   return true
 }
 
-/** Makes the reserve when there is none and the disk has room for it. Never rejects: it is a precaution. */
+/** Creates the reserve when it is missing and the disk has room. Never rejects: it is only a precaution. */
 export async function keepReserve(databasePath: string): Promise<void> {
   const path = reservePath(databasePath)
-  // A power cut may have left less of it.
+  // A power cut may have left an incomplete file.
   if (statSync(path, { throwIfNoEntry: false })?.size === reserveBytes) return
   const draft = `${path}.draft`
   try {
@@ -45,7 +45,7 @@ function reservePath(databasePath: string): string {
 async function fill(path: string): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
-    // Noise: a file system that compresses would keep no space for zeros.
+    // Random bytes: a file system that compresses would reserve no space for zeros.
     const piece = crypto.getRandomValues(new Uint8Array(65_536))
     for (let written = 0; written < reserveBytes; ) written += (await file.write(piece)).bytesWritten
   } finally {

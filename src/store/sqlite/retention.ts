@@ -5,7 +5,7 @@ import { chunkCharsMax, chunkText, type SqlChunk, workspacesIn } from './chunk.t
 import type { Sql } from './connection.ts'
 import { hasPending, retainDeliveries } from './deliveries.ts'
 import { retainRunFiles } from './run-files.ts'
-import { deleteZones, hasGoneZones } from './zones.ts'
+import { deleteZoneMaps, hasGoneZoneMaps } from './zone-maps.ts'
 
 /** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
 export type Swept = {
@@ -77,7 +77,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     pages = pagesOf(sql)
   } while (!done && monotonic() < endAt)
   for (const workspace of touched) {
-    if (hasGoneZones(sql, workspace, zonesGoneTo)) deleteZones(sql, workspace, zonesGoneTo)
+    if (hasGoneZoneMaps(sql, workspace, zonesGoneTo)) deleteZoneMaps(sql, workspace, zonesGoneTo)
   }
   if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
   const usedBytes = (pages.total - pages.free) * pageBytes

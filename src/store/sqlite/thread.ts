@@ -1,40 +1,40 @@
-import type { Refusal } from '../../domain/claim.ts'
-import type { EndedAttempt } from '../../domain/delivery.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Write } from '../../domain/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
-import type { JournalSource } from './executor.ts'
+import type { ExecutorOptions } from './executor.ts'
 import { unavailable } from './failures.ts'
-import { encodeAttempts, encodeGroup } from './group.ts'
-import type { Taken } from './intake.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { OpenOptions } from './open.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
 
+export type ThreadOptions = {
+  /** Lets the other threads run first, and sleeps now and then during long work. */
+  lowPriority?: boolean
+  legacyJournal?: ExecutorOptions['legacyJournal']
+  /** Receives the executor's `losses`, if there are any. */
+  onLost?: ((lost: readonly string[]) => void) | undefined
+}
+
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
 
-/** Calls waiting for one storage thread; beyond it callers are told to come back. */
+/** Calls that may wait for one storage thread; beyond that, calls are refused with `OVERLOADED`. */
 const waitingMax = 10_000
 
-/** This thread's end of a storage thread: calls go over in order and are answered in order. */
+/** This thread's end of a storage thread. Calls are carried out, and settled, in order. */
 export class Thread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   #lastId = openId
   #dead: string | undefined
-  #ahead: () => string | undefined = () => undefined
 
-  /**
-   * Resolves when the database is open. Rejects with what `openConnection` throws. `yields`: to other threads, where there
-   * are more of them than processors.
-   */
+  /** Resolves when the database is open. Rejects with what `openConnection` throws. */
   static async start(
     options: OpenOptions,
-    { yields = false, journal }: { yields?: boolean; journal?: JournalSource } = {},
+    { lowPriority = false, legacyJournal, onLost }: ThreadOptions = {},
   ): Promise<Thread> {
     const thread = new Thread()
     try {
-      await thread.#ask(openId, { open: options, yields, journal })
+      const lost = (await thread.#ask(openId, { open: options, lowPriority, legacyJournal })) as readonly string[]
+      if (lost.length > 0) onLost?.(lost)
       return thread
     } catch (error) {
       thread.#worker.terminate()
@@ -42,7 +42,7 @@ export class Thread {
     }
   }
 
-  /** `copyDatabase`, off the caller's thread, which goes on hearing signals. */
+  /** `copyDatabase` in a thread of its own, so that the caller's thread still receives signals. */
   static async copy(from: string, to: string): Promise<void> {
     const thread = new Thread()
     try {
@@ -61,11 +61,6 @@ export class Thread {
     this.#worker.addEventListener('close', () => this.#die('it ended'))
   }
 
-  /** Asked before each call what the thread has to hear first. */
-  precede(ahead: () => string | undefined): void {
-    this.#ahead = ahead
-  }
-
   get callsWaiting(): number {
     return this.#waiting.size
   }
@@ -73,16 +68,6 @@ export class Thread {
   call<Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> {
     const id = ++this.#lastId
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
-  }
-
-  append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined> {
-    const id = ++this.#lastId
-    return this.#ask(id, `${id}\n${encodeGroup(writes)}`) as Promise<readonly Refusal[] | undefined>
-  }
-
-  endAttempts(attempts: readonly EndedAttempt[]): Promise<void> {
-    const id = ++this.#lastId
-    return this.#ask(id, { id, attempts: encodeAttempts(attempts) }) as Promise<void>
   }
 
   retain(bounds: RetentionBounds): Promise<RetentionStep & { walBytes: number }> {
@@ -102,38 +87,26 @@ export class Thread {
     return (await this.#ask(id, { id, summarise: workspaceId })) as boolean
   }
 
-  /** Puts together what was written in small pieces. */
-  pack(): Promise<void> {
+  /** As `Executor.compact`. */
+  compact(): Promise<void> {
     const id = ++this.#lastId
-    return this.#ask(id, { id, control: 'pack' }) as Promise<void>
+    return this.#ask(id, { id, control: 'compact' }) as Promise<void>
   }
 
-  /** Moves the WAL into the database, as far as no reader needs it. Answers how much is left, as `Executor.checkpoint`. */
+  /** As `Executor.checkpoint`. */
   checkpoint(): Promise<number | undefined> {
     const id = ++this.#lastId
     return this.#ask(id, { id, control: 'checkpoint' }) as Promise<number | undefined>
   }
 
-  /** As `Executor.takeIn`; `flushed`: as `takeInFlushed`. */
-  takeIn(flushed = false): Promise<Taken> {
-    const id = ++this.#lastId
-    return this.#ask(id, { id, control: flushed ? 'takeInFlushed' : 'takeIn' }) as Promise<Taken>
-  }
-
-  /** As `Executor.beginJournal`. */
-  beginJournal(generation: number): Promise<number> {
-    const id = ++this.#lastId
-    return this.#ask(id, { id, beginJournal: generation }) as Promise<number>
-  }
-
-  /** Makes the next write prove the disk first. */
-  distrust(): void {
+  /** As `Executor.markUnhealthy`. */
+  markUnhealthy(): void {
     const id = ++this.#lastId
     // Nobody waits for the outcome: it shows in the writes that follow.
-    this.#ask(id, { id, control: 'distrust' }).catch(() => {})
+    this.#ask(id, { id, control: 'markUnhealthy' }).catch(() => {})
   }
 
-  /** After the calls that are under way. */
+  /** Closes the database after the calls that are in progress. */
   async close(): Promise<void> {
     if (this.#dead !== undefined) return
     const id = ++this.#lastId
@@ -154,18 +127,14 @@ export class Thread {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      const ahead = this.#ahead()
-      if (ahead !== undefined) this.#worker.postMessage(ahead)
       this.#worker.postMessage(request)
     })
   }
 
   #settle(reply: Reply): void {
-    const id = typeof reply === 'number' ? reply : reply.id
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
-    if (typeof reply === 'number') waiting?.resolve(undefined)
-    else if ('error' in reply) waiting?.reject(errorOf(reply.error))
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if ('error' in reply) waiting?.reject(errorOf(reply.error))
     else waiting?.resolve(reply.value)
   }
 
@@ -176,6 +145,6 @@ export class Thread {
   }
 
   #deathNotice(): AppError {
-    return unavailable(`The storage thread does not run any more (${this.#dead}). Restart the service.`)
+    return unavailable(`The storage thread has ended (${this.#dead}). Restart the service.`)
   }
 }

@@ -1,62 +1,44 @@
 import { setPriority } from 'node:os'
-import { Breather } from './breather.ts'
 import { copyDatabase } from './copy.ts'
 import { Executor } from './executor.ts'
-import { decodeAttempts, decodeGroup } from './group.ts'
-import { openId, plainErrorOf, type Reply, type Request, toldRecords } from './messages.ts'
+import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName } from './operations.ts'
+import { Yielder } from './yielder.ts'
 
 type Port = { onmessage: unknown; postMessage(reply: Reply): void }
 
 /** A storage thread: one executor behind messages. In the executable this file is an entry point of its own. */
 function serve(port: Port): void {
   let executor: Executor | undefined
-  const breather = new Breather()
+  const yielder = new Yielder()
   port.onmessage = ({ data }: MessageEvent<Request>) => {
-    const id = idOf(data)
+    const id = 'id' in data ? data.id : openId
     try {
-      if (typeof data === 'string') {
-        const records = toldRecords(data)
-        if (records) {
-          executor!.hold(records)
-          return
-        }
-        const refusals = executor!.run('append', [decodeGroup(data.slice(data.indexOf('\n') + 1))])
-        port.postMessage(refusals ? { id, value: refusals } : id)
-        return
-      }
-      port.postMessage({ id, value: answer(data) })
+      port.postMessage({ id, value: resultOf(data) })
     } catch (error) {
       port.postMessage({ id, error: plainErrorOf(error) })
     }
   }
 
-  const answer = (request: Exclude<Request, string>): unknown => {
+  const resultOf = (request: Request): unknown => {
     if ('open' in request) {
-      if (request.yields) yieldToOthers()
-      const options = request.yields ? { ...request.open, breathe: () => breather.breathe() } : request.open
-      executor = new Executor(options, request.journal ? { journal: request.journal } : {})
-      return undefined
+      if (request.lowPriority) lowerPriority()
+      const options = request.lowPriority ? { ...request.open, yieldIfDue: () => yielder.yieldIfDue() } : request.open
+      executor = new Executor(options, { legacyJournal: request.legacyJournal })
+      return executor.losses
     }
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
-    breather.begin()
+    yielder.begin()
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
-    if ('beginJournal' in request) return executor!.beginJournal(request.beginJournal)
-    if ('attempts' in request) return executor!.run('endAttempts', [decodeAttempts(request.attempts)])
     if ('retain' in request) return executor!.retain(request.retain)
     if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
   }
 }
 
-/** Of this thread alone, which Linux can do; elsewhere the priority is the whole process's. */
-function yieldToOthers(): void {
+/** Of this thread alone, which only Linux supports; elsewhere the call sets the priority of the whole process. */
+function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, 15)
-}
-
-function idOf(request: Request): number {
-  if (typeof request === 'string') return Number(request.slice(0, request.indexOf('\n')))
-  return 'open' in request || 'copy' in request ? openId : request.id
 }
 
 serve(globalThis as unknown as Port)

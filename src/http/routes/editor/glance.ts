@@ -4,7 +4,7 @@ import { logIdOf } from '../../../domain/ids.ts'
 import type { EntryFacts } from '../../../domain/log-entry.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { triggerKinds } from '../../../domain/workflow.ts'
-import type { WorkflowGlance } from '../../../store/dashboard-store.ts'
+import type { WorkflowOverview } from '../../../store/dashboard-store.ts'
 import { answers, isoTime, listOf, maybe, Time } from '../../answers.ts'
 import { chooseWorkspace } from '../../auth.ts'
 import type { Door } from '../../door.ts'
@@ -53,7 +53,7 @@ export function glanceRoutes({ store, clock }: Services, door: Door) {
       const parameters = new Parameters(request.url)
       const named = parameters.text('workspaceId')
       parameters.assertValid()
-      const rows = await store.glanceAtWorkflows(chooseWorkspace(caller, named, 'read'), clock.now(), hours)
+      const rows = await store.listWorkflowOverviews(chooseWorkspace(caller, named, 'read'), clock.now(), hours)
       return { data: rows.map(glanceOf) }
     },
     {
@@ -71,7 +71,7 @@ export function glanceRoutes({ store, clock }: Services, door: Door) {
   )
 }
 
-function glanceOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, ...glance }: WorkflowGlance) {
+function glanceOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, ...glance }: WorkflowOverview) {
   return {
     ...glance,
     createdAt: isoTime(createdAt),

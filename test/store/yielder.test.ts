@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'bun:test'
-import { Breather, restMs, workMs } from '../../src/store/sqlite/breather.ts'
 import type { Sql } from '../../src/store/sqlite/connection.ts'
 import { countLogs } from '../../src/store/sqlite/log-counts.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'
-import { zoneRows } from '../../src/store/sqlite/zones.ts'
+import { restMs, workMs, Yielder } from '../../src/store/sqlite/yielder.ts'
+import { zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logFilter, logQuery } from './log-model.ts'
 import { LogTable } from './log-table.ts'
 
-describe('a breather', () => {
+describe('a yielder', () => {
   test('rests after each piece of work that was long enough, and starts counting anew then', () => {
-    const { breather, work, rests } = world()
-    breather.begin()
+    const { yielder, work, rests } = world()
+    yielder.begin()
     for (let n = 0; n < 30; n += 1) work(workMs / 3)
     expect(rests).toEqual(Array.from({ length: 10 }, () => restMs))
   })
 
   test('holds up nothing that is short, however long the thread had nothing to do before', () => {
-    const { breather, work, rests, pass } = world()
+    const { yielder, work, rests, pass } = world()
     for (let n = 0; n < 10; n += 1) {
       pass(60_000)
-      breather.begin()
+      yielder.begin()
       work(workMs * 0.9)
     }
     expect(rests).toEqual([])
   })
 
   test('stands still for as long as it says', () => {
-    const breather = new Breather()
-    breather.begin()
+    const yielder = new Yielder()
+    yielder.begin()
     const startedAt = performance.now()
     while (performance.now() - startedAt < workMs) {}
     const restedAt = performance.now()
-    breather.breathe()
+    yielder.yieldIfDue()
     expect(performance.now() - restedAt).toBeGreaterThan(restMs / 2)
   })
 })
@@ -46,7 +46,7 @@ test('whoever searches, counts or writes entries leaves others their turn at lea
     all: (text, ...values) => connection.all(text, ...values),
     run: (text, ...values) => connection.run(text, ...values),
     get: (text, ...values) => connection.get(text, ...values),
-    breathe() {
+    yieldIfDue() {
       breaths += 1
     },
   }
@@ -72,14 +72,14 @@ function tableOf(directory: string): LogTable {
   return table
 }
 
-/** A breather whose clock only moves when something is done. */
+/** A yielder whose clock only moves when something is done. */
 function world() {
   let nowMs = 0
   const rests: number[] = []
   const pass = (ms: number) => {
     nowMs += ms
   }
-  const breather = new Breather(
+  const yielder = new Yielder(
     () => nowMs,
     (ms) => {
       rests.push(ms)
@@ -89,7 +89,7 @@ function world() {
   const work = (ms: number) => {
     // Far from where a sum of fractions could fall on either side.
     pass(ms * 1.01)
-    breather.breathe()
+    yielder.yieldIfDue()
   }
-  return { breather, work, rests, pass }
+  return { yielder, work, rests, pass }
 }

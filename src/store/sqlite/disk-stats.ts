@@ -1,10 +1,10 @@
 import { statfsSync, statSync } from 'node:fs'
-import type { StoreMeasures } from '../store.ts'
+import type { DiskStats } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { measureDeliveries } from './deliveries.ts'
 
-/** Sizes of the database's files, of what is left on their disk, and of the outbox. */
-export function measure(sql: Sql): StoreMeasures {
+/** Sizes of the database files, free space on their disk, and the size of the outbox. */
+export function readDiskStats(sql: Sql): DiskStats {
   const { file = '' } = sql.get<{ file: string }>('PRAGMA database_list') ?? {}
   const { page_size: pageBytes = 0 } = sql.get<{ page_size: number }>('PRAGMA page_size') ?? {}
   const { freelist_count: pagesFree = 0 } = sql.get<{ freelist_count: number }>('PRAGMA freelist_count') ?? {}
@@ -15,12 +15,11 @@ export function measure(sql: Sql): StoreMeasures {
     freeBytes: pagesFree * pageBytes,
     diskFreeBytes: bavail * bsize,
     deliveries: measureDeliveries(sql),
-    journal: { waitingBytes: 0, lost: 0 },
     callsWaiting: { writer: 0, reader: 0, searcher: 0 },
   }
 }
 
-/** 0 when there is no such file: the WAL is gone while nobody writes. */
+/** 0 when there is no such file: the WAL may be missing while nothing is written. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { logWrite } from '../../src/domain/write.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { zoneRows } from '../../src/store/sqlite/zones.ts'
-import { Zoning } from '../../src/store/sqlite/zoning.ts'
+import { ZoneMapSchedule } from '../../src/store/sqlite/zone-map-schedule.ts'
+import { zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { appendLogs } from './append-logs.ts'
@@ -63,7 +63,7 @@ test('what fails is done the next time', async () => {
   const asked: (string | undefined)[] = []
   let fails = true
   let written = 0
-  const zoning = new Zoning({
+  const zoneMaps = new ZoneMapSchedule({
     async summarise(workspaceId) {
       asked.push(workspaceId)
       if (fails) throw new Error('The disk is away')
@@ -75,14 +75,14 @@ test('what fails is done the next time', async () => {
   })
   const writes = rowsOf({ workspaceId: 'w', workflowId: 'f' } as Installed, 1, zoneRows).map((row) => logWrite(row))
   const turn = () => new Promise((resolve) => setImmediate(resolve))
-  zoning.start()
+  zoneMaps.start()
   await turn()
   expect(asked).toEqual([undefined])
-  zoning.count(writes.slice(1))
+  zoneMaps.count(writes.slice(1))
   await turn()
   expect(asked).toHaveLength(1)
   fails = false
-  zoning.count(writes.slice(0, 1))
+  zoneMaps.count(writes.slice(0, 1))
   await turn()
   expect(asked.slice(1)).toEqual(['w', 'w', 'w', 'w', 'w'])
   expect(written).toBe(4)

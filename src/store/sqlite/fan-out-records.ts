@@ -3,12 +3,13 @@ import type { RunWebhooks } from '../../domain/log.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
 
-// A run that has just ended owes alike to all of its audience, of two or more: one small row. A row for each of five
-// deliveries, in three orders, took as long as all else that the commit of the run does. Whatever becomes of a delivery takes
-// its run apart: from then on each has a row of its own. So a run is in `owing_runs` or in `deliveries`, never in both.
+// A run that has just ended has the same pending deliveries for all its recipients. With two or more recipients it gets one
+// small row, a fan-out record (table `owing_runs`), that stands for all of them: a row per delivery, in three indexes, took as
+// long for five recipients as everything else in the run's commit. As soon as one of the deliveries changes, the record is
+// split into delivery rows. So a run is in `owing_runs` or in `deliveries`, never in both. Recipient sets are in `audiences`.
 
-/** Numbers of audiences, as far as one transaction needs them: what it has made may be rolled back with it. */
-export class Audiences {
+/** Numbers of recipient sets. Used for one transaction only: a set that it creates may be rolled back with it. */
+export class RecipientSets {
   readonly #sql: Sql
   readonly #known = new Map<RunWebhooks['deliveries'], number>()
 
@@ -16,7 +17,7 @@ export class Audiences {
     this.#sql = sql
   }
 
-  /** It is made when it is first needed. */
+  /** Creates the set when it does not exist. */
   numberOf(deliveries: RunWebhooks['deliveries']): number {
     const known = this.#known.get(deliveries)
     if (known !== undefined) return known
@@ -40,7 +41,13 @@ export class Audiences {
   }
 }
 
-export function insertOwingRun(sql: Sql, sequence: number, workflow: number, audience: number, dueAt: number): void {
+export function insertFanOutRecord(
+  sql: Sql,
+  sequence: number,
+  workflow: number,
+  audience: number,
+  dueAt: number,
+): void {
   sql.run(
     'INSERT INTO owing_runs (sequence, workflow, audience, due_at) VALUES (?, ?, ?, ?)',
     sequence,
@@ -51,24 +58,24 @@ export function insertOwingRun(sql: Sql, sequence: number, workflow: number, aud
 }
 
 /**
- * Gives the deliveries of runs rows of their own, those that were attempted as the first of `attempts` has left them.
- * Answers which of these are written down by that; runs that have been taken apart before, or are gone, are left alone.
+ * Replaces fan-out records by delivery rows, and records the first attempt of each delivery that has one in `attempts`.
+ * Returns the attempts that it has recorded. Skips runs without a fan-out record.
  */
-export function takeApart(
+export function splitFanOutRecords(
   sql: Sql,
   sequences: readonly number[],
   attempts: readonly EndedAttempt[] = [],
 ): ReadonlySet<EndedAttempt> {
   const written = new Set<EndedAttempt>()
   const wanted = JSON.stringify(sequences)
-  const runs = sql.all<OwingRun>(selectOwing, wanted)
+  const runs = sql.all<FanOutRecord>(selectFanOutRecords, wanted)
   if (runs.length === 0) return written
   const firsts = firstOfEach(attempts)
   const members = new Map<number, Member[]>()
   for (const { sequence, workflow, audience, dueAt } of runs) {
-    const told = members.get(audience) ?? membersOf(sql, audience)
-    members.set(audience, told)
-    const rows = told.map(([subscription, include]): NewDelivery => {
+    const recipients = members.get(audience) ?? membersOf(sql, audience)
+    members.set(audience, recipients)
+    const rows = recipients.map(([subscription, include]): NewDelivery => {
       const ended = firsts.get(sequence)?.get(subscription)
       if (!ended) return { subscription, include, state: stateNumbers.pending, attempts: 0, dueAt }
       written.add(ended)
@@ -88,8 +95,8 @@ export function takeApart(
   return written
 }
 
-/** Subscriptions that such runs owe to. */
-export function subscriptionsOwed(sql: Sql): number[] {
+/** Subscriptions that are recipients of a fan-out record. */
+export function fanOutSubscriptions(sql: Sql): number[] {
   const found: number[] = []
   for (let audience = 0; ; ) {
     const next = sql.get<{ audience: number }>(selectNextAudience, audience)
@@ -99,27 +106,27 @@ export function subscriptionsOwed(sql: Sql): number[] {
   }
 }
 
-/** What such runs owe to a subscription behind a position, in the order in which it is due, from each of its audiences. */
-export function nextOwed(
+/** Pending deliveries in fan-out records to a subscription, after a position; in order of due time for each recipient set. */
+export function nextFanOutDeliveries(
   sql: Sql,
   subscription: number,
   dueAt: number,
   sequence: number,
   limit: number,
 ): DueDelivery[] {
-  const audiences = sql.all<{ audience: number; include: number }>(selectAudiences, subscription)
-  return audiences.flatMap(({ audience, include }) =>
+  const recipientSets = sql.all<{ audience: number; include: number }>(selectAudiences, subscription)
+  return recipientSets.flatMap(({ audience, include }) =>
     sql.all<DueDelivery>(selectNext, subscription, include, audience, dueAt, sequence, limit),
   )
 }
 
-/** Whether a run of a range of entries owes all that it ever did. */
-export function hasOwing(sql: Sql, first: number, last: number): boolean {
+/** Whether a range of entries contains a fan-out record. */
+export function hasFanOutRecords(sql: Sql, first: number, last: number): boolean {
   return sql.get('SELECT 1 FROM owing_runs WHERE sequence BETWEEN ? AND ? LIMIT 1', first, last) !== undefined
 }
 
-/** Deliveries of such runs of a workflow in front of a key, the newest first. */
-export function owedByWorkflow(
+/** Deliveries in fan-out records of a workflow, before a key, newest first. */
+export function fanOutDeliveriesOf(
   sql: Sql,
   workflow: number,
   { sequence, subscription }: DeliveryKey,
@@ -128,27 +135,27 @@ export function owedByWorkflow(
   return sql.all(selectOfWorkflow, workflow, sequence, sequence, subscription, limit)
 }
 
-/** How many deliveries pend, and when the first of them is due. */
+/** The number of pending deliveries, and when the first is due. */
 export type PendingCount = { pending: number; oldestDueAt: number | null }
 
-/** Of those with rows. */
-export const countTaken =
+/** Counts delivery rows only. */
+export const countDeliveryRows =
   'SELECT count(*) AS pending, min(due_at) AS oldestDueAt FROM deliveries WHERE due_at IS NOT NULL'
 
-/** Of all. */
+/** Counts delivery rows and fan-out records. */
 export const countPending = `
   SELECT sum(pending) AS pending, min(oldestDueAt) AS oldestDueAt FROM (
-    ${countTaken}
+    ${countDeliveryRows}
     UNION ALL
     SELECT coalesce(sum(runs * (SELECT count(*) FROM audience_members m WHERE m.audience = g.audience)), 0), min(oldest)
     FROM (SELECT audience, count(*) AS runs, min(due_at) AS oldest FROM owing_runs GROUP BY audience) g)`
 
-/** Such deliveries as if they had rows, for whoever reads those. */
-export const owedAsRows = `(
+/** The deliveries of fan-out records in the shape of delivery rows. */
+export const fanOutRecordsAsRows = `(
   SELECT o.sequence, m.subscription, o.workflow, m.include, 0 AS state, 0 AS attempts, 0 AS attempts_before, o.due_at
   FROM owing_runs o CROSS JOIN audience_members m ON m.audience = o.audience)`
 
-type OwingRun = { sequence: number; workflow: number; audience: number; dueAt: number }
+type FanOutRecord = { sequence: number; workflow: number; audience: number; dueAt: number }
 type Member = [subscription: number, include: number]
 
 function membersOf(sql: Sql, audience: number): Member[] {
@@ -169,7 +176,7 @@ function firstOfEach(attempts: readonly EndedAttempt[]): ReadonlyMap<number, Rea
 
 const insertMember = 'INSERT INTO audience_members (subscription, audience, include) VALUES (?, ?, ?)'
 
-const selectOwing = `
+const selectFanOutRecords = `
   SELECT o.sequence, o.workflow, o.audience, o.due_at AS dueAt
   FROM json_each(?) wanted CROSS JOIN owing_runs o ON o.sequence = wanted.value`
 

@@ -1,19 +1,19 @@
-import type { WorkflowGlance } from '../dashboard-store.ts'
+import type { WorkflowOverview } from '../dashboard-store.ts'
 import type { Sql } from './connection.ts'
 import { factColumns, factsOf, type SqlFacts } from './rows.ts'
 
 const hourMs = 3_600_000
 
-/** Hours that are kept; more than anybody is shown. */
+/** Hours that are kept: more than the dashboard shows. */
 const hoursKept = 48
 
-/** Newest rows that are read when no zones have been made of them: more wait only while zones are made for the first time. */
+/** The newest rows that are read although no zone map covers them. There are more only while the first zone maps are made. */
 const tailMax = 131_072
 
 /**
- * Adds the rows of a new zone to the counts by hour, so that a glance at a workspace reads a few hundred counts, and only
- * rows that belong to no zone yet one by one. 0.12 ms for a zone's 512 rows of one workflow, 0.35 ms for those of 200, in the
- * background; a glance at 200 workflows takes 1.2 ms.
+ * Adds the rows of a new zone to the counts by hour. An overview of a workspace then reads a few hundred counts, and single
+ * rows only where they belong to no zone yet. In the background it takes 0.12 ms for the 512 rows of one workflow, 0.35 ms
+ * for those of 200; an overview of 200 workflows takes 1.2 ms.
  */
 export function countHours(sql: Sql, workspace: number, from: number, to: number): void {
   const hours = sql.all<{ workflow: number; hour: number; runs: number; errors: number; last: number }>(
@@ -40,34 +40,34 @@ const addHour = `
   INSERT INTO run_hours (workspace, hour, workflow, runs, errors) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, errors = errors + excluded.errors`
 
-/** By name. */
-export function glanceAtWorkflows(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowGlance[] {
+/** Sorted by name. */
+export function listWorkflowOverviews(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowOverview[] {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
   if (workspace === undefined) return []
   const first = Math.floor(now / hourMs) - hours + 1
   const tail = tailOf(sql, workspace)
   const counted = sql.all<Hour>(selectCounted, workspace, first)
-  const glances = new Map<number, WorkflowGlance>()
-  for (const row of sql.all<SqlGlance>(selectGlances, workspace)) {
+  const overviews = new Map<number, WorkflowOverview>()
+  for (const row of sql.all<SqlOverview>(selectOverviews, workspace)) {
     const last = Math.max(row.last_run ?? 0, tail.lastRuns.get(row.number) ?? 0)
     const run = last === 0 ? undefined : sql.get<SqlFacts>(selectRun, workspace, last)
-    glances.set(row.number, glanceOf(row, run, hours))
+    overviews.set(row.number, overviewOf(row, run, hours))
   }
   for (const { workflow, hour, runs, errors } of [...counted, ...tail.hours]) {
-    const glance = glances.get(workflow)
+    const overview = overviews.get(workflow)
     const index = hour - first
-    if (!glance || index < 0 || index >= hours) continue
-    glance.runs[index]! += runs
-    glance.errors[index]! += errors
+    if (!overview || index < 0 || index >= hours) continue
+    overview.runs[index]! += runs
+    overview.errors[index]! += errors
   }
-  return [...glances.values()]
+  return [...overviews.values()]
 }
 
 type Hour = { workflow: number; hour: number; runs: number; errors: number }
 
 const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE workspace = ? AND hour >= ?'
 const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
-const selectGlances = `
+const selectOverviews = `
   SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at, f.updated_at, u.email AS updated_by, f.revision,
     f.active_version, f.deployed_at, f.has_changes, l.sequence AS last_run
   FROM workflows f LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number
@@ -91,7 +91,7 @@ function tailOf(sql: Sql, workspace: number): { hours: Hour[]; lastRuns: Map<num
   return { hours, lastRuns }
 }
 
-type SqlGlance = {
+type SqlOverview = {
   number: number
   id: string
   name: string
@@ -107,7 +107,7 @@ type SqlGlance = {
   last_run: number | null
 }
 
-const glanceOf = (row: SqlGlance, run: SqlFacts | undefined, hours: number): WorkflowGlance => ({
+const overviewOf = (row: SqlOverview, run: SqlFacts | undefined, hours: number): WorkflowOverview => ({
   id: row.id,
   name: row.name,
   description: row.description,

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newExecutionId } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { compactChunks } from '../../src/store/sqlite/compaction.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
-import { packChunks } from '../../src/store/sqlite/pack.ts'
 import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logRow, newKey } from './installed.ts'
@@ -33,7 +33,7 @@ function world(path: string) {
       connection.write(() => appendLogs(connection, rows))
       return rows
     },
-    pack: () => connection.write(() => packChunks(connection)),
+    compact: () => connection.write(() => compactChunks(connection)),
   }
 }
 
@@ -42,23 +42,23 @@ const chunksIn = (connection: Connection) =>
     'SELECT first_sequence, last_sequence, encoding, length(CAST(content AS BLOB)) AS bytes FROM log_chunks ORDER BY 1',
   )
 
-test('whatever is packed whenever, every entry stays as it was, and chunks stay apart', () => {
+test('every entry stays as it was, whenever chunks are compacted, and chunks never overlap', () => {
   const size = fc.oneof({ weight: 8, arbitrary: fc.nat(3_000) }, { weight: 1, arbitrary: fc.nat(60_000) })
   const group = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(size) },
     { weight: 1, arbitrary: fc.array(size, { minLength: 1, maxLength: 30 }) },
   )
-  const step = fc.oneof({ weight: 9, arbitrary: group }, { weight: 1, arbitrary: fc.constant('pack' as const) })
+  const step = fc.oneof({ weight: 9, arbitrary: group }, { weight: 1, arbitrary: fc.constant('compact' as const) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       using folder = temporaryFolder()
-      const { connection, append, pack } = world(folder.path)
+      const { connection, append, compact } = world(folder.path)
       const rows: LogRow[] = []
       for (const each of steps) {
-        if (each === 'pack') pack()
+        if (each === 'compact') compact()
         else rows.push(...append(each))
       }
-      pack()
+      compact()
       for (const { models: _, rawOutput: __, ...row } of rows) {
         expect(getLog(connection, row.sequence)).toMatchObject(row)
         expect(getExecution(connection, row.executionId)).toMatchObject(row)
@@ -78,16 +78,16 @@ test('whatever is packed whenever, every entry stays as it was, and chunks stay 
 
 test('runs that ended alone take a fraction of the space afterwards', () => {
   using folder = temporaryFolder()
-  const { connection, append, pack } = world(folder.path)
+  const { connection, append, compact } = world(folder.path)
   for (let n = 0; n < 1_500; n += 1) append([1_000])
   const bytes = () => chunksIn(connection).reduce((sum, chunk) => sum + chunk.bytes, 0)
   const before = bytes()
-  pack()
-  pack()
+  compact()
+  compact()
   expect(bytes()).toBeLessThan(before / 8)
   expect(chunksIn(connection).length).toBeLessThan(100)
   const after = chunksIn(connection)
-  pack()
+  compact()
   expect(chunksIn(connection)).toEqual(after)
   connection.close()
 })

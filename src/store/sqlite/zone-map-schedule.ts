@@ -1,18 +1,18 @@
 import type { Write } from '../../domain/write.ts'
-import { zoneRows } from './zones.ts'
+import { zoneRows } from './zone-maps.ts'
 
 export type ZoningOptions = {
   /** One step, for a workspace or for all; false when there is nothing more to do. */
   summarise(workspaceId: string | undefined): Promise<boolean>
-  /** Told what a step has added to the WAL. */
+  /** Receives the bytes that a step has added to the WAL. */
   onWritten(walBytes: number): void
 }
 
 /**
- * Has the rows of a workspace summarised whenever a zone's worth of them has been recorded, and all that there are once
- * at the start. It counts in the service's thread, which has the steps made by the writer's, between the groups that come.
+ * Summarises the rows of a workspace in a zone map whenever a full zone has been recorded, and all remaining rows once after
+ * the start. It counts in the service's thread; the writer thread carries out the steps, between the groups it commits.
  */
-export class Zoning {
+export class ZoneMapSchedule {
   readonly #options: ZoningOptions
   /** Rows since the last zone, by workspace. */
   readonly #counts = new Map<string, number>()
@@ -29,7 +29,7 @@ export class Zoning {
     void this.#work()
   }
 
-  /** Counts the log rows of a group that was committed. */
+  /** Counts the log rows of a committed group. */
   count(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind !== 'log') continue
@@ -42,7 +42,7 @@ export class Zoning {
     }
   }
 
-  /** Never rejects: what failed is done the next time. */
+  /** Never rejects: a step that failed is repeated the next time. */
   async #work(): Promise<void> {
     if (this.#working) return
     this.#working = true
@@ -59,5 +59,5 @@ export class Zoning {
   }
 }
 
-/** By measurement, rounded up: the facets of a zone lie on pages of their own. */
+/** Measured and rounded up: the indexed values of a zone are on separate pages. */
 const zoneWalBytes = 98_304

@@ -1,37 +1,37 @@
 import type { Sql } from './connection.ts'
-import { countHours } from './glance.ts'
+import { countHours } from './workflow-overviews.ts'
 
 /**
- * Rows of a zone. Reading them with a filter takes 0.05 ms, summarising them 0.5 ms. With smaller zones a filter finds
- * single entries with less reading; with larger ones it passes over more at once where there is nothing to be found.
+ * Rows per zone. Reading them with a filter takes 0.05 ms, summarising them in a zone map 0.5 ms. Smaller zones let a filter
+ * find single entries with less reading; larger zones let it skip more rows at once.
  */
 export const zoneRows = 512
 
 const zonesGoneMin = 8
 
-/** What zones are found by beside their summaries: numbers on disk. */
-export const facets = { workflow: 0, models: 1 } as const
+/** Columns whose values are indexed by zone, with their numbers on disk (`facet` in the schema). */
+export const indexedColumns = { workflow: 0, models: 1 } as const
 
 /**
- * Summarises rows in the background, one zone a step, because runs that end meanwhile wait for the step. Rows are never
- * changed, so a zone is right for ever; when some of its rows are deleted it admits too much, which does no harm.
+ * Summarises rows in the background, one zone per step, because runs that end meanwhile wait for the step. Rows never
+ * change, so a zone map stays correct. After some of its rows were deleted it admits too much, which is harmless.
  */
-export class ZoneMaker {
-  #lookedTo = 0
+export class ZoneMapMaker {
+  #checkedTo = 0
 
   /**
-   * One step: for a workspace, or for the next few of all. False when there is nothing more to do: the rows that are left
-   * are fewer than a zone has, or all workspaces have been looked at.
+   * One step: for one workspace, or for the next few of all. False when there is nothing more to do: the remaining rows are
+   * fewer than a zone has, or all workspaces have been checked.
    */
   step(sql: Sql, workspaceId: string | undefined): boolean {
     if (workspaceId !== undefined) {
       const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
-      return workspace !== undefined && makeZone(sql, workspace.number)
+      return workspace !== undefined && makeZoneMap(sql, workspace.number)
     }
-    const workspaces = sql.all<{ number: number }>(selectWorkspaces, this.#lookedTo)
+    const workspaces = sql.all<{ number: number }>(selectWorkspaces, this.#checkedTo)
     for (const { number } of workspaces) {
-      if (makeZone(sql, number)) return true
-      this.#lookedTo = number
+      if (makeZoneMap(sql, number)) return true
+      this.#checkedTo = number
     }
     return workspaces.length > 0
   }
@@ -40,13 +40,13 @@ export class ZoneMaker {
 /** At 20 µs each. */
 const selectWorkspaces = 'SELECT number FROM workspaces WHERE number > ? ORDER BY number LIMIT 50'
 
-function makeZone(sql: Sql, workspace: number): boolean {
+function makeZoneMap(sql: Sql, workspace: number): boolean {
   const zonedTo = sql.get<{ last_sequence: number }>(selectLastZone, workspace)?.last_sequence ?? 0
   const end = sql.get<{ sequence: number }>(selectEnd, workspace, zonedTo)
   if (!end) return false
   const zone = sql.get<{ first_sequence: number }>(insertZone, workspace, zonedTo, end.sequence)!
-  for (const [column, facet] of Object.entries(facets)) {
-    sql.run(insertFacets(column), facet, zone.first_sequence, workspace, zone.first_sequence, end.sequence)
+  for (const [column, number] of Object.entries(indexedColumns)) {
+    sql.run(insertIndexedValues(column), number, zone.first_sequence, workspace, zone.first_sequence, end.sequence)
   }
   countHours(sql, workspace, zone.first_sequence, end.sequence)
   return true
@@ -63,21 +63,21 @@ const insertZone = `
   FROM logs WHERE workspace = ? AND sequence > ? AND sequence <= ?
   RETURNING first_sequence`
 
-/** Whether so many have lost all of their rows that to forget them is worth while: for one alone it takes as long. */
-export function hasGoneZones(sql: Sql, workspace: number, goneTo: number): boolean {
+/** Whether enough zones have lost all their rows: deleting one zone map takes as long as deleting several. */
+export function hasGoneZoneMaps(sql: Sql, workspace: number, goneTo: number): boolean {
   return sql.get(selectGone, workspace, goneTo, goneTo) !== undefined
 }
 
 /**
- * Forgets the zones of a workspace whose rows are all gone. Facets are in the order of their values, so it goes from value
- * to value instead of along all of them.
+ * Deletes the zone maps of a workspace whose rows are all gone. Indexed values are ordered by value, so this goes from value
+ * to value instead of reading all of them.
  */
-export function deleteZones(sql: Sql, workspace: number, goneTo: number): void {
+export function deleteZoneMaps(sql: Sql, workspace: number, goneTo: number): void {
   if (sql.run(deleteZone, workspace, goneTo, goneTo) === 0) return
   const kept = sql.get<{ first_sequence: number }>(selectFirstZone, workspace)?.first_sequence ?? goneTo + 1
-  for (const facet of Object.values(facets)) {
-    for (const { value } of sql.all<{ value: number }>(selectValues, workspace, facet)) {
-      sql.run(deleteFacets, workspace, facet, value, kept)
+  for (const column of Object.values(indexedColumns)) {
+    for (const { value } of sql.all<{ value: number }>(selectValues, workspace, column)) {
+      sql.run(deleteIndexedValues, workspace, column, value, kept)
     }
   }
 }
@@ -87,7 +87,7 @@ const selectGone = `
   ORDER BY first_sequence LIMIT 1 OFFSET ${zonesGoneMin - 1}`
 const deleteZone = 'DELETE FROM log_zones WHERE workspace = ? AND first_sequence <= ? AND last_sequence <= ?'
 const selectFirstZone = 'SELECT first_sequence FROM log_zones WHERE workspace = ? ORDER BY first_sequence LIMIT 1'
-const deleteFacets =
+const deleteIndexedValues =
   'DELETE FROM log_zone_facets WHERE workspace = ? AND facet = ? AND value = ? AND first_sequence < ?'
 const selectValues = `
   WITH RECURSIVE found (value) AS (
@@ -98,7 +98,7 @@ const selectValues = `
   )
   SELECT value FROM found WHERE value NOT NULL`
 
-function insertFacets(column: string): string {
+function insertIndexedValues(column: string): string {
   return `
   INSERT INTO log_zone_facets (workspace, facet, value, first_sequence)
   SELECT DISTINCT workspace, ?, ${column}, ? FROM logs

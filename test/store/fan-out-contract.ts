@@ -14,7 +14,7 @@ const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 
 /** What every store promises of runs that owe to several subscriptions: each delivery has its own course, and none is lost. */
-export function owingContract(world: () => { store: Store; home: Installed }): void {
+export function fanOutContract(world: () => { store: Store; home: Installed }): void {
   const subscribe = async (id: string) =>
     (await world().store.createSubscription(world().home.workflowId, newSubscription(id), 1)).number
   const owing = (...subscriptions: number[]): RunWebhooks => ({

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { LogRow } from '../../src/domain/log.ts'
-import type { WorkflowGlance } from '../../src/store/dashboard-store.ts'
+import type { WorkflowOverview } from '../../src/store/dashboard-store.ts'
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { ZoneMaker, zoneRows } from '../../src/store/sqlite/zones.ts'
+import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'
 import { temporaryFolder } from '../executable.ts'
 import { document } from '../make.ts'
 import { appendLogs } from './append-logs.ts'
@@ -28,7 +28,7 @@ function countedFrom(rows: readonly LogRow[], workflowId: string, hours: number)
   }
 }
 
-const shown = ({ runs, errors, lastRun }: WorkflowGlance) => ({ runs, errors, last: lastRun?.executionId ?? null })
+const shown = ({ runs, errors, lastRun }: WorkflowOverview) => ({ runs, errors, last: lastRun?.executionId ?? null })
 
 test('a glance counts every run of the last hours once, however much of the log is summarised', async () => {
   const run = fc.record({
@@ -59,10 +59,10 @@ test('a glance counts every run of the last hours once, however much of the log 
         })
         if (rows.length > 0) await appendLogs(store, rows)
         const connection = openConnection({ path: databasePath(folder.path), sync: 'normal' })
-        const maker = new ZoneMaker()
+        const maker = new ZoneMapMaker()
         for (let n = 0; n < zones; n += 1) connection.write(() => maker.step(connection, home.workspaceId))
         connection.close()
-        const glances = await store.glanceAtWorkflows(home.workspaceId, now, 24)
+        const glances = await store.listWorkflowOverviews(home.workspaceId, now, 24)
         expect(glances.map(({ id }) => id).sort()).toEqual(ids.toSorted())
         for (const glance of glances) expect(shown(glance)).toEqual(countedFrom(rows, glance.id, 24))
       } finally {
