@@ -75,7 +75,7 @@ export class Machine {
     this.#isClean = true
     if (this.#givenUpBytes < givenUpBytesMax) return
     this.#givenUpBytes = 0
-    this.#options.collectGarbage()
+    Bun.gc(true)
   }
 
   #call(program: Program, base: Base, { picture, start }: Compiled, values: string, run: Run): void {
@@ -194,8 +194,6 @@ export type MachineOptions = {
   now(): number
   /** 0 ≤ n < 1; seeds the code's `Math.random`. */
   random(): number
-  /** Called when much memory waits for the garbage collector. */
-  collectGarbage(): void
 }
 
 export type RunBounds = {

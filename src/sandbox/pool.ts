@@ -109,7 +109,6 @@ export class Pool {
 
   #compiled(module: WebAssembly.Module): void {
     this.#module = module
-    this.#options.compiled(module)
     this.#dispatch()
   }
 
@@ -175,8 +174,6 @@ export type PoolOptions = {
   warmBytesMax: number
   clock: Clock
   workerUrl: URL
-  /** The first worker has compiled the engine. */
-  compiled(module: WebAssembly.Module): void
   /** A run of this program is done. */
   took(programId: string, ms: number): void
 }

@@ -1,7 +1,6 @@
 import type { Program } from '../domain/program.ts'
 import { compileEngine } from './engine-file.ts'
 import { Machine } from './machine.ts'
-import { secureRandom } from './random.ts'
 import { Control, type OutcomeBatch, type RunBatch, runFields, type WorkerStart } from './wire.ts'
 
 /**
@@ -35,7 +34,6 @@ class Desk {
       warmBytesMax,
       now: Date.now,
       random: secureRandom,
-      collectGarbage: () => Bun.gc(true),
     })
     this.#machine.warm()
   }
@@ -86,3 +84,8 @@ class Desk {
 }
 
 const outcomesHeldMs = 1
+
+/** 0 ≤ n < 1, in steps of 2⁻³², from the system's secure source. */
+function secureRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32
+}
