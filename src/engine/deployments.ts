@@ -2,9 +2,9 @@ import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
-import { draftInReach, type Reach } from './draft-in-reach.ts'
 import type { Registry } from './graph.ts'
 import { type Compilation, compilePlan, type Plan } from './plan.ts'
+import { type Reach, reachablePart } from './reachable-part.ts'
 
 /** A workflow as it can be executed: its active version, compiled; `plan` null when it is not deployed. */
 export type Deployment = {
@@ -60,11 +60,11 @@ export class Deployments {
   }
 
   /** The same for a run by hand, for which faults of blocks that it cannot come to are warnings. */
-  checkInReach(document: WorkflowDocument, reach: Reach): Compilation {
+  checkReachable(document: WorkflowDocument, reach: Reach): Compilation {
     const whole = this.check(document)
     if (whole.plan) return whole
     const { registry, limits, priceOf } = this.#options
-    const draft = draftInReach(document, whole.findings, reach, registry)
+    const draft = reachablePart(document, whole.findings, reach, registry)
     const compiled = draft && compilePlan(draft.document, draft.registry, limits, priceOf)
     if (!draft || !compiled?.plan) return whole
     const { reads } = compiled.plan

@@ -3,12 +3,13 @@ import type { Limits } from '../domain/limits.ts'
 import { type PriceOf, pricesWith } from '../domain/model-prices.ts'
 import { readPath } from '../domain/reference.ts'
 import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../domain/workflow.ts'
-import { Binder, type Place } from './binder.ts'
+import { arrange } from './arrange.ts'
 import type { BlockDefinition, Evaluate, Outputs, Registration } from './block.ts'
 import { checkContainer } from './container.ts'
 import type { Frame, Getter } from './frame.ts'
-import { arrange, type GraphNode, type GraphScope, type Registry } from './graph.ts'
+import type { GraphNode, GraphScope, Registry } from './graph.ts'
 import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
+import { type Place, ReferenceResolver } from './reference-resolver.ts'
 import { Report } from './report.ts'
 import { compileValue, getterOf } from './template.ts'
 import { writtenParameters } from './written-parameters.ts'
@@ -95,15 +96,15 @@ export function compilePlan(
   const report = new Report()
   const declared = Object.entries(document.variables ?? {})
   const names = new Set(declared.map(([name]) => name))
-  const binder = new Binder(graph, names, report)
-  const compiler = new Compiler({ binder, report, facts: { limits, variables: names, priceOf } }, document)
+  const resolver = new ReferenceResolver(graph, names, report)
+  const compiler = new Compiler({ resolver, report, facts: { limits, variables: names, priceOf } }, document)
   const root = compiler.scope(graph.root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
   if (errors.length > 0) return { plan: undefined, triggers, findings: all }
-  const { environmentNames, readBlocks, reads } = binder
+  const { environmentNames, readBlocks, reads } = resolver
   const streams = streamsOf(root)
   const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
   const plan = { document, root, triggers, variables, environmentNames, readBlocks, streams, unreadStreams, reads }
@@ -194,7 +195,7 @@ class Compiler {
     const { condition, nodes: _nodes, id: _id, ...rest } = (settings ?? {}) as Record<string, unknown>
     const getters = Object.entries(rest).map(([name, value]): [string, Getter] => [
       name,
-      getterOf(compileValue(value, (segment) => this.#context.binder.bind(segment, place(name)))),
+      getterOf(compileValue(value, (segment) => this.#context.resolver.resolve(segment, place(name)))),
     ])
     return {
       scope: this.scope(scope),

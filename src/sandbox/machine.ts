@@ -13,7 +13,7 @@ import {
 import { guestSource, hostFunctions } from './guest.ts'
 import type { Picture } from './memory.ts'
 import { Run, type RunEnd } from './run.ts'
-import { WarmPrograms } from './warm-programs.ts'
+import { type Compiled, WarmPrograms } from './warm-programs.ts'
 
 /**
  * Runs programs one after the other, each in a world of its own.
@@ -210,9 +210,6 @@ export type MachineOutcome =
 
 /** The engine before any user code is in it. */
 type Base = { picture: Picture; prepare: Handle; finish: Handle; describe: Handle }
-
-/** The engine with a program in it, ready to be called. */
-export type Compiled = { picture: Picture; start: Handle }
 
 const wipedBytesMax = 8 * 1_048_576
 const givenUpBytesMax = 32 * 1_048_576

@@ -1,6 +1,10 @@
-import type { Compiled } from './machine.ts'
+import type { Handle } from './engine.ts'
+import type { Picture } from './memory.ts'
 
-/** Compiled programs by id, as many as fit into a number of bytes; the least recently used goes first. */
+/** The engine with one compiled program, ready to be called. */
+export type Compiled = { picture: Picture; start: Handle }
+
+/** Compiled programs by id, up to a number of bytes. The least recently used one is dropped first. */
 export class WarmPrograms {
   #bytesMax: number
   #bytes = 0

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readPath } from '../../src/domain/reference.ts'
 import type { Frame, Getter } from '../../src/engine/frame.ts'
-import { type Bind, compileJson, compileValue, getterOf } from '../../src/engine/template.ts'
+import { compileJson, compileValue, getterOf, type Resolve } from '../../src/engine/template.ts'
 
 const noFrame = undefined as unknown as Frame
 
 /** Binds `<x.…>` to members of `values`. */
-function binding(values: unknown): Bind {
+function binding(values: unknown): Resolve {
   return (segment): Getter | undefined => {
     if (segment.kind !== 'reference' || segment.name !== 'x') return undefined
     return () => readPath(values, segment.path)

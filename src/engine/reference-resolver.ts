@@ -8,7 +8,7 @@ import type { Report } from './report.ts'
 type Reference = Extract<Segment, { kind: 'reference' }>
 
 /** Decides, once, what each reference of one workflow means, seen from the scope it stands in. */
-export class Binder {
+export class ReferenceResolver {
   readonly #byName: Map<string, GraphNode>
   readonly #triggers: Map<string, GraphNode>
   readonly #variables: ReadonlySet<string>
@@ -31,7 +31,7 @@ export class Binder {
   }
 
   /** The getter of a segment; undefined when the text only looks like a reference and is literal. */
-  bind(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
+  resolve(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
     if (segment.kind === 'environment') return this.#environment(segment.name)
     const { args } = place
     if (args && segment.name === 'args') return () => readPath(args.current, segment.path)

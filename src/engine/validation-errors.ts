@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { findMisfits, misfitsMax } from '../domain/shape.ts'
-import type { Place } from './binder.ts'
 import type { WorkflowFacts } from './block.ts'
+import type { Place } from './reference-resolver.ts'
 import type { Report } from './report.ts'
 
 /** A parameter where it is fixed: its value, or the text of its code. */
@@ -11,7 +11,7 @@ export type FixedParameter = { name: string; known: unknown }
  * Reports every parameter that is missing or does not fit, and what the block's own check finds. That one sees values
  * that fit: of a list with entries that do not, the others.
  */
-export function reportMisfits(
+export function reportValidationErrors(
   at: Place,
   members: readonly FixedParameter[],
   { report, facts }: { report: Report; facts: WorkflowFacts },
@@ -33,7 +33,7 @@ export function reportMisfits(
       continue
     }
     if (member.known === undefined) continue
-    const misfits = misfitsOf(schema, member.known)
+    const misfits = validationErrorsOf(schema, member.known)
     for (const { path: inner, clause } of misfits) {
       const message = `The parameter "${name}" of "${block.name}" does not fit: ${clause}.`
       report.add('error', 'INVALID_PARAMETER', path + inner, block, message)
@@ -50,7 +50,7 @@ export function reportMisfits(
 }
 
 /** `path`: as in `.0.key`, empty for the value itself; `clause`: for people, as in `[0].key must be text, not 5`. */
-export function misfitsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
+export function validationErrorsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
   return findMisfits(schema, value).map(({ path, message }) => {
     const dotted = path.replaceAll(/\[(\d+)\]/g, '.$1')
     return {
