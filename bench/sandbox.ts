@@ -6,7 +6,7 @@ import { Machine } from '../src/sandbox/machine.ts'
 import { Sandbox } from '../src/sandbox/sandbox.ts'
 
 /**
- * What does one run of user code cost, and which way to give every run a world of its own is the cheapest?
+ * What does one run of user code cost, and what is the cheapest way to isolate runs from one another?
  * `bun bench/sandbox.ts`
  */
 const memoryBytesMax = 64 * 1_048_576
@@ -24,20 +24,20 @@ const machine = new Machine({
   random: Math.random,
 })
 machine.run(program, '[{"x":1}]', bounds)
-bench('machine: a run, its memory put back', () => do_not_optimize(machine.run(program, '[{"x":1}]', bounds)))
+bench('machine: a run, with its memory restored', () => do_not_optimize(machine.run(program, '[{"x":1}]', bounds)))
 
 let count = 0
-bench('machine: a run of a program that was never seen', () => {
+bench('machine: the first run of a program', () => {
   count++
   do_not_optimize(machine.run({ ...program, id: `new ${count}` }, '[{"x":1}]', bounds))
 })
 
 const host = { call: () => undefined, interrupted: () => false, now: Date.now, random: Math.random }
-const picture = new Engine(module, host, { memoryBytesMax }).picture()
-bench('instead of putting memory back: a new engine from a picture', () => {
-  do_not_optimize(new Engine(module, host, { picture }))
+const snapshot = new Engine(module, host, { memoryBytesMax }).snapshot()
+bench('instead of restoring memory: a new engine from a snapshot', () => {
+  do_not_optimize(new Engine(module, host, { snapshot }))
 }).gc('inner')
-bench('instead of putting memory back: a new engine and a new context', () => {
+bench('instead of restoring memory: a new engine and a new context', () => {
   do_not_optimize(new Engine(module, host, { memoryBytesMax }))
 }).gc('inner')
 

@@ -6,7 +6,7 @@ import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-check
 import { placeInScopes } from './graph-scopes.ts'
 import { Report } from './report.ts'
 
-/** Arranges the blocks. A graph comes back also with findings, without the parts they are about. */
+/** Arranges the blocks in scopes. With errors among the findings, the graph lacks the parts that they concern. */
 export function arrange(
   document: WorkflowDocument,
   registry: Registry,
@@ -46,7 +46,7 @@ function collectNodes(document: WorkflowDocument, registry: Registry, root: Grap
         'INVALID_BLOCK_NAME',
         `${path}.name`,
         block,
-        'A block name must not contain ".", "<" or ">": references could not name the block.',
+        'A block name must not contain ".", "<" or ">": references could not refer to the block.',
       )
     }
     const name = normaliseName(block.name)
@@ -57,7 +57,8 @@ function collectNodes(document: WorkflowDocument, registry: Registry, root: Grap
         'DUPLICATE_BLOCK_NAME',
         `${path}.name`,
         block,
-        `The blocks "${other.name}" and "${block.name}" have the same name once case and spaces are ignored; references could mean either.`,
+        `The blocks "${other.name}" and "${block.name}" have the same name if case and spaces are ignored. ` +
+          'References would be ambiguous: rename one of them.',
       )
     }
     names.set(name, block)
@@ -103,7 +104,7 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
       'UNKNOWN_BLOCK',
       path,
       null,
-      `The edge from "${edge.source}" to "${edge.target}" names "${id}", which is no block of this workflow.`,
+      `The edge from "${edge.source}" to "${edge.target}" refers to "${id}", which is not a block of this workflow.`,
     )
   const source = nodes.get(edge.source)
   const target = nodes.get(edge.target)
@@ -114,7 +115,7 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
     target.isStart = true
     return
   }
-  // An edge from the last inner block back to its own container only draws what happens anyway.
+  // An edge from an inner block back to its own container has no meaning of its own.
   if (target.body && source.scope === target.body) return
   if (source.scope !== target.scope) {
     report.add(
@@ -122,7 +123,8 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
       'EDGE_CROSSES_CONTAINER',
       path,
       source.block,
-      `The edge from "${source.block.name}" to "${target.block.name}" crosses the border of a loop or parallel. Lead it to the container, or from the container.`,
+      `The edge from "${source.block.name}" to "${target.block.name}" crosses the border of a loop or parallel. ` +
+        'Connect it to the container instead.',
     )
     return
   }
@@ -132,7 +134,7 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
       'EDGE_TO_TRIGGER',
       path,
       target.block,
-      `No edge may lead to a trigger; one leads to "${target.block.name}".`,
+      `An edge leads to the trigger "${target.block.name}". Edges cannot lead to triggers.`,
     )
     return
   }
@@ -144,7 +146,7 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
       'UNKNOWN_HANDLE',
       `${path}.sourceHandle`,
       source.block,
-      `"${source.block.name}" has no handle "${handle ?? 'source'}" to leave by. It has: ${known}.`,
+      `"${source.block.name}" has no handle "${handle ?? 'source'}". It has: ${known}.`,
     )
     return
   }

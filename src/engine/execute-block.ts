@@ -83,7 +83,9 @@ function record(
   return history.recordBlock(placeOf(execution), recorded).then(() => end, suspendRun(run))
 }
 
-/** When a step cannot be written, the run must not go past it: it is suspended, and resumes from the last written step. */
+/**
+ * When a step cannot be written, the run must not go past it: it is suspended, and resumes from the last written step.
+ */
 function suspendRun(run: Run): (cause: unknown) => BlockEnd {
   return (cause) => {
     run.budget.suspend(cause)

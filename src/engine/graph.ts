@@ -1,7 +1,7 @@
 import type { Block } from '../domain/workflow.ts'
 import type { BlockDefinition } from './block.ts'
 
-/** The blocks of a document by scope, and what their arrangement gets wrong. Knows nothing of parameters. */
+/** The blocks of a document by scope, with their edges. */
 export type Graph = { root: GraphScope; nodes: Map<string, GraphNode> }
 
 export type GraphScope = {
@@ -19,11 +19,11 @@ export type GraphNode = {
   definition: BlockDefinition
   scope: GraphScope
   slot: number
-  /** By handle; the handles that leave a container are `source` here. */
+  /** Outgoing edges. The handles at the end of a container are `source` here. */
   outgoing: { port: string; target: GraphNode }[]
   /** Edges from blocks of the same scope. */
   incoming: number
-  /** The container's edge to its first inner blocks leads here. */
+  /** Whether the container's start edge leads here. */
   isStart: boolean
   body: GraphScope | undefined
 }

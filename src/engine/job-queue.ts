@@ -14,8 +14,8 @@ export type JobQueueOptions = {
 /**
  * The queue of waiting jobs: first the interrupted ones, then one of each workflow in turn, the oldest of each workflow
  * first. Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory;
- * further jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets room
- * for one, so the queue of one workflow never delays another one.
+ * further jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets
+ * room for one, so the queue of one workflow never delays another one.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions

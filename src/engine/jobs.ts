@@ -36,10 +36,10 @@ export type JobsOptions = TurnOptions & {
 export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
 
 /**
- * Asynchronous runs. A job is on disk before its caller receives the response. Workflows take turns, so that one with ten
- * thousand queued jobs does not delay one with a single job. While a job runs, each block that ends is written to its step
- * history before the next one starts; when the process dies or is stopped, the next process resumes from there. A job is
- * done when its log entry is written: the same commit deletes the job.
+ * Asynchronous runs. A job is on disk before its caller receives the response. Workflows take turns, so that one with
+ * ten thousand queued jobs does not delay one with a single job. While a job runs, each block that ends is written to
+ * its step history before the next one starts; when the process dies or is stopped, the next process resumes from
+ * there. A job is done when its log entry is written: the same commit deletes the job.
  *
  * When the disk refuses a write, the job is suspended. It is tried again every second, without limit.
  */
@@ -167,8 +167,8 @@ export class Jobs {
   }
 
   /**
-   * Cancels a job, whether it runs or waits; resolves when its end is on disk. False when there is no such job, or it has
-   * ended. Rejects with STORAGE_UNAVAILABLE when its end could not be written yet; the job is then cancelled later.
+   * Cancels a job, whether it runs or waits; resolves when its end is on disk. False when there is no such job, or it
+   * has ended. Rejects with STORAGE_UNAVAILABLE when its end could not be written yet; the job is then cancelled later.
    */
   async cancel(executionId: string): Promise<boolean> {
     const { runner, store } = this.#options
@@ -235,7 +235,9 @@ export class Jobs {
     )
   }
 
-  /** Waits for the turn of a started job that could not be written. The job has no outside effects and is then dropped. */
+  /**
+   * Waits for the turn of a started job that could not be written. The job has no outside effects and is then dropped.
+   */
   async #abandon(executionId: string): Promise<void> {
     const active = this.#active.get(executionId)
     if (!active) return

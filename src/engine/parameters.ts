@@ -21,12 +21,12 @@ import type { Report } from './report.ts'
 import { type Compiled, compileJson, compileValue, getterOf, type Resolve } from './template.ts'
 import { reportValidationErrors, validationErrorsOf } from './validation-errors.ts'
 
-/** The parameters of one block, ready to be read at each start of it. Throws `BlockError` when they don't fit. */
+/** Reads the parameters of one block when it starts. Throws `BlockError` when they do not fit its schema. */
 export type Parameters = (frame: Frame) => Record<string, unknown>
 
 export type CompileContext = { resolver: ReferenceResolver; report: Report; facts: WorkflowFacts }
 
-/** Compiles a block's parameters and reports every one that is wrong as it stands. */
+/** Compiles a block's parameters, and reports every error in them that is known before a run. */
 export function compileParameters(node: GraphNode, context: CompileContext, at = placeOf(node)): Parameters {
   const { definition, block } = node
   const { report } = context
@@ -39,7 +39,7 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
     const place: Place = { ...at, path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
     const compiled = compileParameter(raw, mode, { ...context, place, name })
-    // Code and expressions become something to call: it is the text that has to fit, and now.
+    // Code and expressions compile to functions, so their source text is checked, and only here.
     const isCode = mode === 'code' || mode === 'expressions' || mode === 'tools'
     const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
     members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, isCode })
@@ -63,7 +63,7 @@ function placeOf(node: GraphNode): Place {
   return { node, scope: node.scope, path: `blocks.${node.id}.params` }
 }
 
-/** One parameter. `known`: its value, or the text of its code, where that is fixed; `get`: reads it when it is not. */
+/** One parameter. `known`: its static value or source text. `get`: reads its value during a run. */
 type Member = { name: string; schema: TSchema; known: unknown; get: Getter | undefined; isCode: boolean }
 
 function modeOf({ definition }: GraphNode, name: string, given: Record<string, unknown>): ParameterMode {
@@ -141,7 +141,7 @@ function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
   }
 }
 
-/** The parameters of a tool's block are filled in when the model calls it: its arguments are one more thing to read. */
+/** The parameters of a tool's block are filled in when the model calls the tool, and can read its arguments. */
 function compileTools(raw: unknown, context: ParameterContext): Compiled {
   if (!Array.isArray(raw)) return { constant: true, value: raw }
   const { resolver, place } = context
@@ -169,7 +169,7 @@ function compileTools(raw: unknown, context: ParameterContext): Compiled {
   }
 }
 
-/** One expression, as a function of the frame it is asked in. */
+/** Compiles one expression to a function of the frame. */
 export function compileEvaluate(
   source: string,
   { resolver, report, place }: ExpressionContext,
@@ -225,7 +225,7 @@ function valuesOf(slots: readonly CodeSlot[], getters: ReadonlyMap<string, Gette
   return (frame) => reads.map((read) => read(frame))
 }
 
-/** Scalars written as text, as forms and environment variables give them, become what the schema wants. */
+/** Converts scalars in text form, as from forms and environment variables, to the schema's type. */
 export function fit(value: unknown, schema: TSchema): unknown {
   const type = schema.type === 'integer' ? 'number' : (schema.type as unknown)
   if (type !== 'number' && type !== 'boolean' && type !== 'string') return value
@@ -233,7 +233,7 @@ export function fit(value: unknown, schema: TSchema): unknown {
 }
 
 function reader(schema: TObject, members: readonly Member[]): Parameters {
-  // Frozen: whoever is given them again and again may take them for the same.
+  // Frozen, because every execution of the block receives the same object.
   const constants = Object.freeze(
     Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]]))),
   )
@@ -255,7 +255,7 @@ function reader(schema: TObject, members: readonly Member[]): Parameters {
         const problem = validationErrorsOf(member, value)[0]?.clause
         throw new BlockError('INVALID_PARAMETER', `The parameter "${name}" does not fit: ${problem}.`)
       }
-      // A reference to nothing is like a parameter that was left out.
+      // A reference that reads null counts as an absent parameter.
       if (member.default !== undefined) params[name] = member.default
     }
     return params

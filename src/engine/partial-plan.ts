@@ -20,13 +20,13 @@ export type PartialRequest = {
 
 /**
  * Decides which blocks of a plan run, and which use their outputs of the previous run (cached outputs). Throws
- * `INVALID_INPUT` for an unknown block, and `CONFLICT` when a block that runs would read outputs that the previous run's
- * log entry does not have.
+ * `INVALID_INPUT` for an unknown block, and `CONFLICT` when a block that runs would read outputs that the previous
+ * run's log entry does not have.
  *
- * All blocks that a run can reach from the block in `from` run again. All others, before it or beside it, use their cached
- * outputs, if they ended in a way that lets the run continue. In a loop, the iterations before the chosen one are cached
- * and those after it run again. In a parallel, only the chosen iteration runs again, or all of them if none is chosen. A
- * response block is never cached: it only passes on the outputs of others, and it ends the run.
+ * All blocks that a run can reach from the block in `from` run again. All others, before it or beside it, use their
+ * cached outputs, if they ended in a way that lets the run continue. In a loop, the iterations before the chosen one
+ * are cached and those after it run again. In a parallel, only the chosen iteration runs again, or all of them if none
+ * is chosen. A response block is never cached: it only passes on the outputs of others, and it ends the run.
  */
 export function planPartial(plan: Plan, request: PartialRequest, previous: PreviousRun | undefined): PartialRun {
   const paths = pathsOf(plan)

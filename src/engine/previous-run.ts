@@ -14,8 +14,8 @@ export class PreviousRun {
   readonly #spans = new Map<string, Span>()
 
   /**
-   * `secrets`: those that the log hides. `isWhole`: the spans come from memory, not from the log, so nothing in them was
-   * hidden or shortened.
+   * `secrets`: those that the log hides. `isWhole`: the spans come from memory, not from the log, so nothing in them
+   * was hidden or shortened.
    */
   constructor(root: Span, { secrets, isWhole }: { secrets: Redactor | undefined; isWhole: boolean }) {
     this.root = root
@@ -38,7 +38,9 @@ export class PreviousRun {
     return places[0]?.place.iterations
   }
 
-  /** The spans of the run's own blocks (not those of sub-workflows) with their iterations, in the order of their starts. */
+  /**
+   * The spans of the run's own blocks (not those of sub-workflows) with their iterations, in the order of their starts.
+   */
   get spans(): readonly { span: Span; iterations: readonly number[] }[] {
     return blockSpans(this.root)
       .filter(({ place }) => place.depth === 0)
@@ -47,8 +49,8 @@ export class PreviousRun {
   }
 
   /**
-   * How a block ended, if the block that now has its id can use its outputs. `isAbsorbed`: the container around the block
-   * continues even if the block fails for good.
+   * How a block ended, if the block that now has its id can use its outputs. `isAbsorbed`: the container around the
+   * block continues even if the block fails for good.
    */
   recorded(node: PlanNode, iterations: readonly number[], isAbsorbed: boolean): RecordedBlock | undefined {
     const span = this.span(node.id, iterations)

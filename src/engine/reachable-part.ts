@@ -3,8 +3,8 @@ import type { BlockDefinition } from './block.ts'
 import type { Registry } from './graph.ts'
 
 /**
- * The blocks that a manual run can reach: one block alone; or all blocks behind a trigger (behind any trigger if none is
- * given) and behind the blocks in `through`, at which the run continues or ends.
+ * The blocks that a manual run can reach: one block alone; or all blocks behind a trigger (behind any trigger if none
+ * is given) and behind the blocks in `through`, at which the run continues or ends.
  */
 export type Reach = { only: string } | { trigger: TriggerKind | undefined; through: readonly string[] }
 
@@ -18,8 +18,8 @@ export type ReachablePart = {
 }
 
 /**
- * Replaces faulty blocks that a manual run cannot reach by stand-ins that do nothing, so that authors can try the finished
- * part of a draft. Undefined when a reachable block has an error, or an error belongs to no block.
+ * Replaces faulty blocks that a manual run cannot reach by stand-ins that do nothing, so that authors can try the
+ * finished part of a draft. Undefined when a reachable block has an error, or an error belongs to no block.
  */
 export function reachablePart(
   document: WorkflowDocument,

@@ -5,7 +5,7 @@ import { newExecutionId } from '../domain/ids.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import { limitSettings } from '../domain/limits.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
-import { observers, type RunInSight, type RunObserver } from '../domain/run-observer.ts'
+import { observers, type RunObserver } from '../domain/run-observer.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
 import type { RunFacts, RunResponse } from './block.ts'
 import { callable, describe } from './callable.ts'
@@ -16,6 +16,7 @@ import type { PartialRun, ScopeEnd } from './run/contracts.ts'
 import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
 import { runAlone } from './run-alone.ts'
 import { recordOf, rootSpan, stopped } from './run-end.ts'
+import { inSight, reported } from './run-observation.ts'
 import type { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
 import { walkRun } from './walk.ts'
@@ -44,15 +45,17 @@ export type RunRequest = {
   entry?: PlanNode
   /** Set for a manual run of a part of the workflow. */
   partial?: PartialRun
-  /** Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect. */
+  /**
+   * Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect.
+   */
   callerSignal?: () => AbortSignal | undefined
   /** Called when the caller has disconnected: true lets the run continue. */
   goesOnAlone?: () => boolean
 }
 
 /**
- * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when the
- * run was suspended to be resumed later; this happens only to a run with a step history.
+ * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
+ * the run was suspended to be resumed later; this happens only to a run with a step history.
  */
 export type RunEnd = {
   record: RunRecord
@@ -68,7 +71,10 @@ export type RunnerOptions = {
   record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
   /** The deployment of a workflow that another one calls: the active one, or a given version. */
   deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
-  /** Returns no promise when the environment is in memory. Called for every run: its redactor hides secrets in any input. */
+  /**
+   * Returns no promise when the environment is in memory. Called for every run: its redactor hides secrets in any
+   * input.
+   */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** The observer that waits for an asynchronous run to begin. */
   awaiting?(executionId: string): RunObserver | undefined
@@ -133,7 +139,9 @@ export class Runner {
     )
   }
 
-  /** Runs a workflow and writes its log entry. Rejects with OVERLOADED, when the entry cannot be written, or for a bug. */
+  /**
+   * Runs a workflow and writes its log entry. Rejects with OVERLOADED, when the entry cannot be written, or for a bug.
+   */
   execute(request: RunRequest): Promise<RunEnd> {
     try {
       this.assertFree()
@@ -183,7 +191,9 @@ export class Runner {
     return environment.then((loaded) => this.#walk(request, loaded))
   }
 
-  /** Starts no more runs and waits for those in flight. After `graceMs` it suspends the jobs and cancels all other runs. */
+  /**
+   * Starts no more runs and waits for those in flight. After `graceMs` it suspends the jobs and cancels all other runs.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
     const timer = this.#capabilities.clock.setTimer(graceMs, () => {
@@ -268,26 +278,6 @@ function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEn
   const record = recordOf(run, root, end, request)
   const { suspension, observer } = run
   return { record, response: record.failure ? undefined : run.response, suspension, observer }
-}
-
-/** What observers can read of a run. */
-function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight {
-  return { ...facts, startedAt, root, secrets: environment.redactor }
-}
-
-/** Reports to the observer whether the log entry was written. */
-function reported(
-  written: Promise<unknown>,
-  record: RunRecord,
-  observerNow: () => RunObserver | undefined,
-): Promise<void> {
-  return written.then(
-    () => observerNow()?.recorded?.(record),
-    (error: unknown) => {
-      observerNow()?.lost?.(error)
-      throw error
-    },
-  )
 }
 
 /** Whether the caller receives an error. */

@@ -24,8 +24,8 @@ export class StepHistory {
   #cost: Cost = noCost
 
   /**
-   * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set for
-   * a run that begins before its job is on disk; blocks with outside effects wait for it.
+   * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set
+   * for a run that begins before its job is on disk; blocks with outside effects wait for it.
    */
   constructor(
     steps: readonly string[],
@@ -55,8 +55,8 @@ export class StepHistory {
 
   /**
    * Defers the step of a block that may safely run again, as long as no block with outside effects has run since. The
-   * step is written with the next one that cannot be deferred, or by `flush`; so a run of pure blocks writes nothing but
-   * its end. Returns a promise to wait for when too many steps are deferred.
+   * step is written with the next one that cannot be deferred, or by `flush`; so a run of pure blocks writes nothing
+   * but its end. Returns a promise to wait for when too many steps are deferred.
    */
   recordLater(place: string, block: RecordedBlock): Promise<void> | undefined {
     this.#later.push({ place, block })

@@ -5,12 +5,12 @@ import { asText, mayHoldSegments, parseTemplate, type Segment } from '../domain/
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 
-/** What a parameter compiles to: a constant, or something to read when the block starts. */
+/** A compiled parameter: a constant, or a getter to call when the block starts. */
 export type Compiled = { constant: true; value: unknown } | { constant: false; get: Getter }
 
 export type Resolve = (segment: Exclude<Segment, { kind: 'text' }>) => Getter | undefined
 
-/** A value whose strings, anywhere inside, are templates. */
+/** Compiles a value in which all strings are templates. */
 export function compileValue(value: unknown, resolve: Resolve): Compiled {
   if (typeof value === 'string') return compileText(value, resolve)
   if (Array.isArray(value)) {
@@ -33,7 +33,10 @@ export function compileValue(value: unknown, resolve: Resolve): Compiled {
   }
 }
 
-/** Text: exactly one reference keeps the value's type, several become text. `asString` forces text. */
+/**
+ * Compiles text. Exactly one reference keeps the value's type; anything else becomes text, and so does all with
+ * `asString`.
+ */
 export function compileText(text: string, resolve: Resolve, asString = false): Compiled {
   if (!mayHoldSegments(text)) return { constant: true, value: text }
   const parts: (string | Getter)[] = []
@@ -60,16 +63,16 @@ function joined(parts: readonly (string | Getter)[], frame: Frame): string {
 export type CompiledJson = { compiled: Compiled; problem: string | undefined }
 
 /**
- * JSON, or JSON text that is a template: a reference inside a JSON string is that string's content, one where a value
- * stands is the value. The text is parsed once, here, with marks in the place of references, so nothing that comes in
- * later can change its structure. Text that is no JSON compiles to a getter that fails the block.
+ * Compiles JSON, or JSON text that is a template. A reference inside a JSON string becomes part of that string; a
+ * reference in the place of a value becomes the value. The text is parsed only here, with marks in place of references,
+ * so no later value can change its structure. Text that is not JSON compiles to a getter that fails the block.
  */
 export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
   if (typeof value !== 'string') return { compiled: compileValue(value, resolve), problem: undefined }
   const marked = markReferences(value, resolve)
   const parsed = parse(marked.text)
   if (parsed.ok) return { compiled: compileMarked(parsed.value, marked), problem: undefined }
-  const message = `The text is no JSON: ${parsed.message}. Write JSON, or one reference alone.`
+  const message = `The text is not JSON: ${parsed.message}. Write JSON, or one reference alone.`
   const get: Getter = () => {
     throw new BlockError('INVALID_JSON', message)
   }

@@ -41,8 +41,8 @@ export function executeNode(context: ScopeContext, node: PlanNode): BlockEnd | P
 
 /**
  * Walks one scope. A block starts when each of its incoming edges is resolved and at least one is taken; when all are
- * dead it is skipped, and its own edges are dead. Edges are resolved when their source ends: those of the handle it left
- * by are taken, the others dead. So every block is resolved exactly once, and a join waits for live edges only.
+ * dead it is skipped, and its own edges are dead. Edges are resolved when their source ends: those of the handle it
+ * left by are taken, the others dead. So every block is resolved exactly once, and a join waits for live edges only.
  *
  * A block that fails for good stops the scope: nothing more starts, what runs is aborted, and the walk ends when all of
  * it has stopped. As long as no block has to wait, the whole walk is one synchronous call.

@@ -6,8 +6,8 @@ import type { MachineOutcome } from './machine.ts'
 import { Pool } from './pool.ts'
 
 /**
- * Runs user code isolated from the host and within bounds of time and memory. All of it runs in workers (`Pool`), never in
- * the service's own thread. The JavaScript engine is loaded at the first run, or by `warm`.
+ * Runs user code isolated from the host and within bounds of time and memory. All of it runs in workers (`Pool`), never
+ * in the service's own thread. The JavaScript engine is loaded at the first run, or by `warm`.
  */
 export class Sandbox {
   #pool: Pool

@@ -1,8 +1,8 @@
 import type { Handle } from './engine.ts'
-import type { Picture } from './memory.ts'
+import type { Snapshot } from './memory.ts'
 
 /** The engine with one compiled program, ready to be called. */
-export type Compiled = { picture: Picture; start: Handle }
+export type Compiled = { snapshot: Snapshot; start: Handle }
 
 /** Compiled programs by id, up to a number of bytes. The least recently used one is dropped first. */
 export class WarmPrograms {
@@ -34,6 +34,6 @@ export class WarmPrograms {
   }
 }
 
-function bytesOf({ picture }: Compiled): number {
-  return picture.parts.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
+function bytesOf({ snapshot }: Compiled): number {
+  return snapshot.parts.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
 }

@@ -63,10 +63,10 @@ describe('a JSON template', () => {
     expect(fillJson('{"<x.k>": 1, "\\"<x.k>\\"": 2}', { k: 'key' })).toEqual({ key: 1, '"key"': 2 })
   })
 
-  test('that is no JSON fails when it is filled in, and says why', () => {
+  test('with invalid JSON fails when it is filled in, and says why', () => {
     for (const text of ['Hello', '{"a": <x.v> <x.v>}', '{', '<y.z>', '{a: 1}']) {
-      expect(compileJson(text, binding({})).problem).toContain('no JSON')
-      expect(() => fillJson(text, { v: 1 })).toThrow('no JSON')
+      expect(compileJson(text, binding({})).problem).toContain('not JSON')
+      expect(() => fillJson(text, { v: 1 })).toThrow('not JSON')
     }
   })
 

@@ -25,7 +25,10 @@ export interface ContainerBody extends Body {
   open(span: Span): void
 }
 
-/** How a block ended that does not run again: in an interrupted job, or in a previous run. `span.output` has its outputs. */
+/**
+ * How a block ended that does not run again: in an interrupted job, or in a previous run. `span.output` has its
+ * outputs.
+ */
 export type RecordedBlock = {
   span: Span
   /** The handle that the run left by; null for none. */
