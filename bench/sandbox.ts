@@ -6,7 +6,7 @@ import { Machine } from '../src/sandbox/machine.ts'
 import { Sandbox } from '../src/sandbox/sandbox.ts'
 
 /**
- * What does one run of user code cost, and which way to give every run a world of its own is the cheapest?
+ * What does one run of user code cost, and what is the cheapest way to isolate runs from one another?
  * `bun bench/sandbox.ts`
  */
 const memoryBytesMax = 64 * 1_048_576
@@ -22,39 +22,35 @@ const machine = new Machine({
   warmBytesMax: 32 * 1_048_576,
   now: Date.now,
   random: Math.random,
-  collectGarbage: () => Bun.gc(true),
 })
 machine.run(program, '[{"x":1}]', bounds)
-bench('machine: a run, its memory put back', () => do_not_optimize(machine.run(program, '[{"x":1}]', bounds)))
+bench('machine: a run, with its memory restored', () => do_not_optimize(machine.run(program, '[{"x":1}]', bounds)))
 
 let count = 0
-bench('machine: a run of a program that was never seen', () => {
+bench('machine: the first run of a program', () => {
   count++
   do_not_optimize(machine.run({ ...program, id: `new ${count}` }, '[{"x":1}]', bounds))
 })
 
 const host = { call: () => undefined, interrupted: () => false, now: Date.now, random: Math.random }
-const picture = new Engine(module, host, { memoryBytesMax }).picture()
-bench('instead of putting memory back: a new engine from a picture', () => {
-  do_not_optimize(new Engine(module, host, { picture }))
+const snapshot = new Engine(module, host, { memoryBytesMax }).snapshot()
+bench('instead of restoring memory: a new engine from a snapshot', () => {
+  do_not_optimize(new Engine(module, host, { snapshot }))
 }).gc('inner')
-bench('instead of putting memory back: a new engine and a new context', () => {
+bench('instead of restoring memory: a new engine and a new context', () => {
   do_not_optimize(new Engine(module, host, { memoryBytesMax }))
 }).gc('inner')
 
-const workers = new Sandbox({ workersMax: 2, shortRuns: false })
-const both = new Sandbox({ workersMax: 2 })
+const sandbox = new Sandbox({ workersMax: 2 })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 for (let time = 0; time < 500; time++) {
-  await Promise.all([workers.run(request), both.run(request), turn()])
+  await Promise.all([sandbox.run(request), turn()])
 }
-for (const [name, sandbox] of Object.entries({ 'workers only': workers, 'workers and this thread': both })) {
-  bench(`sandbox, ${name}: 1 at a time`, async () => {
-    await turn()
-    await sandbox.run(request)
-  })
-  bench(`sandbox, ${name}: 32 at a time`, () => Promise.all(Array.from({ length: 32 }, () => sandbox.run(request))))
-}
+bench('sandbox: 1 at a time', async () => {
+  await turn()
+  await sandbox.run(request)
+})
+bench('sandbox: 32 at a time', () => Promise.all(Array.from({ length: 32 }, () => sandbox.run(request))))
 
 const { benchmarks } = await run()
 console.log('\nruns a second')
@@ -68,4 +64,4 @@ for (const { alias, runs } of benchmarks) {
       .padStart(9)}  ${alias}`,
   )
 }
-await Promise.all([workers.stop(), both.stop()])
+await sandbox.stop()

@@ -24,10 +24,10 @@ import type { ScheduleStep } from './domain/schedule.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Addresses } from './engine/addresses.ts'
 import { Deployments } from './engine/deployments.ts'
-import type { Reach } from './engine/draft-in-reach.ts'
 import { giveParameters } from './engine/given-parameters.ts'
 import { Jobs } from './engine/jobs.ts'
 import { ManualRuns } from './engine/manual-runs.ts'
+import type { Reach } from './engine/reachable-part.ts'
 import { checkOf } from './engine/registrations.ts'
 import { Runner, type RunRequest } from './engine/runner.ts'
 import { AttemptWriter } from './events/attempt-writer.ts'
@@ -240,7 +240,16 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const fetch = metrics.outbound.counting(outbound.fetch, monotonic)
   const runner = new Runner({
-    powers: { clock, random: Math.random, limits, fetch, runProgram: sandbox.run, models, priceOf, files: files.power },
+    capabilities: {
+      clock,
+      random: Math.random,
+      limits,
+      fetch,
+      runProgram: sandbox.run,
+      models,
+      priceOf,
+      files: files.power,
+    },
     record,
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
@@ -321,7 +330,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     runner,
     jobs,
     manual: {
-      compile: (document: WorkflowDocument, reach: Reach) => deployments.checkInReach(document, reach),
+      compile: (document: WorkflowDocument, reach: Reach) => deployments.checkReachable(document, reach),
       start(request: RunRequest & { executionId: string }) {
         if (!writer.healthy) throw storageUnavailable()
         manualRuns.start(request)

@@ -203,7 +203,13 @@ function classState(text: string): string | undefined {
   return 'a static field is state of the module; make it readonly, or give it an owner'
 }
 
-/** Files that import each other in a ring (types apart, which are gone when the code runs). One breach a ring. */
+/**
+ * Folders below `src/` whose files may still import each other's types in a cycle. Values may form a cycle nowhere.
+ * Nothing may be added here.
+ */
+const typeCyclesIn = ['domain', 'store', 'cli', 'ui']
+
+/** Files that import each other in a cycle. One breach per cycle. */
 function cycleBreaches(files: readonly Source[]): Breach[] {
   const graph = new Map(files.map((source) => [source.file, source]))
   const state = new Map<string, 'open' | 'done'>()
@@ -211,7 +217,7 @@ function cycleBreaches(files: readonly Source[]): Breach[] {
   const visit = (file: string, path: readonly string[]) => {
     state.set(file, 'open')
     for (const one of graph.get(file)?.imports ?? []) {
-      if (!one.target.startsWith('.') || one.typeOnly) continue
+      if (!one.target.startsWith('.') || (one.typeOnly && !countsTypes(file))) continue
       const target = resolveImport(file, one.target)
       if (!graph.has(target) || state.get(target) === 'done') continue
       if (state.get(target) === 'open') {
@@ -223,6 +229,10 @@ function cycleBreaches(files: readonly Source[]): Breach[] {
   }
   for (const { file } of files) if (!state.has(file)) visit(file, [file])
   return found
+}
+
+function countsTypes(file: string): boolean {
+  return file.startsWith('src/') && !typeCyclesIn.includes(folderOf(file))
 }
 
 function resolveImport(file: string, target: string): string {

@@ -3,8 +3,8 @@ import { answerBytesMax } from '../domain/limits.ts'
 import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { asText } from '../domain/reference.ts'
 import { type BlockContext, BlockError } from '../engine/block.ts'
-import type { Parameters } from './api.ts'
 import { fileToSend } from './api-files.ts'
+import { hasBody, type Parameters } from './api-parameters.ts'
 
 /** The request that an API block's parameters ask for. Throws `BlockError` when they ask for none that can be sent. */
 export async function requestOf(params: Parameters, context: RequestContext): Promise<OutboundRequest> {
@@ -31,10 +31,6 @@ export async function requestOf(params: Parameters, context: RequestContext): Pr
 }
 
 type RequestContext = Pick<BlockContext, 'idempotencyKey' | 'signal' | 'files' | 'fetch'>
-
-export function hasBody(method: string): boolean {
-  return method !== 'GET' && method !== 'DELETE'
-}
 
 type Pair = [key: string, value: string]
 type Body = { content: NonNullable<OutboundRequest['body']>; type?: string }

@@ -59,7 +59,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   })
   const sandbox = new Sandbox()
   const runner = new Runner({
-    powers: {
+    capabilities: {
       clock: systemClock,
       random: Math.random,
       limits,

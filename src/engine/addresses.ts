@@ -3,24 +3,24 @@ import type { Address } from '../domain/trigger.ts'
 import type { Deployment } from './deployments.ts'
 
 export type AddressesOptions = {
-  /** The workflow that an address leads to. */
+  /** The id of the workflow with an address, from the store. */
   find(address: Address): Promise<string | undefined>
   deployments: {
     get(workflowId: string): Deployment | undefined
     load(workflowId: string): Promise<Deployment | undefined>
   }
-  /** Addresses remembered at most; the ones found longest ago go first. */
+  /** Addresses in memory at most. The one that was found first is dropped first. */
   rememberedMax?: number
 }
 
 /**
- * What addresses lead to, in memory. Nobody has to say when an address moves: one that is remembered counts only if the
- * active version of the workflow has it, else the store is asked.
+ * Finds workflows by their addresses, and remembers them. A remembered address is valid only if the active version of
+ * the workflow has it; otherwise the store is asked. So nothing needs to be invalidated when an address changes.
  */
 export class Addresses {
   readonly #options: AddressesOptions
   readonly #rememberedMax: number
-  /** Workflows by address, in the order in which they were found. */
+  /** Workflow ids by address, in the order in which they were found. */
   readonly #known = new Map<string, string>()
 
   constructor(options: AddressesOptions) {
@@ -28,7 +28,7 @@ export class Addresses {
     this.#rememberedMax = options.rememberedMax ?? 10_000
   }
 
-  /** The active version with this address; at once when it is in memory. Undefined when there is none. */
+  /** The active version with this address; undefined when there is none. Returns no promise when it is in memory. */
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined> {
     const workflowId = this.#known.get(keyOf(address))
     const deployment = workflowId === undefined ? undefined : this.#options.deployments.get(workflowId)

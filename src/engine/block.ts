@@ -16,41 +16,41 @@ import type { InputField, TriggerKind } from '../domain/workflow.ts'
 /** The contract of a block type: one file in `blocks/` defines one with `defineBlock`. */
 export type BlockDefinition<Parameters extends TObject = TObject> = {
   type: string
-  /** For people: the name in the editor's palette, and one sentence. */
+  /** Shown in the editor: the name in the palette, and one sentence. */
   label: string
   description: string
   /** `trigger`: starts runs, has no incoming edges. `container`: has a body of inner blocks. */
   kind: 'trigger' | 'step' | 'container'
   /**
-   * The shape of the parameters once references are filled in. A parameter that is static is checked against it at
-   * deployment, one with references when the block runs. `default` is applied to absent ones; `title` and
-   * `description` are the form's labels.
+   * The shape of the parameters after references are filled in. A static parameter is checked against it at deployment,
+   * one with references when the block runs. `default` applies to absent parameters; `title` and `description` are the
+   * form's labels.
    */
   parameters: Parameters
   /**
-   * How a parameter's text is read; `template` when absent here. A function where that depends on another parameter:
-   * it gets the parameters of the document as they are written, and is called once, when the workflow is compiled.
+   * How the text of each parameter is read; `template` for those not listed. A function if this depends on another
+   * parameter: it is called once, at compilation, with the parameters as written in the document.
    */
   modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
-  /** Names of the outputs: all are null when the block did not run or failed. */
+  /** Names of the outputs. All are null while the block has not run, and after it failed. */
   outputs: readonly string[]
-  /** For the mode `tools`: the blocks that a tool may be, by the tool's type. */
+  /** For the mode `tools`: the blocks that can be tools, by the tool's type. */
   toolBlocks?: Readonly<Record<string, BlockDefinition>>
-  /** The output that the block gives piece by piece with `context.chunk`, while it is generated. */
+  /** The output that the block streams with `context.chunk` while generating it. */
   streams?: string
   /** For a trigger: the kind of run it starts. */
   starts?: TriggerKind
-  /** For a trigger: what an active version with it makes known. `params` fit the schema, defaults included. */
+  /** For a trigger: what its version registers when it becomes active. `params` fit the schema, with defaults. */
   registers?(params: Static<Parameters>): Registration
-  /** Parameters that are given, once, when a document is saved without them: a random text that nobody can guess. */
+  /** Parameters that get a random, unguessable text when a document is saved without them. */
   givenAtSave?: readonly string[]
-  /** The handles that edges leave by, where that is not `source`. `error` is added for every block that may fail. */
+  /** The handles for outgoing edges; only `source` when absent. `error` is added for every block that may fail. */
   branches?: Branches
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
   mayFail: boolean
   /**
-   * Findings about the meaning of parameters, beyond their shape. `params` are the static ones; `written` are all, as
-   * they stand in the document, references and all.
+   * Checks parameters beyond their shape. `params` are the static ones; `written` are all parameters as written in the
+   * document, with their references.
    */
   check?(
     params: Readonly<Record<string, unknown>>,
@@ -58,27 +58,27 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
     written: Readonly<Record<string, unknown>>,
   ): readonly ParameterFinding[]
   /**
-   * True for what may run again when a run goes on after a crash: it only passes on what others made, or is made of
-   * inner blocks that are kept one by one. Any other block that has ended is kept, with its outputs.
+   * True if the block may run again when a job resumes after a crash: it only passes on outputs of others, or its inner
+   * blocks are recorded one by one. All other blocks are recorded with their outputs when they end.
    */
   isRepeatable?: true
-  /** True for what acts on nothing outside of its run and ends at once, with the same outcome however often it runs. */
+  /** True if the block has no effects outside its run, ends at once, and always has the same result. */
   isPure?: true
-  /** What a kept block does again beside giving its outputs. */
+  /** Repeats the effects of a recorded block on its run, such as setting variables. */
   restore?(outputs: Outputs, context: BlockContext): void
-  /** What the span shows as input; all parameters when absent. */
+  /** The input shown in the span; all parameters when absent. */
   showInput?(params: Readonly<Record<string, unknown>>): unknown
   /** Does the work. A throw fails the block like an `error` in the result. */
   run(params: Static<Parameters>, context: BlockContext): BlockResult | Promise<BlockResult>
 }
 
 /**
- * One handle for each entry of the list `list` among the parameters, named by `prefix` and the entry's `id`; and one more
- * for `otherwise`. The output `output` holds the id of the one that the run left by.
+ * One handle for each entry of the parameter `list`, named by `prefix` and the entry's `id`, and one more for
+ * `otherwise`. The output `output` is the id of the handle that the run left by.
  */
 export type Branches = { list: string; prefix: string; otherwise?: string; output: string }
 
-/** The handles that edges may leave a block by, but for `error`. */
+/** The handles of a block for outgoing edges, without `error`. */
 export function portsOf({ branches }: BlockDefinition, params: Readonly<Record<string, unknown>>): readonly string[] {
   if (!branches) return ['source']
   const { list, prefix, otherwise } = branches
@@ -86,14 +86,14 @@ export function portsOf({ branches }: BlockDefinition, params: Readonly<Record<s
   return (otherwise === undefined ? ids : [...ids, otherwise]).map((id) => prefix + id)
 }
 
-/** The handle that a block left by, told from its outputs. */
+/** The handle that the run left a block by, according to the block's outputs. */
 export function portLeftBy({ branches }: BlockDefinition, outputs: Outputs): string | null {
   if (!branches) return 'source'
   const id = outputs[branches.output]
   return typeof id === 'string' ? branches.prefix + id : null
 }
 
-/** The ids in a list of branches, as it may stand in a document. */
+/** The ids in a list of branches. The list comes from a document and may have any shape. */
 export function idsOf(entries: unknown): string[] {
   if (!Array.isArray(entries)) return []
   return entries.map((entry: { id?: unknown } | null) => {
@@ -103,21 +103,21 @@ export function idsOf(entries: unknown): string[] {
 }
 
 /**
- * - `template`: strings anywhere inside are templates; one that is exactly one reference keeps the value's type.
+ * - `template`: all strings inside are templates; a string that is exactly one reference keeps the value's type.
  * - `json`: the same, or JSON text that is a template as a whole (`body`, `data`, `input`).
- * - `literal`: taken as it stands; references mean nothing in it.
- * - `code`: the body of an async function; arrives as a `ProgramCall`.
- * - `expressions`: a list of objects whose `expression` is one; arrives as `Expressions`.
- * - `tools`: a list of objects; the `params` of one whose `type` is in `toolBlocks` arrive as a `FillTool`.
+ * - `literal`: used as it is, without references.
+ * - `code`: the body of an async function; the block receives a `ProgramCall`.
+ * - `expressions`: a list of objects with an `expression` each; the block receives `Expressions`.
+ * - `tools`: a list of objects; for a `type` in `toolBlocks`, the block receives the `params` as a `FillTool`.
  */
 export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'tools'
 
-/** What a block's check may know of the workflow around it. */
+/** What a block's check can read of the workflow and the installation. */
 export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string>; priceOf: PriceOf }
 
 export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }
 
-/** A program with the values that its references had when the block started. */
+/** A program with the values of its references at the start of the block. */
 export type ProgramCall = {
   program: Program
   values: readonly unknown[]
@@ -126,7 +126,7 @@ export type ProgramCall = {
 }
 
 /**
- * A list of expressions, each with the entry it was written in. `shown`: the parameter as it was written, the same object in
+ * A list of expressions, each with its entry in the parameter. `shown`: the parameter as written, the same object in
  * every run.
  */
 export type Expressions<Entry = unknown> = {
@@ -134,10 +134,10 @@ export type Expressions<Entry = unknown> = {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
-/** Evaluates an expression with the values its references had; a promise when it needs the sandbox. Throws `BlockError`. */
+/** Evaluates an expression; returns a promise when it needs the sandbox. Throws `BlockError`. */
 export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
 
-/** The parameters of a tool's block, with the arguments in the place of `<args.x>`. Throws `BlockError`. */
+/** Fills in the parameters of a tool's block: `<args.x>` reads the arguments. Throws `BlockError`. */
 export type FillTool = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>
 
 export type Outputs = Record<string, unknown>
@@ -146,21 +146,24 @@ export type BlockResult = {
   outputs: Outputs
   /** The handle the run leaves by; `source` when absent. */
   port?: string
-  /** Set when the block failed: an `error` edge is followed, else `onError` decides. Also becomes `outputs.error`. */
+  /**
+   * Set when the block failed: the run follows the `error` edge, or else `onError` decides. Also becomes
+   * `outputs.error`.
+   */
   error?: BlockErrorData
-  /** The answer of the whole run: ends it. */
+  /** The response of the whole run, which ends the run. */
   respond?: RunResponse
 }
 
-/** The HTTP answer a `response` block asks for. Header names as the author wrote them. */
+/** The HTTP response of a `response` block. Header names are as the author wrote them. */
 export type RunResponse = { data: unknown; status: number; headers: ResponseHeaders }
 
-/** A list where HTTP allows several headers of one name that cannot be joined: `Set-Cookie`. */
+/** A list for `Set-Cookie`, whose values cannot be joined in one header. */
 export type ResponseHeaders = Record<string, string | string[]>
 
 export type BlockErrorData = { code: string; message: string; [more: string]: unknown }
 
-/** What a block throws to fail with a code of its own. */
+/** Thrown by a block to fail with a code of its own. */
 export class BlockError extends Error {
   readonly code: string
   constructor(code: string, message: string, cause?: unknown) {
@@ -170,37 +173,37 @@ export class BlockError extends Error {
   }
 }
 
-/** `address`: by which callers reach the workflow; `schedule`: when it runs by itself. */
+/** `address`: where callers reach the workflow. `schedule`: when it runs by itself. */
 export type Registration = { address?: Address; schedule?: ScheduleRule }
 
-/** All that a block may touch. */
+/** Everything a block may use. */
 export interface BlockContext {
   readonly block: { readonly id: string; readonly name: string; readonly type: string }
   readonly run: RunFacts
-  /** Aborts when the run is cancelled, times out or has its answer. */
+  /** Aborts when the run is cancelled, times out or has its response. */
   readonly signal: AbortSignal
   readonly clock: Clock
   /** 0 ≤ n < 1. */
   random(): number
   readonly limits: Limits
-  /** What the run was started with: a trigger turns it into its outputs. */
+  /** The input of the run, which its trigger converts to outputs. */
   readonly input: TriggerInput
-  /** Requests to addresses that users chose. */
+  /** Sends requests to addresses that users chose. */
   fetch: OutboundFetch
-  /** User code. */
+  /** Runs user code in the sandbox. */
   runProgram: RunProgram
-  /** The same for every attempt of this block in this run, also after a crash. */
+  /** The same text each time this block runs in this place of the run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */
   note(notes: SpanNotes): void
-  /** A part of this block's work with a span of its own below the block's. */
+  /** Opens a part of this block's work, with a child span. */
   part(name: string, type: string): PartContext
   /** Language models. */
   readonly models: Models
   readonly priceOf: PriceOf
-  /** Counts what a request of a model cost; resolves when a run that outlives its process cannot forget it any more. */
+  /** Adds the cost of a model call. In a job, resolves when the cost is recorded on disk. */
   spend(usage: ModelUsage): Promise<void>
-  /** Text for live readers, as it is generated. */
+  /** Streams a piece of generated text to observers. */
   chunk(text: string): void
   /** The run's files. */
   readonly files: BlockFiles
@@ -210,11 +213,11 @@ export interface BlockContext {
   readonly body: Body | undefined
   /** Runs another workflow's active deployment inside this run. */
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome>
-  /** What `runWorkflow` would run. */
+  /** Describes the workflow that `runWorkflow` would run. */
   describeWorkflow(workflowId: string): Promise<WorkflowDescription>
 }
 
-/** The context of a part. What it runs has places of its own, and runs anew when the block does after a crash. */
+/** The context of a part of a block. It is not recorded by itself: it runs again when its block does after a crash. */
 export interface PartContext extends BlockContext {
   /** Closes its span. */
   end(notes: SpanNotes): void
@@ -226,11 +229,11 @@ export type WorkflowDescription =
 
 /** The files of a run. */
 export interface BlockFiles {
-  /** Keeps content as a file of this run. */
+  /** Stores content as a file of this run. */
   store(content: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<FileObject>
   /** The content of a file of this run by its URL; undefined for any other URL. */
   read(url: string): Promise<Blob | undefined>
-  /** Takes a file back that a block of this run stored before a crash. */
+  /** Adds a file that a block of this run stored before a crash. */
   restore(file: FileObject): void
 }
 
@@ -243,15 +246,15 @@ export type RunFacts = {
 
 /** The inner blocks of a loop or parallel. */
 export interface Body {
-  /** Runs the inner blocks once. Never throws for a failure inside: that is the outcome. */
+  /** Runs the inner blocks once. Does not throw when one fails: that is part of the outcome. */
   iterate(iteration: Iteration): IterationOutcome | Promise<IterationOutcome>
   /** The container's own parameters (`loops` or `parallels` of the document), references filled in. */
   settings(): Readonly<Record<string, unknown>>
-  /** Evaluates the container's condition as the inner blocks of the latest iteration see it. */
+  /** Evaluates the container's condition with the outputs of the latest iteration. */
   condition(index: number): unknown | Promise<unknown>
-  /** Aborts the iterations that still run; they end as cancelled. */
+  /** Cancels the running iterations. */
   stop(): void
-  /** Whether the run has ended elsewhere (an answer, a failure): no further iteration makes sense. */
+  /** Whether the run has ended (by a response or a failure), so that no further iteration should start. */
   readonly ended: boolean
 }
 
@@ -262,7 +265,10 @@ export type IterationOutcome = { ok: true; output: unknown } | { ok: false; erro
 
 export type SubRunOutcome = { success: boolean; output: unknown; error: BlockErrorData | null; executionId: string }
 
-/** Checks a definition against its own parameter schema; the registry holds definitions of every schema. */
+/**
+ * Lets the compiler check `run` and `registers` against the parameter schema. The registry holds definitions of any
+ * schema.
+ */
 export function defineBlock<Parameters extends TObject>(definition: BlockDefinition<Parameters>): BlockDefinition {
   return definition as unknown as BlockDefinition
 }

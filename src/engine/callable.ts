@@ -2,7 +2,7 @@ import type { WorkflowDescription } from './block.ts'
 import type { Deployment } from './deployments.ts'
 import type { Plan, PlanTrigger } from './plan.ts'
 
-/** What of a deployment a workflow of the same workspace can call. */
+/** The plan and trigger that other workflows of the same workspace call, or why they cannot. */
 export function callable(workflowId: string, workspaceId: string, deployment: Deployment | undefined): Callable {
   const refuse = (code: string, message: string): Callable => ({ ok: false, error: { code, message } })
   if (deployment?.workspaceId !== workspaceId) {
@@ -19,7 +19,7 @@ export type Callable =
   | { ok: true; plan: Plan; trigger: PlanTrigger }
   | { ok: false; error: { code: string; message: string } }
 
-/** What a caller needs to know of it. */
+/** The name and input format, for the calling workflow. */
 export function describe(called: Callable): WorkflowDescription {
   return called.ok ? { ok: true, name: called.plan.document.name, format: called.trigger.format } : called
 }

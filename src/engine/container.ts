@@ -14,7 +14,7 @@ type Checking = {
   limits: Limits
 }
 
-/** Checks what `loops` and `parallels` say of one container; what holds references is checked when it runs. */
+/** Checks a container's entry in `loops` or `parallels`. Members with references are checked during the run. */
 export function checkContainer({ node, settings, known, path, report, limits }: Checking): void {
   const { block } = node
   const wrong = (member: string, message: string) =>
@@ -25,7 +25,7 @@ export function checkContainer({ node, settings, known, path, report, limits }: 
       'INVALID_CONTAINER',
       path,
       block,
-      `"${block.name}" has no entry in "${block.type}s", which says how often it runs.`,
+      `"${block.name}" has no entry in "${block.type}s" that defines how often it runs.`,
     )
     return
   }

@@ -2,11 +2,11 @@ import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
-import { draftInReach, type Reach } from './draft-in-reach.ts'
 import type { Registry } from './graph.ts'
 import { type Compilation, compilePlan, type Plan } from './plan.ts'
+import { type Reach, reachablePart } from './reachable-part.ts'
 
-/** A workflow as it can be executed: its active version, compiled; `plan` null when it is not deployed. */
+/** The compiled active version of a workflow. `plan` is null when the workflow is not deployed or cannot run. */
 export type Deployment = {
   workflowId: string
   workspaceId: string
@@ -14,19 +14,22 @@ export type Deployment = {
   ownerId: string
   version: number | null
   plan: Plan | null
-  /** Why a stored version cannot run any more (a block type that is gone, say). Empty otherwise. */
+  /** Why a stored version can no longer run, such as a removed block type. Usually empty. */
   findings: readonly Finding[]
 }
 
 export type DeploymentsOptions = {
   registry: Registry
   limits: Limits
-  /** Models whose price is known; the built-in table's when absent. */
+  /** The prices of models; those of the built-in table when absent. */
   priceOf?: PriceOf
-  /** Plans of active versions kept at most: the ones not used for longest go first. Of versions as many, the oldest in memory first. */
+  /**
+   * Plans of active versions in memory at most; the least recently used one is dropped first. The same number of plans
+   * of other versions; the one loaded first is dropped first.
+   */
   plansMax: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
-  /** One version, also of a workflow that is deleted, and whether it is active or not. */
+  /** Any version, also of a deleted workflow. */
   getVersion(workflowId: string, version: number): Promise<ActiveDeployment | undefined>
 }
 
@@ -37,44 +40,44 @@ export type ActiveDeployment = {
   deployment: { version: number; document: WorkflowDocument } | null
 }
 
-/** Compiled plans, kept in step with the store: whoever changes a deployment calls `forget`. */
+/** Compiled plans of deployed workflows. Every change of a deployment must call `forget`. */
 export class Deployments {
   readonly #options: DeploymentsOptions
-  /** In the order of use, the latest last. */
+  /** In the order of use, the most recent last. */
   readonly #known = new Map<string, Deployment>()
   readonly #loading = new Map<string, Promise<Deployment | undefined>>()
-  /** By workflow and version; these never change. */
+  /** By workflow and version. Versions never change. */
   readonly #versions = new Map<string, Deployment>()
   #latest: Deployment | undefined
-  /** Rises with every change. */
+  /** Incremented with every change. */
   #generation = 0
 
   constructor(options: DeploymentsOptions) {
     this.#options = options
   }
 
-  /** The meaning of a document: every finding, and the plan when none of them is an error. */
+  /** Compiles a document: all findings, and the plan when none of them is an error. */
   check(document: WorkflowDocument): Compilation {
     const { registry, limits, priceOf } = this.#options
     return compilePlan(document, registry, limits, priceOf)
   }
 
-  /** The same for a run by hand, for which faults of blocks that it cannot come to are warnings. */
-  checkInReach(document: WorkflowDocument, reach: Reach): Compilation {
+  /** The same for a manual run. Errors in blocks that the run cannot reach become warnings. */
+  checkReachable(document: WorkflowDocument, reach: Reach): Compilation {
     const whole = this.check(document)
     if (whole.plan) return whole
     const { registry, limits, priceOf } = this.#options
-    const draft = draftInReach(document, whole.findings, reach, registry)
+    const draft = reachablePart(document, whole.findings, reach, registry)
     const compiled = draft && compilePlan(draft.document, draft.registry, limits, priceOf)
     if (!draft || !compiled?.plan) return whole
     const { reads } = compiled.plan
     const readsStandIn = [...draft.reached].some((id) => !draft.standIns.isDisjointFrom(reads.get(id) ?? new Set()))
-    // One block alone works with what others gave earlier: those have to be what they were.
+    // A block that runs alone reads cached outputs of others, so those must not be stand-ins.
     if ('only' in reach && readsStandIn) return whole
     return { ...compiled, findings: whole.findings.map((finding) => ({ ...finding, level: 'warning' as const })) }
   }
 
-  /** Undefined when it is not in memory: `load` it then. */
+  /** Undefined when it is not in memory; then call `load`. */
   get(workflowId: string): Deployment | undefined {
     if (this.#latest?.workflowId === workflowId) return this.#latest
     const known = this.#known.get(workflowId)
@@ -85,7 +88,7 @@ export class Deployments {
     return known
   }
 
-  /** Undefined when there is no such workflow. Concurrent calls share one look-up. */
+  /** Undefined when there is no such workflow. Concurrent calls share one read. */
   load(workflowId: string): Promise<Deployment | undefined> {
     const known = this.get(workflowId)
     if (known) return Promise.resolve(known)
@@ -98,7 +101,7 @@ export class Deployments {
     return loading
   }
 
-  /** One version, which may not be the active one. Undefined when there is none. */
+  /** Any version of a workflow. Undefined when it does not exist. */
   async loadVersion(workflowId: string, version: number): Promise<Deployment | undefined> {
     const active = this.get(workflowId)
     if (active?.version === version) return active
@@ -113,7 +116,7 @@ export class Deployments {
     return loaded
   }
 
-  /** After a deployment has changed: the next run reads it anew. */
+  /** To be called after a deployment has changed: the next run reads it again. */
   forget(workflowId: string): void {
     this.#generation += 1
     this.#known.delete(workflowId)
@@ -126,8 +129,8 @@ export class Deployments {
     const row = await this.#options.getActive(workflowId)
     if (!row) return undefined
     const loaded = this.#compile(row)
-    // A change while this was read must not be hidden by what was read before it.
-    if (generation === this.#generation) this.#keep(loaded)
+    // If the deployment changed during the read, this result may be outdated and must not be remembered.
+    if (generation === this.#generation) this.#remember(loaded)
     return loaded
   }
 
@@ -143,7 +146,7 @@ export class Deployments {
     }
   }
 
-  #keep(deployment: Deployment): void {
+  #remember(deployment: Deployment): void {
     this.#known.set(deployment.workflowId, deployment)
     const forgotten = forgetOldest(this.#known, this.#options.plansMax)
     if (this.#latest?.workflowId === forgotten) this.#latest = undefined

@@ -1,12 +1,20 @@
+import type { Environment } from '../domain/environment.ts'
+import type { RunProgram } from '../domain/program.ts'
 import type { Iteration, Outputs } from './block.ts'
-import type { Run } from './run.ts'
+
+/** What compiled parameters may read of a run. */
+export type RunValues = {
+  readonly environment: Environment
+  readonly variables: ReadonlyMap<string, unknown>
+  readonly runProgram: RunProgram
+}
 
 /**
- * One pass through one scope: the outputs of its blocks, by slot. The root scope has one frame a run, a loop's or
- * parallel's body one an iteration; `parent` is the frame that the container stands in.
+ * One pass through one scope: the outputs of its blocks, by slot. The root scope has one frame per run, the body of a
+ * loop or parallel one per iteration. `parent` is the frame of the scope around the container.
  */
 export class Frame {
-  readonly run: Run
+  readonly run: RunValues
   readonly parent: Frame | undefined
   /** Undefined in the root scope. */
   iteration: Iteration | undefined
@@ -16,7 +24,7 @@ export class Frame {
   readonly outputs: (Outputs | undefined)[]
 
   constructor(
-    run: Run,
+    run: RunValues,
     parent: Frame | undefined,
     iteration: Iteration | undefined,
     slots: number,
@@ -30,5 +38,5 @@ export class Frame {
   }
 }
 
-/** Reads one value while a run goes on. Compiled once, from a reference or a whole parameter. */
+/** Reads one value during a run. Compiled once, from a reference or a whole parameter. */
 export type Getter = (frame: Frame) => unknown

@@ -2,8 +2,8 @@ import type { Block, WorkflowDocument } from '../domain/workflow.ts'
 import type { Registry } from './graph.ts'
 
 /**
- * A document as it is stored: parameters that are given at save and that nobody wrote keep what they had before, so that
- * a file without them can be pushed again and again, or get a new text. `before`: the stored document.
+ * Completes a document before it is stored. Missing parameters that are given at save keep their stored values, so that
+ * a file without them can be pushed repeatedly, or get a new text. `before`: the stored document.
  */
 export function giveParameters(
   document: WorkflowDocument,
@@ -15,15 +15,15 @@ export function giveParameters(
     const names = registry.get(block.type)?.givenAtSave ?? []
     const missing = names.filter((name) => isMissing(block.params?.[name]))
     if (missing.length === 0) return []
-    const kept = sameBlock(block, before)?.params
-    const given = missing.map((name) => [name, isMissing(kept?.[name]) ? newText() : kept?.[name]] as const)
+    const stored = sameBlock(block, before)?.params
+    const given = missing.map((name) => [name, isMissing(stored?.[name]) ? newText() : stored?.[name]] as const)
     return [[id, { ...block, params: { ...block.params, ...Object.fromEntries(given) } }]]
   })
   if (changed.length === 0) return document
   return { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
 }
 
-/** The block that it was: of the same id, or else the only one of its type. */
+/** The stored block: the one with the same id, or else the only one of the same type. */
 function sameBlock({ id, type }: Block, before: WorkflowDocument | undefined): Block | undefined {
   const alike = Object.values(before?.blocks ?? {}).filter((block) => block.type === type)
   return alike.find((block) => block.id === id) ?? (alike.length === 1 ? alike[0] : undefined)

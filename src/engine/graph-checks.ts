@@ -11,7 +11,7 @@ export function checkBody(node: GraphNode, report: Report): void {
       'CONTAINER_WITHOUT_START',
       path,
       node.block,
-      `The ${node.block.type} does not know where to begin: connect its Start with the first block inside it.`,
+      `The ${node.block.type} has no first block: connect its Start with the first block inside it.`,
     )
   }
 }
@@ -24,7 +24,7 @@ export function checkTriggers(nodes: Map<string, GraphNode>, report: Report): vo
       'NO_TRIGGER',
       'blocks',
       null,
-      'The workflow has no trigger, so nothing could start it. Add an api_trigger or another one.',
+      'The workflow has no trigger, so nothing can start it. Add an api_trigger or another trigger.',
     )
   const seen = new Set<string>()
   for (const { id, block } of triggers) {
@@ -34,7 +34,7 @@ export function checkTriggers(nodes: Map<string, GraphNode>, report: Report): vo
         'DUPLICATE_TRIGGER',
         `blocks.${id}`,
         block,
-        `A workflow has at most one trigger of the type ${block.type}.`,
+        `The workflow has more than one trigger of the type ${block.type}. Remove all but one.`,
       )
     seen.add(block.type)
   }
@@ -51,7 +51,7 @@ export function checkCycles(nodes: Map<string, GraphNode>, report: Report): void
       if (count === 0) ready.push(target)
     }
   }
-  // What only lies behind a cycle waits for it too: peel it off from its end, so that the finding names the cycle itself.
+  // Blocks behind a cycle are left too. Remove them from the end, so that the finding names only the cycle itself.
   for (let peeled = true; peeled; ) {
     peeled = false
     for (const node of left.keys()) {
@@ -66,7 +66,7 @@ export function checkCycles(nodes: Map<string, GraphNode>, report: Report): void
     'CYCLE',
     `blocks.${first.id}`,
     first.block,
-    `These blocks wait for each other in a circle: ${names}. To repeat blocks, put them into a loop.`,
+    `These blocks form a cycle: ${names}. To repeat blocks, put them into a loop.`,
   )
 }
 

@@ -3,7 +3,7 @@ import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { GraphNode, GraphScope } from './graph.ts'
 import type { Report } from './report.ts'
 
-/** Puts each block into the root or into the body of its container, and gives it its slot there. */
+/** Puts each block into the root or into the body of its container, and assigns its slot there. */
 export function placeInScopes(
   document: WorkflowDocument,
   nodes: Map<string, GraphNode>,
@@ -23,7 +23,7 @@ export function placeInScopes(
         'CONTAINER_CYCLE',
         `blocks.${node.id}.parentId`,
         node.block,
-        'The block is, through its containers, inside itself.',
+        'The block is inside itself, because its containers form a cycle.',
       )
     }
     const body = chain === undefined ? undefined : nodes.get(parents.get(node.id) ?? '')?.body
@@ -33,7 +33,7 @@ export function placeInScopes(
         'TRIGGER_IN_CONTAINER',
         `blocks.${node.id}.parentId`,
         node.block,
-        'A trigger starts the run and cannot stand inside a loop or parallel.',
+        'A trigger cannot be inside a loop or parallel.',
       )
     }
     node.scope = body ?? root
@@ -54,7 +54,7 @@ export function placeInScopes(
   for (const node of nodes.values()) node.slot = node.scope.nodes.push(node) - 1
 }
 
-/** Membership is said by a block's `parentId` and by its container's `nodes`; either will do, both must agree. */
+/** A block's `parentId` or its container's `nodes` define the membership. If both are given, they must agree. */
 function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, report: Report): Map<string, string> {
   const parents = new Map<string, string>()
   for (const node of nodes.values()) {
@@ -67,7 +67,7 @@ function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, re
         'UNKNOWN_CONTAINER',
         `blocks.${node.id}.parentId`,
         node.block,
-        `The block's parentId "${parentId}" is no loop or parallel of this workflow.`,
+        `The block's parentId "${parentId}" is not a loop or parallel of this workflow.`,
       )
   }
   for (const [kind, entries] of [
@@ -105,7 +105,7 @@ function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, re
             'TWO_CONTAINERS',
             `${path}.nodes`,
             inner.block,
-            `The block belongs to "${said}" and to "${containerId}"; it can be in one of them only.`,
+            `The block belongs to "${said}" and to "${containerId}". It can be in only one of them.`,
           )
         } else parents.set(id, containerId)
       }
@@ -114,7 +114,7 @@ function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, re
   return parents
 }
 
-/** The containers around a block, innermost first; undefined when they go round in a circle. */
+/** The containers around a block, innermost first; undefined when they form a cycle. */
 function chainOf(id: string, parents: Map<string, string>): string[] | undefined {
   const chain: string[] = []
   for (let parent = parents.get(id); parent !== undefined; parent = parents.get(parent)) {

@@ -3,40 +3,41 @@ import type { JobFacts, JobPage } from '../domain/job.ts'
 export type JobQueueOptions = {
   /** The oldest waiting jobs of each workflow, from the disk. */
   list(page: JobPage): Promise<JobFacts[]>
-  /** Whether a job has been taken and is not yet gone from the disk. */
+  /** Whether a job has left the queue and is not deleted yet. */
   isActive(executionId: string): boolean
-  /** Jobs remembered at most; the others are read from the disk when their turn comes. */
+  /** Jobs in memory at most; the others are read from the disk when their turn comes. */
   rememberedMax?: number
-  /** Workflows that one list tells of at most. */
+  /** Workflows in one list at most. */
   workflowsMax?: number
 }
 
 /**
- * The line of waiting jobs: first those that were cut, then one of each workflow in turn, the oldest of each first.
- * Every job is on disk; here are the first of each workflow. Beyond a bound, which workflows share, they stay on disk
- * only, until `refill`. A workflow without a job in line gets a place whatever waits: nobody's thousands hold it up.
+ * The queue of waiting jobs: first the interrupted ones, then one of each workflow in turn, the oldest of each workflow
+ * first. Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory;
+ * further jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets
+ * room for one, so the queue of one workflow never delays another one.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
   readonly #rememberedMax: number
   readonly #workflowsMax: number
   readonly #first: JobFacts[] = []
-  /** By workflow, each in the order of acceptance. A lane that was served goes to the end of the map. */
-  readonly #lanes = new Map<string, JobFacts[]>()
+  /** By workflow, each in the order of acceptance. The workflow that was served last is at the end of the map. */
+  readonly #byWorkflow = new Map<string, JobFacts[]>()
   readonly #remembered = new Set<string>()
-  /** Jobs that are being written, and not in line yet. */
+  /** Jobs that are being written and are not in the queue yet. */
   readonly #announced = new Set<string>()
-  /** Jobs on disk that are not remembered here. */
-  #left = 0
-  /** Workflows that may have such jobs: a new one of theirs stays on disk, too, or it would overtake them. */
+  /** The number of jobs on disk that are not in memory. */
+  #onDisk = 0
+  /** Workflows that may have such jobs. A new job of theirs stays on disk too, since it must not overtake them. */
   #hidden = new Set<string>()
-  /** The same from before the refill that is under way. */
+  /** The same set from before the current refill. */
   #hiddenBefore: ReadonlySet<string> = new Set()
-  /** Whether any workflow may: an earlier process left jobs, and not all that have some were listed yet. */
-  #mayAllHide = false
-  /** The last workflow that was listed, when the next list is to go on behind it. */
+  /** Whether any workflow may have such jobs: an earlier process left some, and not all workflows were listed yet. */
+  #mayAllBeHidden = false
+  /** The last workflow in the previous list, if the next list continues after it. */
   #listedUpTo: string | undefined
-  /** Whether a workflow lost its last place in line while it has jobs on disk. */
+  /** Whether a workflow has jobs on disk but none in memory. */
   #isUneven = false
   #refilling: Promise<void> | undefined
 
@@ -47,15 +48,15 @@ export class JobQueue {
   }
 
   get size(): number {
-    return this.#first.length + this.#remembered.size + this.#announced.size + this.#left
+    return this.#first.length + this.#remembered.size + this.#announced.size + this.#onDisk
   }
 
   /** Whether `refill` would find more. */
   get hasMore(): boolean {
-    return this.#left > 0
+    return this.#onDisk > 0
   }
 
-  /** Whether a workflow waits for a `refill` while others have their turns. */
+  /** Whether a workflow needs a `refill` to get its next turn. */
   get isUneven(): boolean {
     return this.#isUneven && this.#refilling === undefined
   }
@@ -65,7 +66,7 @@ export class JobQueue {
     this.#announced.add(executionId)
   }
 
-  /** An announced job that could not be written. */
+  /** Takes back an announced job that could not be written. */
   withdraw(executionId: string): void {
     this.#announced.delete(executionId)
   }
@@ -74,32 +75,32 @@ export class JobQueue {
   put(job: JobFacts): void {
     this.#announced.delete(job.executionId)
     const { workflowId } = job
-    if (!this.#mayAllHide && !this.#isHidden(workflowId) && this.#hasRoomFor(workflowId, this.#share)) {
+    if (!this.#mayAllBeHidden && !this.#isHidden(workflowId) && this.#hasRoomFor(workflowId, this.#share)) {
       this.#remember(job)
     } else {
-      this.#left += 1
+      this.#onDisk += 1
       this.#hidden.add(workflowId)
     }
   }
 
-  /** A job that has run before goes before all others. */
+  /** A job that has started before goes ahead of all others. */
   putFirst(job: JobFacts): void {
     this.#first.push(job)
   }
 
-  /** So many jobs lie on disk. */
-  leave(count: number): void {
-    this.#left += count
-    this.#mayAllHide = count > 0
+  /** Adds a number of jobs that are on disk only. */
+  addOnDisk(count: number): void {
+    this.#onDisk += count
+    this.#mayAllBeHidden = count > 0
   }
 
   take(): JobFacts | undefined {
     const first = this.#first.shift()
     if (first) return first
-    for (const [workflowId, lane] of this.#lanes) {
-      this.#lanes.delete(workflowId)
-      const job = lane.shift()
-      if (lane.length > 0) this.#lanes.set(workflowId, lane)
+    for (const [workflowId, jobs] of this.#byWorkflow) {
+      this.#byWorkflow.delete(workflowId)
+      const job = jobs.shift()
+      if (jobs.length > 0) this.#byWorkflow.set(workflowId, jobs)
       else this.#isUneven ||= this.#isHidden(workflowId)
       if (!job) continue
       this.#remembered.delete(job.executionId)
@@ -108,21 +109,21 @@ export class JobQueue {
     return undefined
   }
 
-  /** Takes a job out of the line that is gone from the disk. */
+  /** Removes a job that is being ended elsewhere. */
   remove(executionId: string): void {
     const index = this.#first.findIndex((job) => job.executionId === executionId)
     if (index >= 0) {
       this.#first.splice(index, 1)
     } else if (this.#remembered.delete(executionId)) {
-      for (const lane of this.#lanes.values()) {
-        // A lane that is empty now loses its place when its turn comes.
-        const place = lane.findIndex((job) => job.executionId === executionId)
-        if (place >= 0) lane.splice(place, 1)
+      for (const jobs of this.#byWorkflow.values()) {
+        // `take` removes a workflow whose list is empty.
+        const place = jobs.findIndex((job) => job.executionId === executionId)
+        if (place >= 0) jobs.splice(place, 1)
       }
-    } else this.#left = Math.max(0, this.#left - 1)
+    } else this.#onDisk = Math.max(0, this.#onDisk - 1)
   }
 
-  /** Reads more jobs from the disk. Calls while one is under way share it. */
+  /** Reads more jobs from the disk. Concurrent calls share one read. */
   refill(): Promise<void> {
     this.#refilling ??= this.#refill().finally(() => {
       this.#refilling = undefined
@@ -133,18 +134,18 @@ export class JobQueue {
   }
 
   async #refill(): Promise<void> {
-    const leftBefore = this.#left
+    const onDiskBefore = this.#onDisk
     this.#hiddenBefore = this.#hidden
     this.#hidden = new Set()
     const workflowsMax = this.#workflowsMax
     const after = this.#listedUpTo
-    const perWorkflow = this.#mayAllHide ? this.#shareOf(workflowsMax) : this.#share
+    const perWorkflow = this.#mayAllBeHidden ? this.#shareOf(workflowsMax) : this.#share
     const listed = await this.#options.list({ perWorkflow, workflowsMax, after })
     const lists = Map.groupBy(listed, ({ workflowId }) => workflowId)
     if (after !== undefined) for (const id of this.#hiddenBefore) if (!lists.has(id)) this.#hidden.add(id)
     this.#hiddenBefore = new Set()
     this.#listedUpTo = lists.size >= workflowsMax ? listed.at(-1)?.workflowId : undefined
-    this.#mayAllHide = this.#listedUpTo !== undefined
+    this.#mayAllBeHidden = this.#listedUpTo !== undefined
     let found = 0
     for (const [workflowId, list] of lists) {
       const more = list.filter((job) => !this.#isKnown(job))
@@ -152,13 +153,12 @@ export class JobQueue {
       found += fitting === -1 ? more.length : fitting
       if (fitting !== -1 || list.length >= perWorkflow) this.#hidden.add(workflowId)
     }
-    // Still, when all of its jobs that were listed have just been taken, and the disk does not know yet; or when there are
-    // workflows that were not listed: they get their places before the others are served again.
+    // Still true if all listed jobs of a workflow have just been taken, or if some workflows were not listed yet.
     this.#isUneven =
-      this.#listedUpTo !== undefined || this.#hidden.keys().some((workflowId) => !this.#lanes.has(workflowId))
-    // The count heals itself: when nothing is hidden any more, there is nothing left of what was left before.
-    const isAllFound = this.#hidden.size === 0 && !this.#mayAllHide
-    this.#left = isAllFound ? this.#left - leftBefore : Math.max(0, this.#left - found)
+      this.#listedUpTo !== undefined || this.#hidden.keys().some((workflowId) => !this.#byWorkflow.has(workflowId))
+    // This corrects the count: when nothing is hidden any more, none of the earlier jobs is on disk only.
+    const isAllFound = this.#hidden.size === 0 && !this.#mayAllBeHidden
+    this.#onDisk = isAllFound ? this.#onDisk - onDiskBefore : Math.max(0, this.#onDisk - found)
   }
 
   #isKnown({ executionId }: JobFacts): boolean {
@@ -170,9 +170,9 @@ export class JobQueue {
     return this.#hidden.has(workflowId) || this.#hiddenBefore.has(workflowId)
   }
 
-  /** Jobs of each workflow that are remembered, as long as there is room for all. */
+  /** The number of jobs of each workflow that fit in memory. */
   get #share(): number {
-    return this.#shareOf(Math.max(this.#lanes.size, this.#hidden.size, this.#hiddenBefore.size))
+    return this.#shareOf(Math.max(this.#byWorkflow.size, this.#hidden.size, this.#hiddenBefore.size))
   }
 
   #shareOf(workflows: number): number {
@@ -180,7 +180,7 @@ export class JobQueue {
   }
 
   #hasRoomFor(workflowId: string, share: number): boolean {
-    const { length } = this.#lanes.get(workflowId) ?? []
+    const { length } = this.#byWorkflow.get(workflowId) ?? []
     return length === 0 || (length < share && this.#remembered.size < this.#rememberedMax)
   }
 
@@ -192,11 +192,11 @@ export class JobQueue {
 
   #remember(job: JobFacts): void {
     this.#remembered.add(job.executionId)
-    const lane = this.#lanes.get(job.workflowId)
-    if (lane) lane.push(job)
-    else this.#lanes.set(job.workflowId, [job])
+    const jobs = this.#byWorkflow.get(job.workflowId)
+    if (jobs) jobs.push(job)
+    else this.#byWorkflow.set(job.workflowId, [job])
   }
 }
 
-/** Jobs of one workflow that are remembered, and read at once, at most. */
+/** Jobs of one workflow in memory, and in one read, at most. */
 const shareMax = 500

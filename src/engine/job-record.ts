@@ -4,7 +4,7 @@ import type { Job, JobFacts, NewJob } from '../domain/job.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
 import type { JobWrite } from '../domain/write.ts'
-import type { Journal } from './journal.ts'
+import type { StepHistory } from './step-history.ts'
 
 export type AcceptanceFacts = {
   input: TriggerInput
@@ -12,7 +12,7 @@ export type AcceptanceFacts = {
   seal(text: string, executionId: string): Uint8Array
 }
 
-/** The write that accepts a job. Its input is sealed when it is read: of a run that is over by then nobody needs it. */
+/** The write that accepts a job. The input is sealed only when the write reads it: a run may have ended before that. */
 export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts): JobWrite {
   const text = JSON.stringify(input)
   let sealed: Uint8Array | undefined
@@ -30,14 +30,14 @@ export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }:
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
 type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>
 
-/** Why a job ends without being walked (on). */
+/** Why a job ends without running (any further). */
 export type JobEnding = { code: JobFailureCode; message?: string }
 
-/** The record of such a job: with the blocks that ended before it was cut, and what was spent until then. */
+/** The record of such a job, with the blocks and the cost from before its interruption. */
 export function endedJob(
   job: EndedJob,
   { code, message = messages[code] }: JobEnding,
-  journal: Journal,
+  history: StepHistory,
   at: number,
   secrets: Redactor | undefined,
 ): RunRecord {
@@ -57,7 +57,7 @@ export function endedJob(
     output: null,
     error: { code: failure.code, message: failure.message },
     attempts: null,
-    children: Array.from(journal.blocks, ({ span }) => span),
+    children: Array.from(history.blocks, ({ span }) => span),
   }
   return {
     executionId,
@@ -71,9 +71,9 @@ export function endedJob(
     durationMs: at - startedAt,
     failure,
     output: null,
-    cost: journal.cost,
+    cost: history.cost,
     root,
-    secrets: journal.hide(secrets),
+    secrets: history.hide(secrets),
   }
 }
 

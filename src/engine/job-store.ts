@@ -1,13 +1,13 @@
 import type { Job, JobFacts, JobPage } from '../domain/job.ts'
 
-/** What jobs need of the store. */
+/** The part of the store that jobs use. */
 export type JobStore = {
   getJob(executionId: string): Promise<Job | undefined>
-  /** What `job-step` writes gave, in the order of their numbers. */
+  /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
-  /** Jobs that have not started: the oldest of each workflow. */
+  /** Jobs that have not started: the oldest ones of each workflow. */
   listQueuedJobs(page: JobPage): Promise<JobFacts[]>
   listCutJobs(): Promise<JobFacts[]>
-  /** Makes running jobs cut ones. `crashed`: their process died, which counts. Answers how many are left. */
+  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
   parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
 }

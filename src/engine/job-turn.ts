@@ -1,30 +1,56 @@
+import type { Refusal } from '../domain/claim.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Environment } from '../domain/environment.ts'
 import { isRefusedForNow } from '../domain/errors.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import type { Job, JobFacts } from '../domain/job.ts'
+import type { RunRecord } from '../domain/log.ts'
+import type { JobWrite } from '../domain/write.ts'
 import type { Deployment } from './deployments.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
-import type { JobsOptions } from './jobs.ts'
-import { Journal } from './journal.ts'
+import type { JobStore } from './job-store.ts'
+import type { RunEnd, RunRequest } from './runner.ts'
+import { StepHistory } from './step-history.ts'
 
-/** `done`: the job's log entry is written. `later`: it was stopped where it is, or the disk does not take it now. */
+/** What running a job takes. */
+export type TurnOptions = {
+  store: JobStore
+  /** Resolves when the write is on disk, or with a refusal when another run has its claim. */
+  write(write: JobWrite): Promise<Refusal | undefined>
+  /** Writes the log entry of a job that ends without a run, which also deletes the job. */
+  record(record: RunRecord): Promise<unknown>
+  /** Encrypts what is on disk of a job; `context` ties the result to its job. */
+  seal(text: string, context: string): Uint8Array
+  open(sealed: Uint8Array, context: string): string
+  runner: { executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> }
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** A version of a workflow, compiled; also of a deleted workflow. */
+  deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
+  clock: Clock
+  timeoutMs: number
+  /** Called for errors of the service, not of a workflow. */
+  onBug(executionId: string, error: unknown): void
+}
+
+/** `done`: the job's log entry is written. `later`: the job was suspended, or the disk refuses writes at the moment. */
 export type TurnEnd = 'done' | 'later'
 
-/** A job that has been taken out of the line. */
+/** A job that has left the queue. */
 export type ActiveJob = {
   job: JobFacts
   isCancelled: boolean
-  /** Whether the runner has it, or had it. */
-  isWalked: boolean
-  /** Set when it could not be written down that it was accepted. */
+  /** Whether the runner has received it. */
+  isRunning: boolean
+  /** Set when its acceptance could not be written. */
   isUnwritten?: boolean
-  /** How its turn ended. */
+  /** Resolves when its turn has ended. */
   ended: PromiseWithResolvers<TurnEnd>
 }
 
-/** One job's turn: from the line to its end, or back. */
-export type Turn = JobsOptions & { active: ActiveJob; isStopped(): boolean }
+/** One job's turn: from the queue to its end, or back into the queue. */
+export type Turn = TurnOptions & { active: ActiveJob; isStopped(): boolean }
 
-/** Takes a job from the disk, from its beginning or from where it was cut. */
+/** Runs a job that is on disk, from its start or from where it was interrupted. */
 export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
   const { store, open, write, clock } = turn
   const job = await store.getJob(executionId)
@@ -32,13 +58,13 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   const texts = await stepsOf(turn, job)
   const at = job.startedAt ?? clock.now()
   const started = { ...job, startedAt: at }
-  if (job.cuts >= cutsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+  if (job.cuts >= interruptionsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
   await write({ kind: 'job-start', executionId, at })
-  return await walkJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
+  return await runJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
 }
 
-/** `steps`: what was kept of the job before it was cut. `accepted`: of one that is on its way to the disk. */
-export async function walkJob(
+/** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
+export async function runJob(
   turn: Turn,
   job: JobFacts & Pick<Job, 'version' | 'trigger'>,
   input: TriggerInput,
@@ -54,11 +80,11 @@ export async function walkJob(
   }
   if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
   if (turn.isStopped()) return 'later'
-  const keep = async (number: number, text: string) => {
+  const writeStep = async (number: number, text: string) => {
     await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
   }
-  const journal = new Journal(steps, keep, accepted)
-  active.isWalked = true
+  const history = new StepHistory(steps, writeStep, accepted)
+  active.isRunning = true
   const { suspension } = await runner.executeJob({
     plan: deployment.plan,
     workflowId,
@@ -70,23 +96,23 @@ export async function walkJob(
     createdAt,
     startedAt: startedAt ?? clock.now(),
     timeoutMs,
-    journal,
+    history,
   })
   if (!suspension) return 'done'
-  active.isWalked = false
+  active.isRunning = false
   if (turn.isStopped() || isRefusedForNow(suspension.cause)) return 'later'
   throw suspension.cause
 }
 
-/** What becomes of a job whose turn broke off: it must not be left "processing". Never rejects. */
-export async function failJob(options: JobsOptions, executionId: string, error: unknown): Promise<TurnEnd> {
+/** Ends a job whose turn failed, so that it does not stay in the state "processing". Never rejects. */
+export async function failJob(options: TurnOptions, executionId: string, error: unknown): Promise<TurnEnd> {
   if (isRefusedForNow(error)) return 'later'
   const { store, onBug } = options
   onBug(executionId, error)
   try {
     const job = await store.getJob(executionId)
     if (!job) return 'done'
-    // What cannot be read may be the very reason.
+    // Unreadable steps may be what failed the turn.
     const steps = await stepsOf(options, job).catch(() => [])
     return await endJob(
       options,
@@ -99,32 +125,33 @@ export async function failJob(options: JobsOptions, executionId: string, error: 
   }
 }
 
-/** Ends a job that is not walked (on). Rejects when its entry cannot be written. */
+/** Ends a job without running it (any further). Rejects when its log entry cannot be written. */
 export async function endJob(
-  { record, environmentOf, clock }: Pick<JobsOptions, 'record' | 'environmentOf' | 'clock'>,
+  { record, environmentOf, clock }: Pick<TurnOptions, 'record' | 'environmentOf' | 'clock'>,
   job: JobFacts & Pick<Job, 'version' | 'trigger'>,
   ending: JobEnding,
   steps: readonly string[],
 ): Promise<TurnEnd> {
-  // Without steps there is nothing to hide, and a job can be ended when the environment cannot be read.
+  // Without steps there is nothing to hide, so a job can end even if its environment cannot be read.
   const redactor = steps.length === 0 ? undefined : (await environmentOf(job.workspaceId)).redactor
-  await record(endedJob(job, ending, new Journal(steps, noWrite), clock.now(), redactor))
+  await record(endedJob(job, ending, new StepHistory(steps, noWrite), clock.now(), redactor))
   return 'done'
 }
 
-/** What was kept of a job before it was cut. */
-export async function stepsOf({ store, open }: Pick<JobsOptions, 'store' | 'open'>, job: Job): Promise<string[]> {
+/** The steps that were recorded before a job was interrupted. */
+export async function stepsOf({ store, open }: Pick<TurnOptions, 'store' | 'open'>, job: Job): Promise<string[]> {
   if (job.state === 'queued') return []
   const steps = await store.getJobSteps(job.executionId)
   return steps.map((sealed) => open(sealed, job.executionId))
 }
 
-/** A job that was cut this often is taken for the cause. */
-const cutsMax = 3
+/** After this many interruptions by crashes, the job itself is assumed to cause them. */
+const interruptionsMax = 3
 
 const noWrite = () => Promise.resolve()
 
 function goneMessage(version: number, deployment: Deployment | undefined): string {
-  const problems = deployment?.findings.map(({ message }) => message).join(' ') ?? 'it is gone.'
+  const problems =
+    deployment?.findings.map(({ message }) => message).join(' ') ?? 'the version does not exist any more.'
   return `Version ${version} of the workflow can no longer run: ${problems}`
 }

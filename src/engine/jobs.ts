@@ -1,63 +1,54 @@
-import type { Claim, Refusal } from '../domain/claim.ts'
-import type { Clock, Timer } from '../domain/clock.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Claim } from '../domain/claim.ts'
+import type { Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
 import type { JobFacts } from '../domain/job.ts'
-import type { RunRecord } from '../domain/log.ts'
-import type { JobWrite } from '../domain/write.ts'
-import type { Deployment } from './deployments.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptance } from './job-record.ts'
-import type { JobRequest } from './job-request.ts'
-import type { JobStore } from './job-store.ts'
-import { type ActiveJob, endJob, failJob, resumeJob, stepsOf, type Turn, type TurnEnd, walkJob } from './job-turn.ts'
-import type { Journal } from './journal.ts'
-import type { RunEnd, RunRequest } from './runner.ts'
+import {
+  type ActiveJob,
+  endJob,
+  failJob,
+  resumeJob,
+  runJob,
+  stepsOf,
+  type Turn,
+  type TurnEnd,
+  type TurnOptions,
+} from './job-turn.ts'
+import type { RunRequest } from './runner.ts'
 
-export type JobsOptions = {
-  store: JobStore
-  /** Resolves when it is on disk, or with a refusal when its claim belongs to another. */
-  write(write: JobWrite): Promise<Refusal | undefined>
-  /** Writes the log entry of a job that no run ends, which ends it. */
-  record(record: RunRecord): Promise<unknown>
-  /** Encrypts what lies on disk of a job while it runs; `context` ties it to its job. */
-  seal(text: string, context: string): Uint8Array
-  open(sealed: Uint8Array, context: string): string
-  runner: {
-    executeJob(request: RunRequest & { journal: Journal }): Promise<RunEnd>
-    cancel(executionId: string): boolean
-  }
-  environmentOf(workspaceId: string): Environment | Promise<Environment>
-  /** A version of a workflow, compiled; also of one that is deleted. */
-  deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
-  clock: Clock
-  /** Jobs that run at once. */
+/** A run that is to be accepted as a job. */
+export type JobRequest = Pick<
+  RunRequest,
+  'workflowId' | 'workspaceId' | 'version' | 'trigger' | 'input' | 'executionId'
+>
+
+export type JobsOptions = TurnOptions & {
+  runner: { cancel(executionId: string): boolean }
+  /** Jobs that run at the same time, at most. */
   concurrency: number
-  /** Jobs that wait, at most; beyond them callers are refused. */
+  /** Jobs in the queue at most; further ones are refused. */
   waitingMax: number
-  timeoutMs: number
-  /** Told of what went wrong inside, not in a workflow. */
-  onBug(executionId: string, error: unknown): void
 }
 
 /** A job that has not ended. */
 export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
 
 /**
- * Asynchronous runs. A job is on disk before its caller hears of it. It waits in line with those of its workflow, and
- * workflows take turns, so that one with ten thousand jobs does not hold up one with a single job. While it runs, each
- * block that ends is written to its journal first; when the process dies, or is stopped, the next one goes on from there.
- * A job is done when its log entry is written: the same commit takes the job away.
+ * Asynchronous runs. A job is on disk before its caller receives the response. Workflows take turns, so that one with
+ * ten thousand queued jobs does not delay one with a single job. While a job runs, each block that ends is written to
+ * its step history before the next one starts; when the process dies or is stopped, the next process resumes from
+ * there. A job is done when its log entry is written: the same commit deletes the job.
  *
- * What the disk refuses stops a job where it is; it tries again a second later, for as long as it takes.
+ * When the disk refuses a write, the job is suspended. It is tried again every second, without limit.
  */
 export class Jobs {
   readonly #options: JobsOptions
   readonly #queue: JobQueue
-  /** Jobs that run, or whose end is being written. */
+  /** Jobs that run, or whose end is being written, by execution id. */
   readonly #active = new Map<string, ActiveJob>()
-  /** Of jobs that go on later: those that were cancelled before they could. */
+  /** Ids of suspended jobs that were cancelled before they resumed. */
   readonly #cancelled = new Set<string>()
   #running = 0
   #stopped = false
@@ -80,17 +71,20 @@ export class Jobs {
     return this.#running
   }
 
-  /** Takes up what an earlier process left, as soon as the disk lets it. No job begins before: it would count as cut. */
+  /**
+   * Loads the jobs of an earlier process, and retries until the store responds. No job starts before that: it would be
+   * counted as interrupted.
+   */
   async open(): Promise<void> {
     const { store, clock } = this.#options
     this.#pause = { cancel() {} }
     try {
-      const { queued, cut } = await store.parkJobs(true)
-      // Most starts find nothing: they need not wake a thread that reads.
-      if (cut > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
-      this.#queue.leave(queued)
+      const { queued, cut: interrupted } = await store.parkJobs(true)
+      // Usually there are none; then the reading thread need not start.
+      if (interrupted > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+      this.#queue.addOnDisk(queued)
       this.#pause = undefined
-      this.#pump()
+      this.#dispatch()
     } catch {
       if (!this.#stopped) this.#pause = clock.setTimer(retryMs, () => void this.open())
     }
@@ -110,14 +104,14 @@ export class Jobs {
     )
   }
 
-  /** Resolves when the job is on disk; rejects, and there is no job, when it could not be written. */
+  /** Resolves when the job is on disk. Rejects when it could not be written; then there is no job. */
   async accept(request: JobRequest): Promise<JobFacts> {
     const { job } = await this.acceptOnce(request, undefined)
     if (!job) throw new Error('A job without a claim was refused')
     return job
   }
 
-  /** The same for a job that has a claim: when another has it there is no job, and `holder` is the run that has it. */
+  /** The same for a job with a claim. If another run has the claim, there is no job, and `holder` is that run's id. */
   async acceptOnce(
     request: JobRequest,
     claim: Claim | undefined,
@@ -132,20 +126,20 @@ export class Jobs {
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
-    const lead = (accepted?: Promise<unknown>) =>
-      this.#start(job, () => walkJob(this.#turnOf(job), { ...job, version, trigger }, input, [], accepted))
-    let isLed = false
+    const run = (accepted?: Promise<unknown>) =>
+      this.#start(job, () => runJob(this.#turnOf(job), { ...job, version, trigger }, input, [], accepted))
+    let isStarted = false
     const takeBack = async () => {
-      if (isLed) await this.#letGo(executionId)
+      if (isStarted) await this.#abandon(executionId)
       else if (startsNow) this.#end(executionId)
       else this.#queue.withdraw(executionId)
     }
     try {
       const writing = write(acceptance({ ...job, version, trigger }, { input, claim, seal }))
       if (startsNow && !claim) {
-        // A run that acts on nothing is over by the time that it would be on disk: then both are one commit.
-        isLed = true
-        lead(writing)
+        // A run without outside effects may end before its job is on disk: then both are one commit.
+        isStarted = true
+        run(writing)
       }
       const refusal = await writing
       if (refusal) {
@@ -156,11 +150,11 @@ export class Jobs {
       await takeBack()
       throw error
     }
-    if (isLed) return { job }
-    if (startsNow) lead()
+    if (isStarted) return { job }
+    if (startsNow) run()
     else {
       this.#queue.put(job)
-      this.#pump()
+      this.#dispatch()
     }
     return { job }
   }
@@ -173,15 +167,15 @@ export class Jobs {
   }
 
   /**
-   * Ends a job, whether it runs or waits; resolves when that is on disk. False when there is none, or it has ended.
-   * Rejects with STORAGE_UNAVAILABLE when its end could not be written: then it ends when it can.
+   * Cancels a job, whether it runs or waits; resolves when its end is on disk. False when there is no such job, or it
+   * has ended. Rejects with STORAGE_UNAVAILABLE when its end could not be written yet; the job is then cancelled later.
    */
   async cancel(executionId: string): Promise<boolean> {
     const { runner, store } = this.#options
     const active = this.#active.get(executionId)
     if (active) {
-      // Between two stages whoever leads it on sees the mark.
-      const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isWalked
+      // A job that the runner does not have yet is cancelled by the mark, which its turn checks.
+      const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isRunning
       if (!isEnding) return false
       active.isCancelled = true
       if ((await active.ended.promise) === 'later')
@@ -190,9 +184,9 @@ export class Jobs {
     }
     const job = await store.getJob(executionId)
     if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
-    const ending: ActiveJob = { job, isCancelled: true, isWalked: true, ended: Promise.withResolvers() }
+    const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
     this.#active.set(executionId, ending)
-    // Out of the line first: a turn that came now would run what is being ended.
+    // It must leave the queue first: otherwise it could start while its end is being written.
     this.#queue.remove(executionId)
     try {
       await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
@@ -207,13 +201,13 @@ export class Jobs {
     }
   }
 
-  /** Starts no more jobs. Those that run are the runner's to stop. */
+  /** Starts no more jobs. The runner stops those that run. */
   close(): void {
     this.#stopped = true
     this.#pause?.cancel()
   }
 
-  /** After the runner has stopped: leaves everything in a state to go on from. */
+  /** To be called after the runner has stopped. Marks the remaining jobs so that the next process resumes them. */
   async stop(): Promise<void> {
     this.close()
     if (this.#running > 0) {
@@ -224,7 +218,7 @@ export class Jobs {
     await this.#options.store.parkJobs(false)
   }
 
-  #pump(): void {
+  #dispatch(): void {
     while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
       const job = this.#queue.take()
       if (this.#queue.isUneven || (!job && this.#queue.hasMore)) this.#refill()
@@ -236,13 +230,15 @@ export class Jobs {
 
   #refill(): void {
     this.#queue.refill().then(
-      () => this.#pump(),
+      () => this.#dispatch(),
       () => this.#pauseFor(retryMs),
     )
   }
 
-  /** A job that has begun and is not on disk: it is over when it stops, which it does before it acts on anything. */
-  async #letGo(executionId: string): Promise<void> {
+  /**
+   * Waits for the turn of a started job that could not be written. The job has no outside effects and is then dropped.
+   */
+  async #abandon(executionId: string): Promise<void> {
     const active = this.#active.get(executionId)
     if (!active) return
     active.isUnwritten = true
@@ -253,7 +249,7 @@ export class Jobs {
     this.#running += 1
     const { executionId } = job
     const isCancelled = this.#cancelled.delete(executionId)
-    this.#active.set(executionId, { job, isCancelled, isWalked: false, ended: Promise.withResolvers() })
+    this.#active.set(executionId, { job, isCancelled, isRunning: false, ended: Promise.withResolvers() })
   }
 
   #end(executionId: string): void {
@@ -262,9 +258,9 @@ export class Jobs {
     if (this.#running === 0) this.#idle?.()
   }
 
-  /** Never rejects: what goes wrong is tried again, or becomes the end of the job. */
-  #start(job: JobFacts, lead: () => Promise<TurnEnd>): void {
-    lead()
+  /** Never rejects: after an error the job is tried again, or ends with that error. */
+  #start(job: JobFacts, turn: () => Promise<TurnEnd>): void {
+    turn()
       .catch((error: unknown) => failJob(this.#options, job.executionId, error))
       .then((ending) => {
         const active = this.#active.get(job.executionId)
@@ -276,7 +272,7 @@ export class Jobs {
           this.#queue.putFirst(job)
           this.#pauseFor(retryMs)
         }
-        this.#pump()
+        this.#dispatch()
       })
   }
 
@@ -290,10 +286,11 @@ export class Jobs {
     if (this.#pause || this.#stopped) return
     this.#pause = this.#options.clock.setTimer(ms, () => {
       this.#pause = undefined
-      this.#pump()
+      this.#dispatch()
     })
   }
 }
 
 const retryMs = 1_000
-const cancelledLater = 'The run is stopped; that it was cancelled could not be written yet.'
+const cancelledLater =
+  'The run has been stopped, but the disk does not accept its log entry yet. Try again in a moment.'

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../domain/log.ts'
 import type { RunObserver } from '../domain/run-observer.ts'
-import { roughBytes } from './rough-bytes.ts'
+import { estimateSize } from './estimate-size.ts'
 import type { RunEnd, RunRequest } from './runner.ts'
 
 export type ManualRunsOptions = {
@@ -8,21 +8,21 @@ export type ManualRunsOptions = {
     execute(request: RunRequest): Promise<RunEnd>
     assertFree(): void
   }
-  /** The observer for a run that is about to start. */
+  /** Creates the observer of a run that is about to start. */
   observe(run: { executionId: string; workspaceId: string }): RunObserver
-  /** Memory for runs that have ended. */
+  /** Memory for ended runs. */
   bytesMax: number
-  /** Told of a run whose log entry could not be written. */
+  /** Called for a run whose log entry could not be written. */
   onLost(executionId: string, error: unknown): void
 }
 
 /**
- * Runs by hand: nobody waits for them, everybody may watch. What the latest of them gave is remembered as it was, while
- * the log hides secrets in it and cuts what is long; so they can be run again from any block.
+ * Manual runs: no caller waits for them, and everyone with access may watch them. The latest ones stay in memory
+ * unchanged, so that they can be run again from any block: the log hides secrets and shortens long values.
  */
 export class ManualRuns {
   readonly #options: ManualRunsOptions
-  /** The latest last. */
+  /** In the order in which they ended. */
   readonly #ended = new Map<string, { record: RunRecord; bytes: number }>()
   #bytes = 0
 
@@ -37,7 +37,7 @@ export class ManualRuns {
     runner.assertFree()
     const observer = observe({ executionId, workspaceId: request.workspaceId })
     runner.execute({ ...request, observer }).then(
-      ({ record }) => this.#keep(record),
+      ({ record }) => this.#remember(record),
       (error: unknown) => {
         observer.lost?.(error)
         onLost(executionId, error)
@@ -45,14 +45,14 @@ export class ManualRuns {
     )
   }
 
-  /** A run that ended not long ago, with all that its blocks gave. */
+  /** A run that ended recently, with the unchanged outputs of its blocks. */
   find(executionId: string): RunRecord | undefined {
     return this.#ended.get(executionId)?.record
   }
 
-  #keep(record: RunRecord): void {
+  #remember(record: RunRecord): void {
     const { bytesMax } = this.#options
-    const bytes = roughBytes(record.root)
+    const bytes = estimateSize(record.root)
     if (bytes > bytesMax) return
     this.#ended.set(record.executionId, { record, bytes })
     this.#bytes += bytes

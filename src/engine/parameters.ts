@@ -5,7 +5,6 @@ import { asText } from '../domain/reference.ts'
 import { type CodeSlot, compileCode } from '../language/code.ts'
 import { compileExpression } from '../language/expression.ts'
 import { NotNative } from '../language/native.ts'
-import { type Binder, type Place, ToolArguments } from './binder.ts'
 import {
   BlockError,
   type Evaluate,
@@ -17,16 +16,17 @@ import {
 } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 import type { GraphNode } from './graph.ts'
-import { misfitsOf, reportMisfits } from './misfits.ts'
+import { type Place, type ReferenceResolver, ToolArguments } from './reference-resolver.ts'
 import type { Report } from './report.ts'
-import { type Bind, type Compiled, compileJson, compileValue, getterOf } from './template.ts'
+import { type Compiled, compileJson, compileValue, getterOf, type Resolve } from './template.ts'
+import { reportValidationErrors, validationErrorsOf } from './validation-errors.ts'
 
-/** The parameters of one block, ready to be read at each start of it. Throws `BlockError` when they don't fit. */
+/** Reads the parameters of one block when it starts. Throws `BlockError` when they do not fit its schema. */
 export type Parameters = (frame: Frame) => Record<string, unknown>
 
-export type CompileContext = { binder: Binder; report: Report; facts: WorkflowFacts }
+export type CompileContext = { resolver: ReferenceResolver; report: Report; facts: WorkflowFacts }
 
-/** Compiles a block's parameters and reports every one that is wrong as it stands. */
+/** Compiles a block's parameters, and reports every error in them that is known before a run. */
 export function compileParameters(node: GraphNode, context: CompileContext, at = placeOf(node)): Parameters {
   const { definition, block } = node
   const { report } = context
@@ -39,7 +39,7 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
     const place: Place = { ...at, path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
     const compiled = compileParameter(raw, mode, { ...context, place, name })
-    // Code and expressions become something to call: it is the text that has to fit, and now.
+    // Code and expressions compile to functions, so their source text is checked, and only here.
     const isCode = mode === 'code' || mode === 'expressions' || mode === 'tools'
     const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
     members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, isCode })
@@ -55,7 +55,7 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
       `A block of the type ${block.type} has no parameter "${name}". It has: ${known}.`,
     )
   }
-  reportMisfits(at, members, context)
+  reportValidationErrors(at, members, context)
   return reader(schema, members)
 }
 
@@ -63,7 +63,7 @@ function placeOf(node: GraphNode): Place {
   return { node, scope: node.scope, path: `blocks.${node.id}.params` }
 }
 
-/** One parameter. `known`: its value, or the text of its code, where that is fixed; `get`: reads it when it is not. */
+/** One parameter. `known`: its static value or source text. `get`: reads its value during a run. */
 type Member = { name: string; schema: TSchema; known: unknown; get: Getter | undefined; isCode: boolean }
 
 function modeOf({ definition }: GraphNode, name: string, given: Record<string, unknown>): ParameterMode {
@@ -75,20 +75,20 @@ type ExpressionContext = CompileContext & { place: Place }
 type ParameterContext = ExpressionContext & { name: string }
 
 function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterContext): Compiled {
-  const { binder, report, place } = context
-  const bind: Bind = (segment) => binder.bind(segment, place)
+  const { resolver, report, place } = context
+  const resolve: Resolve = (segment) => resolver.resolve(segment, place)
   switch (mode) {
     case 'literal':
       return { constant: true, value: raw }
     case 'template':
-      return compileValue(raw, bind)
+      return compileValue(raw, resolve)
     case 'json': {
-      const { compiled, problem } = compileJson(raw, bind)
+      const { compiled, problem } = compileJson(raw, resolve)
       if (problem) report.add('warning', 'INVALID_JSON', place.path, place.node.block, problem)
       return compiled
     }
     case 'code':
-      return compileCodeParameter(raw, bind, context)
+      return compileCodeParameter(raw, resolve, context)
     case 'expressions':
       return compileExpressions(raw, context)
     case 'tools':
@@ -96,10 +96,10 @@ function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterC
   }
 }
 
-function compileCodeParameter(raw: unknown, bind: Bind, { report, place }: ParameterContext): Compiled {
+function compileCodeParameter(raw: unknown, resolve: Resolve, { report, place }: ParameterContext): Compiled {
   if (typeof raw !== 'string') return { constant: true, value: raw }
   const getters = new Map<string, Getter>()
-  const compiled = compileCode(raw, (segment) => remember(getters, segment, bind))
+  const compiled = compileCode(raw, (segment) => remember(getters, segment, resolve))
   if (!compiled.ok) {
     const { message, line } = compiled.problem
     report.add(
@@ -141,16 +141,16 @@ function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
   }
 }
 
-/** The parameters of a tool's block are filled in when the model calls it: its arguments are one more thing to read. */
+/** The parameters of a tool's block are filled in when the model calls the tool, and can read its arguments. */
 function compileTools(raw: unknown, context: ParameterContext): Compiled {
   if (!Array.isArray(raw)) return { constant: true, value: raw }
-  const { binder, place } = context
+  const { resolver, place } = context
   const { node } = place
   const entries = raw.map((entry: unknown, index) => {
     const { params, ...rest } = (entry ?? {}) as { type?: unknown; params?: unknown }
     const definition = typeof rest.type === 'string' ? node.definition.toolBlocks?.[rest.type] : undefined
     const path = `${place.path}.${index}`
-    const get = getterOf(compileValue(rest, (segment) => binder.bind(segment, { ...place, path })))
+    const get = getterOf(compileValue(rest, (segment) => resolver.resolve(segment, { ...place, path })))
     if (!definition) return { get, filler: undefined }
     const args = new ToolArguments()
     const block = { ...node.block, type: definition.type, params: isObject(params) ? params : {} }
@@ -169,14 +169,14 @@ function compileTools(raw: unknown, context: ParameterContext): Compiled {
   }
 }
 
-/** One expression, as a function of the frame it is asked in. */
+/** Compiles one expression to a function of the frame. */
 export function compileEvaluate(
   source: string,
-  { binder, report, place }: ExpressionContext,
+  { resolver, report, place }: ExpressionContext,
 ): (frame: Frame) => Evaluate {
   const getters = new Map<string, Getter>()
   const compiled = compileExpression(source, (segment) =>
-    remember(getters, segment, (inner) => binder.bind(inner, place)),
+    remember(getters, segment, (inner) => resolver.resolve(inner, place)),
   )
   if (!compiled.ok) {
     report.add(
@@ -210,9 +210,9 @@ export function compileEvaluate(
 
 const expressionTimeoutMs = 5_000
 
-function remember(getters: Map<string, Getter>, segment: CodeSlot['segment'], bind: Bind): boolean {
+function remember(getters: Map<string, Getter>, segment: CodeSlot['segment'], resolve: Resolve): boolean {
   if (getters.has(segment.source)) return true
-  const getter = bind(segment)
+  const getter = resolve(segment)
   if (getter) getters.set(segment.source, getter)
   return getter !== undefined
 }
@@ -225,7 +225,7 @@ function valuesOf(slots: readonly CodeSlot[], getters: ReadonlyMap<string, Gette
   return (frame) => reads.map((read) => read(frame))
 }
 
-/** Scalars written as text, as forms and environment variables give them, become what the schema wants. */
+/** Converts scalars in text form, as from forms and environment variables, to the schema's type. */
 export function fit(value: unknown, schema: TSchema): unknown {
   const type = schema.type === 'integer' ? 'number' : (schema.type as unknown)
   if (type !== 'number' && type !== 'boolean' && type !== 'string') return value
@@ -233,7 +233,7 @@ export function fit(value: unknown, schema: TSchema): unknown {
 }
 
 function reader(schema: TObject, members: readonly Member[]): Parameters {
-  // Frozen: whoever is given them again and again may take them for the same.
+  // Frozen, because every execution of the block receives the same object.
   const constants = Object.freeze(
     Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]]))),
   )
@@ -252,10 +252,10 @@ function reader(schema: TObject, members: readonly Member[]): Parameters {
         continue
       }
       if (value !== null || (required && member.default === undefined)) {
-        const problem = misfitsOf(member, value)[0]?.clause
+        const problem = validationErrorsOf(member, value)[0]?.clause
         throw new BlockError('INVALID_PARAMETER', `The parameter "${name}" does not fit: ${problem}.`)
       }
-      // A reference to nothing is like a parameter that was left out.
+      // A reference that reads null counts as an absent parameter.
       if (member.default !== undefined) params[name] = member.default
     }
     return params

@@ -1,9 +1,7 @@
 import type { Plan, PlanNode, PlanScope } from './plan.ts'
+import type { PlanStep } from './run/contracts.ts'
 
-/** One step of the way from the root of a plan to a block: a container, and at last the block itself. */
-export type PlanStep = { scope: PlanScope; node: PlanNode }
-
-/** The ways to all blocks of a plan, by id. */
+/** The paths to all blocks of a plan, by block id. */
 export function pathsOf({ root }: Plan): Map<string, readonly PlanStep[]> {
   const paths = new Map<string, readonly PlanStep[]>()
   const visit = (scope: PlanScope, above: readonly PlanStep[]) => {
@@ -17,7 +15,7 @@ export function pathsOf({ root }: Plan): Map<string, readonly PlanStep[]> {
   return paths
 }
 
-/** The slots that a run can come to behind a block. */
+/** The slots of the same scope that a run can reach from a block. */
 export function slotsAfter({ scope, node }: PlanStep): Set<number> {
   const after = new Set<number>()
   const open = [node]
@@ -31,7 +29,7 @@ export function slotsAfter({ scope, node }: PlanStep): Set<number> {
   return after
 }
 
-/** The slots that a run can come to a block from. */
+/** The slots of the same scope from which a run can reach a block. */
 export function slotsBefore({ scope, node }: PlanStep): Set<number> {
   const before = new Set<number>()
   const isBefore = (target: number) => target === node.slot || before.has(target)
@@ -46,7 +44,7 @@ export function slotsBefore({ scope, node }: PlanStep): Set<number> {
   return before
 }
 
-/** The ids of a block and of all that are inside of it. */
+/** The ids of a block and of all blocks inside it. */
 export function idsInside({ id, body }: PlanNode): string[] {
   return [id, ...(body?.scope.nodes.flatMap(idsInside) ?? [])]
 }

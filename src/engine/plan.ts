@@ -3,42 +3,43 @@ import type { Limits } from '../domain/limits.ts'
 import { type PriceOf, pricesWith } from '../domain/model-prices.ts'
 import { readPath } from '../domain/reference.ts'
 import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../domain/workflow.ts'
-import { Binder, type Place } from './binder.ts'
+import { arrange } from './arrange.ts'
 import type { BlockDefinition, Evaluate, Outputs, Registration } from './block.ts'
 import { checkContainer } from './container.ts'
 import type { Frame, Getter } from './frame.ts'
-import { arrange, type GraphNode, type GraphScope, type Registry } from './graph.ts'
+import type { GraphNode, GraphScope, Registry } from './graph.ts'
 import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
+import { type Place, ReferenceResolver } from './reference-resolver.ts'
 import { Report } from './report.ts'
 import { compileValue, getterOf } from './template.ts'
 import { writtenParameters } from './written-parameters.ts'
 
-/** A workflow compiled once, at deployment: nothing in it is parsed or looked up by name while a run goes on. */
+/** A workflow, compiled once at deployment. During a run, nothing is parsed or looked up by name. */
 export type Plan = {
   document: WorkflowDocument
   root: PlanScope
   triggers: ReadonlyMap<TriggerKind, PlanTrigger>
   variables: ReadonlyMap<string, unknown>
-  /** Environment variables that the workflow reads; empty for most. */
+  /** Names of the environment variables that the workflow reads; usually empty. */
   environmentNames: ReadonlySet<string>
-  /** Ids of the blocks whose outputs another block works with; a `response` block does not count. */
+  /** Ids of the blocks whose outputs another block reads, other than a `response` block. */
   readBlocks: ReadonlySet<string>
-  /** By block, the output that it generates piece by piece. */
+  /** The output that each streaming block streams, by block id. */
   streams: ReadonlyMap<string, string>
-  /** Ids of the blocks that generate one which no other block works with. */
+  /** Ids of the streaming blocks that are not in `readBlocks`. */
   unreadStreams: ReadonlySet<string>
-  /** By block: the ids of those whose outputs it reads. */
+  /** The ids of the blocks whose outputs each block reads, by block id. */
   reads: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export type PlanTrigger = {
   node: PlanNode
-  /** Its own parameters, defaults included. They hold no values of references: nothing has run before a trigger. */
+  /** Its parameters, with defaults. They have no references: no block runs before a trigger. */
   params: Readonly<Record<string, unknown>>
-  /** What the version makes known of it while it is active. */
+  /** What the version registers while it is active. */
   registration: Registration
   format: readonly InputField[]
-  /** Names of the fields that hold files; empty for most. */
+  /** Names of the fields for files; usually empty. */
   fileFields: readonly string[]
 }
 
@@ -47,9 +48,9 @@ export type PlanScope = {
   nodes: readonly PlanNode[]
   /** Incoming edges of each block, by slot. */
   incoming: readonly number[]
-  /** Slots without incoming edges, and whether the container's start edge leads there. In the root: never. */
+  /** Slots without incoming edges. `isStart`: the container's start edge leads there; false in the root. */
   entries: readonly { slot: number; isStart: boolean }[]
-  /** Slots that have incoming edges and the container's start edge as well. */
+  /** Slots with incoming edges to which the container's start edge leads too. */
   joinedStarts: readonly number[]
 }
 
@@ -63,27 +64,27 @@ export type PlanNode = {
   parameters: Parameters
   outgoing: readonly { port: string; target: number }[]
   hasErrorEdge: boolean
-  /** `onError: continue`, for a block without an error edge. A container's own is about its iterations. */
+  /** `onError: continue` of a step. A container's setting concerns its iterations instead. */
   goesOnAfterError: boolean
-  /** What its outputs are while it has not run, or has failed. */
+  /** Its outputs while it has not run, and after it failed: all null. */
   noOutputs: Outputs
-  /** Of a loop or parallel. */
+  /** Set for a loop or parallel. */
   body: PlanBody | undefined
 }
 
 export type PlanBody = {
   scope: PlanScope
-  /** `loops` or `parallels` of the document, references filled in. */
+  /** The container's entry in `loops` or `parallels` of the document, with references filled in. */
   settings: (frame: Frame) => Record<string, unknown>
   condition: ((frame: Frame) => Evaluate) | undefined
 }
 
-/** `triggers`: those that have no errors themselves, whatever the rest of the document has. */
+/** `triggers`: those without errors of their own, even if the rest of the document has some. */
 export type Compilation = { plan: Plan | undefined; triggers: Plan['triggers']; findings: Finding[] }
 
 /**
- * Checks the meaning of a document and compiles it. There is no plan when a finding is an error. `priceOf`: the models
- * whose price is known; the built-in table's when absent.
+ * Checks and compiles a document. There is no plan when a finding is an error. `priceOf`: the prices of models; those
+ * of the built-in table when absent.
  */
 export function compilePlan(
   document: WorkflowDocument,
@@ -95,15 +96,15 @@ export function compilePlan(
   const report = new Report()
   const declared = Object.entries(document.variables ?? {})
   const names = new Set(declared.map(([name]) => name))
-  const binder = new Binder(graph, names, report)
-  const compiler = new Compiler({ binder, report, facts: { limits, variables: names, priceOf } }, document)
+  const resolver = new ReferenceResolver(graph, names, report)
+  const compiler = new Compiler({ resolver, report, facts: { limits, variables: names, priceOf } }, document)
   const root = compiler.scope(graph.root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
   const all = [...findings, ...report.findings]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
   if (errors.length > 0) return { plan: undefined, triggers, findings: all }
-  const { environmentNames, readBlocks, reads } = binder
+  const { environmentNames, readBlocks, reads } = resolver
   const streams = streamsOf(root)
   const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
   const plan = { document, root, triggers, variables, environmentNames, readBlocks, streams, unreadStreams, reads }
@@ -194,12 +195,12 @@ class Compiler {
     const { condition, nodes: _nodes, id: _id, ...rest } = (settings ?? {}) as Record<string, unknown>
     const getters = Object.entries(rest).map(([name, value]): [string, Getter] => [
       name,
-      getterOf(compileValue(value, (segment) => this.#context.binder.bind(segment, place(name)))),
+      getterOf(compileValue(value, (segment) => this.#context.resolver.resolve(segment, place(name)))),
     ])
     return {
       scope: this.scope(scope),
       settings: (frame) => Object.fromEntries(getters.map(([name, get]) => [name, get(frame)])),
-      // A loop's condition is seen from inside: it reads the blocks of the latest iteration.
+      // The scope of a loop's condition is its body: it reads the blocks of the latest iteration.
       condition:
         typeof condition === 'string' && condition.trim() !== ''
           ? compileEvaluate(condition, { ...this.#context, place: { ...place('condition'), scope } })
@@ -219,7 +220,7 @@ function startOf(name: string, { type, value }: Variable, report: Report): unkno
       'INVALID_VARIABLE',
       `variables.${name}.value`,
       null,
-      `The variable "${name}" is declared as ${type}, and its value is none.`,
+      `The variable "${name}" is declared as ${type}, and its value cannot be converted to that type.`,
     )
   }
   return coerced

@@ -4,10 +4,13 @@ import type { Finding } from '../domain/workflow.ts'
 import { timetableOf } from '../language/timetable.ts'
 import type { Compilation, Plan } from './plan.ts'
 
-/** What whoever saves or deploys a document hears of it. `nextTimes`: when it is due; undefined without a schedule. */
+/**
+ * The result for the author who saves or deploys a document. `nextTimes`: its next due times; undefined without a
+ * schedule.
+ */
 export type Check = { findings: Finding[]; registrations: Registrations; nextTimes: readonly number[] | undefined }
 
-/** `at`: from when on it is due. */
+/** `at`: the due times are after this time. Epoch milliseconds. */
 export function checkOf({ triggers, findings }: Compilation, at: number): Check {
   const registrations = registrationsOf(triggers, at)
   const { schedule } = registrations
@@ -20,7 +23,7 @@ export function checkOf({ triggers, findings }: Compilation, at: number): Check 
 function neverDue(triggers: Plan['triggers']): Finding {
   const node = triggers.get('schedule')?.node
   const [blockId, blockName] = [node?.id ?? null, node?.name ?? null]
-  const message = `The schedule of "${blockName}" is over: no time is left before its end.`
+  const message = `The schedule of "${blockName}" has ended: it has no due time before its end.`
   return {
     level: 'warning',
     code: 'SCHEDULE_OVER',
@@ -31,7 +34,7 @@ function neverDue(triggers: Plan['triggers']): Finding {
   }
 }
 
-/** What a version registers when it becomes active. */
+/** The registrations of a version when it becomes active. */
 function registrationsOf(triggers: Plan['triggers'], at: number): Registrations {
   const found = Array.from(triggers.values(), ({ registration }) => registration)
   const rule = found.find((registration) => registration.schedule)?.schedule

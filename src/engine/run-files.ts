@@ -2,7 +2,7 @@ import type { FileObject, FileOwner, FileStore, RunFile } from '../domain/file.t
 import { folderOf } from '../domain/file.ts'
 import type { BlockFiles } from './block.ts'
 
-/** The files of one run and of all its sub-runs: those it was given, and those its blocks make. */
+/** The files of one run and of all its sub-runs: those of its input, and those that its blocks store. */
 export class RunFiles implements BlockFiles {
   readonly #owner: FileOwner
   readonly #store: FileStore
@@ -30,7 +30,7 @@ export class RunFiles implements BlockFiles {
   }
 
   restore(file: FileObject): void {
-    // The key stands in the URL, whatever storage it leads to. Only this run's own folder is looked for.
+    // The URL contains the key in every kind of storage. Only keys in this run's own folder are accepted.
     const folder = `${folderOf(this.#owner)}/`
     const at = file.url.indexOf(`/${folder}`)
     const [, rest] = /^([A-Za-z0-9-]+\/[A-Za-z0-9._-]+)(\?|$)/.exec(file.url.slice(at + 1 + folder.length)) ?? []

@@ -11,14 +11,14 @@ import type { OutboundFetch } from '../domain/outbound-request.ts'
 import type { RunProgram } from '../domain/program.ts'
 import type { RunObserver } from '../domain/run-observer.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from './block.ts'
-import type { Halt } from './halt.ts'
-import type { Journal } from './journal.ts'
-import type { PartialRun } from './partial.ts'
+import type { CancellationScope } from './cancellation-scope.ts'
 import type { Plan } from './plan.ts'
+import type { PartialRun } from './run/contracts.ts'
 import type { RunFiles } from './run-files.ts'
+import type { StepHistory } from './step-history.ts'
 
-/** What every run of the service shares: the powers that blocks are given. */
-export type Powers = {
+/** What every run of the service shares, for blocks to use. */
+export type Capabilities = {
   clock: Clock
   /** 0 ≤ n < 1. */
   random(): number
@@ -28,59 +28,59 @@ export type Powers = {
   models: Models
   files: FileStore
   priceOf: PriceOf
-  /** Runs the active deployment of another workflow inside `run`; its spans go to `children`. */
+  /** Runs the active deployment of another workflow inside `run` and adds its spans to `children`. */
   runWorkflow(call: SubRunCall): Promise<SubRunOutcome>
   describeWorkflow(workflowId: string, workspaceId: string): Promise<WorkflowDescription>
 }
 
 export type SubRunCall = {
   run: Run
-  halt: Halt
+  cancellation: CancellationScope
   workflowId: string
   input: Record<string, unknown>
   /** The calling block's place in the run, unique in it. */
   place: string
   /** The id of the calling block's span. */
   callerId: string
-  /** Undefined when nothing of the sub-run is to be kept. */
-  journal: Journal | undefined
+  /** Undefined when the sub-run records nothing. */
+  history: StepHistory | undefined
   children: Span[]
 }
 
-/** What a run and all its sub-runs share: what is counted over them together, and the ways to end the outermost one. */
+/** What a run shares with all its sub-runs: common totals, and the means to end the outermost run. */
 export class Budget {
   blocks = 0
   bytes = 0
   spans = 0
-  /** What the requests of models cost so far. */
+  /** What model calls have cost so far. */
   cost: Cost = noCost
   /** The outermost run. */
   readonly root: { workflowId: string; files: readonly RunFile[] | undefined }
   outermost: Run | undefined
-  /** Made when a block asks for them. */
+  /** Created when a block first asks for it. */
   files: RunFiles | undefined
-  /** Who watches; readers may come while the run goes on. */
+  /** May be set, or extended, while the run is in progress. */
   observer: RunObserver | undefined
-  /** Where what is spent is written down. */
-  costs: Journal | undefined
+  /** Records the cost; undefined for a run that does not survive its process. */
+  costs: StepHistory | undefined
 
   constructor(root: Budget['root'], observer: RunObserver | undefined) {
     this.root = root
     this.observer = observer
   }
 
-  /** Adds to the cost; a promise when it has to be written down. */
+  /** Adds to the cost. Returns a promise when the cost has to be recorded. */
   spend(cost: Cost): Promise<void> | undefined {
     this.cost = addCost(this.cost, cost)
-    return this.costs?.keepCost(cost).catch((cause: unknown) => this.suspend(cause))
+    return this.costs?.recordCost(cost).catch((cause: unknown) => this.suspend(cause))
   }
 
-  /** Ends the outermost run as failed, whatever runs inside it. */
+  /** Ends the outermost run as failed, with everything inside it. */
   stop(failure: RunFailure): void {
     this.outermost?.fail(failure)
   }
 
-  /** Ends it for now: it goes on later from its journal. `cause`: why. */
+  /** Suspends the outermost run: it resumes later from its step history. */
   suspend(cause: unknown): void {
     this.outermost?.suspend(cause)
   }
@@ -98,16 +98,16 @@ export type RunStart = {
   /** The id of that block's span; null for the run itself. */
   callerId: string | null
   budget: Budget
-  halt: Halt
-  /** Of a run that outlives its process; undefined for one that somebody waits for. */
-  journal: Journal | undefined
-  /** Of a run by hand that does not run everything. */
+  cancellation: CancellationScope
+  /** Set for a run that survives its process; undefined for one with a waiting caller. */
+  history: StepHistory | undefined
+  /** Set for a manual run of a part of the workflow. */
   partial?: PartialRun | undefined
-  /** When the run first started; now, unless it goes on after a crash. */
+  /** When the run first started; set for a resumed run, otherwise it is now. Epoch milliseconds. */
   startedAt?: number | undefined
 }
 
-/** One run in flight: what its blocks share, and how it ends. */
+/** One run in flight: what its blocks share, and why it ended. */
 export class Run {
   readonly facts: RunFacts
   readonly plan: Plan
@@ -117,28 +117,28 @@ export class Run {
   readonly place: string
   readonly callerId: string | null
   readonly budget: Budget
-  readonly halt: Halt
-  readonly journal: Journal | undefined
+  readonly cancellation: CancellationScope
+  readonly history: StepHistory | undefined
   readonly partial: PartialRun | undefined
-  readonly powers: Powers
+  readonly capabilities: Capabilities
   /** Epoch milliseconds. */
   readonly startedAt: number
-  /** The answer of a `response` block, the first one reached. */
+  /** The response of the first `response` block that ran. */
   response: RunResponse | undefined
-  /** What the block gave that the run was to go as far as. */
+  /** The output of the block that the partial run was to end with, once that block has ended. */
   reached: { output: unknown } | undefined
-  /** Set once, by whoever stops the run from outside of its blocks. */
+  /** Set at most once, when something outside of its blocks ends the run. */
   failure: RunFailure | undefined
-  /** Why it was stopped to go on later. */
+  /** Set when the run was suspended. */
   suspension: { cause: unknown } | undefined
-  /** Of the run as a whole; set before its first block. */
+  /** The span of the run as a whole; set before its first block. */
   root: Span | undefined
-  /** Whether its last block has stopped; the entry may still be on its way to the disk. */
+  /** Whether the last block has ended; the log entry may not be on disk yet. */
   ended = false
   #variables: Map<string, unknown> | undefined
-  #breathedAt: number
+  #yieldedAt: number
 
-  constructor(start: RunStart, powers: Powers) {
+  constructor(start: RunStart, capabilities: Capabilities) {
     this.facts = start.facts
     this.plan = start.plan
     this.input = start.input
@@ -147,56 +147,56 @@ export class Run {
     this.place = start.place
     this.callerId = start.callerId
     this.budget = start.budget
-    this.halt = start.halt
-    this.journal = start.journal
+    this.cancellation = start.cancellation
+    this.history = start.history
     this.partial = start.partial
-    this.powers = powers
-    this.startedAt = start.startedAt ?? powers.clock.now()
-    this.#breathedAt = powers.clock.monotonic()
+    this.capabilities = capabilities
+    this.startedAt = start.startedAt ?? capabilities.clock.now()
+    this.#yieldedAt = capabilities.clock.monotonic()
   }
 
   get observer(): RunObserver | undefined {
     return this.budget.observer
   }
 
-  /** Made when a block asks for them: most runs have none. */
+  /** Created when a block first asks for it: most runs use none. */
   get variables(): Map<string, unknown> {
     this.#variables ??= new Map(this.plan.variables)
     return this.#variables
   }
 
   get runProgram(): RunProgram {
-    return this.powers.runProgram
+    return this.capabilities.runProgram
   }
 
-  /** Ends the run with an answer. False when it had ended before. */
+  /** Ends the run with a response. False when it had ended before. */
   respond(response: RunResponse): boolean {
-    if (this.response || this.halt.stopped) return false
+    if (this.response || this.cancellation.isCancelled) return false
     this.response = response
-    this.halt.stop(answered)
+    this.cancellation.cancel(responded)
     return true
   }
 
-  /** Ends the run with what the block gave that it was to go as far as. */
+  /** Ends the run with the output of the block that it was to end with. */
   reach(output: unknown): void {
-    if (this.halt.stopped) return
+    if (this.cancellation.isCancelled) return
     this.reached = { output }
-    this.halt.stop(arrived)
+    this.cancellation.cancel(reachedEnd)
   }
 
-  /** Ends the run as failed. False, and without effect, when something has ended it before. */
+  /** Ends the run as failed. False, without effect, when it had ended before. */
   fail(failure: RunFailure): boolean {
-    if (this.ended || this.halt.stopped) return false
+    if (this.ended || this.cancellation.isCancelled) return false
     this.failure = failure
-    this.halt.stop(failure)
+    this.cancellation.cancel(failure)
     return true
   }
 
-  /** Stops the run where it is, for it to go on later. False, and without effect, when something has ended it before. */
+  /** Stops the run where it is, to be resumed later. False, without effect, when it had ended before. */
   suspend(cause: unknown): boolean {
-    if (this.ended || this.halt.stopped) return false
+    if (this.ended || this.cancellation.isCancelled) return false
     this.suspension = { cause }
-    this.halt.stop(suspended)
+    this.cancellation.cancel(suspended)
     return true
   }
 
@@ -206,31 +206,31 @@ export class Run {
   }
 
   /**
-   * A loop of blocks that never wait would hold up every other request: after a few milliseconds it has to let them pass.
-   * Undefined while there is time.
+   * Gives the event loop a turn every few milliseconds: a loop of blocks that never wait would otherwise delay every
+   * other request. Undefined when no turn is due.
    */
-  breathe(): Promise<void> | undefined {
-    if (this.powers.clock.monotonic() - this.#breathedAt < holdMsMax) return undefined
+  yieldWhenDue(): Promise<void> | undefined {
+    if (this.capabilities.clock.monotonic() - this.#yieldedAt < turnMsMax) return undefined
     return new Promise((resolve) => {
       setImmediate(() => {
-        this.#breathedAt = this.powers.clock.monotonic()
+        this.#yieldedAt = this.capabilities.clock.monotonic()
         resolve()
       })
     })
   }
 }
 
-/** The reason of a stop that is no failure: the run has its answer. */
-export const answered = Symbol('answered')
-/** The reason of a stop that is no failure: the run has come as far as it was to go. */
-const arrived = Symbol('arrived')
-/** The reason of a stop after which the run goes on later. */
-export const suspended = Symbol('suspended')
+/** Why the run was cancelled: it has its response. */
+const responded = Symbol('responded')
+/** Why the run was cancelled: the block that it was to end with has ended. */
+const reachedEnd = Symbol('reached its end')
+/** Why the run was cancelled: it is suspended. */
+const suspended = Symbol('suspended')
 
-const holdMsMax = 5
+const turnMsMax = 5
 
-/** What a run spent is written down as it is spent, and counted once, however often its blocks run. */
-export function keepCosts(budget: Budget, journal: Journal): void {
-  budget.cost = journal.cost
-  budget.costs = journal
+/** Starts with the recorded cost, and records further costs. So each cost counts once, even if blocks run twice. */
+export function recordCosts(budget: Budget, history: StepHistory): void {
+  budget.cost = history.cost
+  budget.costs = history
 }

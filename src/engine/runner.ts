@@ -5,20 +5,21 @@ import { newExecutionId } from '../domain/ids.ts'
 import type { TriggerInput } from '../domain/input.ts'
 import { limitSettings } from '../domain/limits.ts'
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
-import { observers, type RunInSight, type RunObserver } from '../domain/run-observer.ts'
+import { observers, type RunObserver } from '../domain/run-observer.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
-import type { RunResponse } from './block.ts'
+import type { RunFacts, RunResponse } from './block.ts'
 import { callable, describe } from './callable.ts'
+import { CancellationScope } from './cancellation-scope.ts'
 import type { Deployment } from './deployments.ts'
-import { recordOf, rootSpan, stopped } from './ending.ts'
-import { Halt } from './halt.ts'
-import type { Journal } from './journal.ts'
-import { type PartialRun, runAlone } from './partial.ts'
 import type { Plan, PlanNode } from './plan.ts'
-import { walkRoot } from './root-walk.ts'
-import { Budget, keepCosts, type Powers, Run } from './run.ts'
+import type { PartialRun, ScopeEnd } from './run/contracts.ts'
+import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
+import { runAlone } from './run-alone.ts'
+import { recordOf, rootSpan, stopped } from './run-end.ts'
+import { inSight, reported } from './run-observation.ts'
+import type { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
-import type { ScopeEnd } from './walk.ts'
+import { walkRun } from './walk.ts'
 
 export type RunRequest = {
   plan: Plan
@@ -28,55 +29,61 @@ export type RunRequest = {
   trigger: TriggerKind
   /** Already checked against the trigger's input format. */
   input: TriggerInput
+  /** A new one when absent. */
   executionId?: string
   timeoutMs?: number
-  /** When an asynchronous run was accepted; null for one that somebody waits for. */
+  /** When an asynchronous run was accepted. Epoch milliseconds. */
   createdAt?: number
-  /** When it first started, for one that goes on; the timeout counts from there. */
+  /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */
   startedAt?: number
-  /** Of a run that is to go on when it is stopped. */
-  journal?: Journal
-  /** The request that it answers: taken with its log entry, unless it failed, so that the sender may try again. */
+  /** Set for a run that is suspended, not ended, when the service stops. */
+  history?: StepHistory
+  /** Written with the log entry, unless the run failed: the sender may then try again. */
   claim?: RequestClaim
   observer?: RunObserver
-  /** The trigger that the run begins at, where it is not the one of its kind: a run by hand begins at any. */
+  /** The trigger at which a manual run begins; the one of the kind `trigger` when absent. */
   entry?: PlanNode
-  /** Of a run by hand that does not run everything. */
+  /** Set for a manual run of a part of the workflow. */
   partial?: PartialRun
-  /** Aborts when the caller leaves; asked for only when the run has to wait. Undefined: nobody can leave. */
+  /**
+   * Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect.
+   */
   callerSignal?: () => AbortSignal | undefined
-  /** Asked when the caller has left: whether the run goes on all the same. */
+  /** Called when the caller has disconnected: true lets the run continue. */
   goesOnAlone?: () => boolean
 }
 
 /**
- * How a run ended. `response`: the answer of a `response` block, undefined when none was reached. `suspension`: set when
- * it did not end but was stopped to go on later, and why; only a run with a journal is.
+ * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
+ * the run was suspended to be resumed later; this happens only to a run with a step history.
  */
 export type RunEnd = {
   record: RunRecord
   response: RunResponse | undefined
   suspension: { cause: unknown } | undefined
-  /** Who watches it by now. */
+  /** The observer at the end of the run; it may have been added during the run. */
   observer: RunObserver | undefined
 }
 
 export type RunnerOptions = {
-  powers: Omit<Powers, 'runWorkflow' | 'describeWorkflow'>
-  /** Writes the log entry down, and the claim with it; the run counts as in flight until then. */
+  capabilities: Omit<Capabilities, 'runWorkflow' | 'describeWorkflow'>
+  /** Writes the log entry and the claim. The run counts as in flight until this resolves. */
   record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
-  /** The active deployment of a workflow that another one calls; a version of it, when the call began with that one. */
+  /** The deployment of a workflow that another one calls: the active one, or a given version. */
   deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
-  /** Of a workspace, at once when it is in memory. Every run asks: also one that reads none may be handed a secret. */
+  /**
+   * Returns no promise when the environment is in memory. Called for every run: its redactor hides secrets in any
+   * input.
+   */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
-  /** Who waits for an asynchronous run to begin. */
+  /** The observer that waits for an asynchronous run to begin. */
   awaiting?(executionId: string): RunObserver | undefined
 }
 
-/** Runs in flight: starts them, bounds them, stops them. */
+/** Starts runs, limits their number, and stops them. */
 export class Runner {
   readonly #options: RunnerOptions
-  readonly #powers: Powers
+  readonly #capabilities: Capabilities
   readonly #running = new Map<string, Run>()
   #count = 0
   #jobs = 0
@@ -85,28 +92,26 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    this.#powers = {
-      ...options.powers,
-      runWorkflow: (call) => runWorkflow(call, this.#powers, options.deploymentOf),
+    this.#capabilities = {
+      ...options.capabilities,
+      runWorkflow: (call) => runWorkflow(call, this.#capabilities, options.deploymentOf),
       describeWorkflow: async (workflowId, workspaceId) =>
         describe(callable(workflowId, workspaceId, await options.deploymentOf(workflowId))),
     }
   }
 
-  /** Runs that somebody waits for. */
+  /** The number of runs with a waiting caller, so without jobs. */
   get inFlight(): number {
     return this.#count - this.#jobs
   }
 
-  /** A run that has not ended yet. */
-  find(
-    executionId: string,
-  ): { executionId: string; workflowId: string; workspaceId: string; startedAt: number } | undefined {
+  /** A run in flight. */
+  find(executionId: string): (RunFacts & { startedAt: number }) | undefined {
     const run = this.#running.get(executionId)
     return run && { ...run.facts, startedAt: run.startedAt }
   }
 
-  /** Lets somebody watch a run in flight from here on. False when it is not in flight. */
+  /** Adds an observer to a run in flight. False when the run is not in flight. */
   observe(executionId: string, observer: RunObserver): boolean {
     const run = this.#running.get(executionId)
     if (!run?.root) return false
@@ -115,17 +120,17 @@ export class Runner {
     return true
   }
 
-  /** Asks a run to end; it ends when its blocks have stopped. False when it is not in flight. */
+  /** Cancels a run, which ends as soon as its blocks have stopped. False when it is not in flight. */
   cancel(executionId: string, code: 'CANCELLED' | 'CLIENT_CLOSED' = 'CANCELLED'): boolean {
     const run = this.#running.get(executionId)
     return run?.fail(stopped(code)) ?? false
   }
 
-  /** Rejects with OVERLOADED, before anything has run, when there is no free slot or the service is stopping. */
+  /** Throws OVERLOADED when no slot is free or the service is stopping. */
   assertFree(): void {
     if (this.#stopping)
       throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
-    const max = this.#powers.limits.runsMax
+    const max = this.#capabilities.limits.runsMax
     if (this.inFlight < max) return
     throw new AppError(
       'OVERLOADED',
@@ -134,7 +139,9 @@ export class Runner {
     )
   }
 
-  /** Runs a workflow and writes its log entry. Rejects only when the entry cannot be written, or for a bug. */
+  /**
+   * Runs a workflow and writes its log entry. Rejects with OVERLOADED, when the entry cannot be written, or for a bug.
+   */
   execute(request: RunRequest): Promise<RunEnd> {
     try {
       this.assertFree()
@@ -144,8 +151,8 @@ export class Runner {
     return this.#execute(request)
   }
 
-  /** The same for an asynchronous run: its caller bounds how many there are. Nothing is written when it is suspended. */
-  async executeJob(request: RunRequest & { journal: Journal }): Promise<RunEnd> {
+  /** Does the same for a job. The caller limits the number of jobs. Nothing is written for a suspended run. */
+  async executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> {
     this.#jobs += 1
     try {
       return await this.#execute(request)
@@ -165,31 +172,33 @@ export class Runner {
       else {
         const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
         const run = this.#running.get(record.executionId)
-        // Whoever comes while it is written wants to be told as well.
-        await (run || observer ? told(written, record, () => run?.observer ?? observer) : written)
+        // An observer may still be added while the entry is being written.
+        await (run || observer ? reported(written, record, () => run?.observer ?? observer) : written)
       }
       return end
     } finally {
-      // Not before: between its last block and its entry a run must not be nowhere.
+      // Only now: between its last block and its log entry, a run must still be found here.
       if (end) this.#running.delete(end.record.executionId)
       this.#count -= 1
       if (this.#count === 0) this.#idle?.()
     }
   }
 
-  /** Runs a workflow and writes nothing down. Synchronous when no block has to wait. */
+  /** Runs a workflow without a log entry. Synchronous when no block has to wait. */
   run(request: RunRequest): RunEnd | Promise<RunEnd> {
     const environment = this.#options.environmentOf(request.workspaceId)
     if (!(environment instanceof Promise)) return this.#walk(request, environment)
     return environment.then((loaded) => this.#walk(request, loaded))
   }
 
-  /** Starts no more runs; waits for those in flight, and stops what is left after `graceMs`: to go on later, where it can. */
+  /**
+   * Starts no more runs and waits for those in flight. After `graceMs` it suspends the jobs and cancels all other runs.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
-    const timer = this.#powers.clock.setTimer(graceMs, () => {
+    const timer = this.#capabilities.clock.setTimer(graceMs, () => {
       for (const run of [...this.#running.values()]) {
-        if (run.journal) run.suspend(stopping)
+        if (run.history) run.suspend(stopping)
         else run.fail(stopped('CANCELLED', 'The service was stopped before the run ended.'))
       }
     })
@@ -202,41 +211,41 @@ export class Runner {
   }
 
   #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
-    const { plan, workflowId, workspaceId, trigger, input, journal } = request
+    const { plan, workflowId, workspaceId, trigger, input, history } = request
     const executionId = request.executionId ?? newExecutionId()
-    // Asked for as late as this: who comes from here on finds the run in flight.
-    const observer = request.observer ?? (journal && this.#options.awaiting?.(executionId))
+    // As late as possible: from here on, new observers find the run in flight.
+    const observer = request.observer ?? (history && this.#options.awaiting?.(executionId))
     const run = new Run(
       {
         facts: { executionId, workflowId, workspaceId, trigger },
         plan,
         input,
-        environment: journal ? { ...environment, redactor: journal.hide(environment.redactor) } : environment,
+        environment: history ? { ...environment, redactor: history.hide(environment.redactor) } : environment,
         depth: 0,
         place: '',
         callerId: null,
         budget: new Budget({ workflowId, files: input.files }, observer),
-        halt: new Halt(),
-        journal,
+        cancellation: new CancellationScope(),
+        history,
         partial: request.partial,
         startedAt: request.startedAt,
       },
-      this.#powers,
+      this.#capabilities,
     )
     run.budget.outermost = run
-    if (journal) keepCosts(run.budget, journal)
+    if (history) recordCosts(run.budget, history)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     if (observer?.began) observer.began(inSight(run, root))
     const ending = request.partial?.only
       ? runAlone(run, request.partial.only, root)
-      : walkRoot(run, request.entry ?? plan.triggers.get(trigger)?.node, root)
+      : walkRun(run, request.entry ?? plan.triggers.get(trigger)?.node, root)
     if (!(ending instanceof Promise)) return finish(run, root, request, ending)
     return this.#wait(run, root, request, ending)
   }
 
   async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
-    const timer = this.#powers.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
+    const timer = this.#capabilities.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
     const signal = request.callerSignal?.()
     const leave = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
     if (signal?.aborted) leave()
@@ -254,12 +263,12 @@ export class Runner {
     }
   }
 
-  #timeLeft({ timeoutMs = this.#powers.limits.runTimeoutMs, startedAt }: RunRequest): number {
-    return startedAt === undefined ? timeoutMs : timeoutMs - (this.#powers.clock.now() - startedAt)
+  #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt }: RunRequest): number {
+    return startedAt === undefined ? timeoutMs : timeoutMs - (this.#capabilities.clock.now() - startedAt)
   }
 
-  #timedOut({ timeoutMs = this.#powers.limits.runTimeoutMs, journal }: RunRequest): RunFailure {
-    const setting = journal ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs
+  #timedOut({ timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest): RunFailure {
+    const setting = history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs
     const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
     return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
@@ -271,26 +280,10 @@ function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEn
   return { record, response: record.failure ? undefined : run.response, suspension, observer }
 }
 
-/** What watchers see of a run. */
-function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight {
-  return { ...facts, startedAt, root, secrets: environment.redactor }
-}
-
-/** Tells the observer what becomes of the entry. */
-function told(written: Promise<unknown>, record: RunRecord, watching: () => RunObserver | undefined): Promise<void> {
-  return written.then(
-    () => watching()?.recorded?.(record),
-    (error: unknown) => {
-      watching()?.lost?.(error)
-      throw error
-    },
-  )
-}
-
-/** Whether whoever sent the request is told that it did not work. */
+/** Whether the caller receives an error. */
 export function hasFailed({ record, response }: RunEnd): boolean {
   return record.failure !== null || (response?.status ?? 200) >= 500
 }
 
-/** Why runs are suspended when the service stops. */
+/** The cause of suspensions when the service stops. */
 const stopping = Symbol('stopping')

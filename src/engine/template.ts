@@ -5,22 +5,22 @@ import { asText, mayHoldSegments, parseTemplate, type Segment } from '../domain/
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 
-/** What a parameter compiles to: a constant, or something to read when the block starts. */
+/** A compiled parameter: a constant, or a getter to call when the block starts. */
 export type Compiled = { constant: true; value: unknown } | { constant: false; get: Getter }
 
-export type Bind = (segment: Exclude<Segment, { kind: 'text' }>) => Getter | undefined
+export type Resolve = (segment: Exclude<Segment, { kind: 'text' }>) => Getter | undefined
 
-/** A value whose strings, anywhere inside, are templates. */
-export function compileValue(value: unknown, bind: Bind): Compiled {
-  if (typeof value === 'string') return compileText(value, bind)
+/** Compiles a value in which all strings are templates. */
+export function compileValue(value: unknown, resolve: Resolve): Compiled {
+  if (typeof value === 'string') return compileText(value, resolve)
   if (Array.isArray(value)) {
-    const items = value.map((item) => compileValue(item, bind))
+    const items = value.map((item) => compileValue(item, resolve))
     if (items.every((item) => item.constant)) return { constant: true, value }
     const getters = items.map(getterOf)
     return { constant: false, get: (frame) => getters.map((get) => get(frame)) }
   }
   if (typeof value !== 'object' || value === null) return { constant: true, value }
-  const members = Object.entries(value).map(([key, item]) => ({ key, compiled: compileValue(item, bind) }))
+  const members = Object.entries(value).map(([key, item]) => ({ key, compiled: compileValue(item, resolve) }))
   if (members.every(({ compiled }) => compiled.constant)) return { constant: true, value }
   const getters = members.map(({ key, compiled }) => ({ key, get: getterOf(compiled) }))
   return {
@@ -33,12 +33,15 @@ export function compileValue(value: unknown, bind: Bind): Compiled {
   }
 }
 
-/** Text: exactly one reference keeps the value's type, several become text. `asString` forces text. */
-export function compileText(text: string, bind: Bind, asString = false): Compiled {
+/**
+ * Compiles text. Exactly one reference keeps the value's type; anything else becomes text, and so does all with
+ * `asString`.
+ */
+export function compileText(text: string, resolve: Resolve, asString = false): Compiled {
   if (!mayHoldSegments(text)) return { constant: true, value: text }
   const parts: (string | Getter)[] = []
   for (const segment of parseTemplate(text)) {
-    const part = segment.kind === 'text' ? segment.text : (bind(segment) ?? segment.source)
+    const part = segment.kind === 'text' ? segment.text : (resolve(segment) ?? segment.source)
     const last = parts.length - 1
     if (typeof part === 'string' && typeof parts[last] === 'string') parts[last] += part
     else parts.push(part)
@@ -60,16 +63,16 @@ function joined(parts: readonly (string | Getter)[], frame: Frame): string {
 export type CompiledJson = { compiled: Compiled; problem: string | undefined }
 
 /**
- * JSON, or JSON text that is a template: a reference inside a JSON string is that string's content, one where a value
- * stands is the value. The text is parsed once, here, with marks in the place of references, so nothing that comes in
- * later can change its structure. Text that is no JSON compiles to a getter that fails the block.
+ * Compiles JSON, or JSON text that is a template. A reference inside a JSON string becomes part of that string; a
+ * reference in the place of a value becomes the value. The text is parsed only here, with marks in place of references,
+ * so no later value can change its structure. Text that is not JSON compiles to a getter that fails the block.
  */
-export function compileJson(value: unknown, bind: Bind): CompiledJson {
-  if (typeof value !== 'string') return { compiled: compileValue(value, bind), problem: undefined }
-  const marked = markReferences(value, bind)
+export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
+  if (typeof value !== 'string') return { compiled: compileValue(value, resolve), problem: undefined }
+  const marked = markReferences(value, resolve)
   const parsed = parse(marked.text)
   if (parsed.ok) return { compiled: compileMarked(parsed.value, marked), problem: undefined }
-  const message = `The text is no JSON: ${parsed.message}. Write JSON, or one reference alone.`
+  const message = `The text is not JSON: ${parsed.message}. Write JSON, or one reference alone.`
   const get: Getter = () => {
     throw new BlockError('INVALID_JSON', message)
   }
@@ -78,13 +81,13 @@ export function compileJson(value: unknown, bind: Bind): CompiledJson {
 
 type Marked = { text: string; mark: string; getters: Getter[] }
 
-function markReferences(text: string, bind: Bind): Marked {
+function markReferences(text: string, resolve: Resolve): Marked {
   let mark = '\u{e000}'
   while (text.includes(mark)) mark += '\u{e000}'
   const getters: Getter[] = []
   let inString = false
   const pieces = parseTemplate(text).map((segment) => {
-    const get = segment.kind === 'text' ? undefined : bind(segment)
+    const get = segment.kind === 'text' ? undefined : resolve(segment)
     if (!get) {
       const literal = segment.kind === 'text' ? segment.text : segment.source
       inString = endsInString(literal, inString)

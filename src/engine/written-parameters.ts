@@ -1,7 +1,7 @@
 import type { BlockDefinition } from './block.ts'
 import { fit } from './parameters.ts'
 
-/** Parameters as they are written, for a block whose parameters hold no references; only of a block without findings. */
+/** The parameters of a block that has no references and no errors, with defaults. */
 export function writtenParameters(
   { parameters }: BlockDefinition,
   given: Readonly<Record<string, unknown>>,

@@ -5,8 +5,8 @@ import type { RunFile } from '../domain/file.ts'
 import { isObject, put, readInput, type TriggerInput } from '../domain/input.ts'
 import { findMisfits } from '../domain/shape.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
-import type { PastRun } from '../engine/past-run.ts'
 import type { Plan, PlanTrigger } from '../engine/plan.ts'
+import type { PreviousRun } from '../engine/previous-run.ts'
 
 const Iterations = t.Optional(
   t.Array(t.Integer({ minimum: 0 }), {
@@ -57,7 +57,7 @@ export const NewManualRun = t.Object({
 export function chooseTrigger(
   plan: Plan,
   wanted: TriggerKind | undefined,
-  past: PastRun | undefined,
+  past: PreviousRun | undefined,
 ): PlanTrigger | undefined {
   if (wanted !== undefined) {
     const trigger = plan.triggers.get(wanted)
@@ -105,7 +105,7 @@ const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
  */
 export function pastInput(
   { node }: PlanTrigger,
-  past: PastRun,
+  past: PreviousRun,
   { files, runsAgain }: { files: readonly RunFile[]; runsAgain: boolean },
 ): TriggerInput {
   const span = past.span(node.id, [])

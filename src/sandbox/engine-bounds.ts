@@ -1,18 +1,19 @@
 import { leb, signedLeb, WasmReader } from './wasm-reader.ts'
 
 /**
- * Rewrites the engine's file so that two bounds hold whatever user code does.
+ * Rewrites the engine's file so that user code can exceed neither its memory nor its time.
  *
- * Memory is as large as it may ever be from the start, which costs nothing until it is touched; how much of it the engine
- * has is a variable, exported as `pages`. So it can get less again, and growing is free: a process has eight memories
- * that JavaScriptCore can grow in place, each further one is copied as a whole for every 64 KB (7 ms at 64 MB).
+ * Memory has its maximum size from the start, which costs nothing until it is used. The part that the engine has is a
+ * variable, exported as `pages`. So this part can shrink again, and growing it is free. Real growth is not:
+ * JavaScriptCore can grow eight memories of a process in place, and copies each further one as a whole for every 64 KB
+ * (7 ms at 64 MB).
  *
- * Loops are metered. The engine asks its host now and then whether to go on, but not inside many of its built-in
- * functions: `[].reverse.call({ length: 2 ** 53 })` never asks, a search in a long string not for days. Terminating the
- * worker does not help: JavaScriptCore looks for that where a function is entered, not in loops, and the thread goes on
- * to burn its core until the loop is done. So every loop, and every instruction that moves a block of memory, counts
- * down one common meter and asks the host when that is used up; the host's yes ends the code with a trap. Short runs
- * take as long as without, long computations 10 to 30 % longer.
+ * Loops are metered. The engine asks its host regularly whether to continue, but not inside many built-in functions:
+ * `[].reverse.call({ length: 2 ** 53 })` never asks, and a search in a long string takes days to ask. Terminating the
+ * worker does not help: JavaScriptCore checks for that when a function is entered, not in loops, so the thread would
+ * keep its core busy until the loop ends. Therefore every loop, and every instruction that moves a block of memory,
+ * decrements one common meter and asks the host when it reaches zero. If the host says stop, the code ends with a trap.
+ * Short runs take the same time as without the meter, long computations 10 to 30 % more.
  */
 export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<ArrayBuffer> {
   const reader = new WasmReader(file)
@@ -118,7 +119,7 @@ function boundBody(reader: WasmReader, end: number, inserted: Insertions): Uint8
 }
 
 type Insertions = {
-  /** At the start of a loop's round. */
+  /** At the start of each iteration of a loop. */
   round: Uint8Array
   /** Around an instruction that moves a block of memory, whose length is its last operand. */
   beforeBlock: Uint8Array
@@ -141,7 +142,7 @@ function insertions(interrupt: number, globals: number, pagesMax: number): Inser
   return {
     round: Uint8Array.from([...get(meter), op.const, 1, op.subtract, ...set(meter), ...ask]),
     beforeBlock: Uint8Array.from([...set(operand), ...get(operand)]),
-    // 64 bytes count like one round.
+    // 64 bytes count as one iteration.
     afterBlock: Uint8Array.from([
       ...[...get(meter), ...get(operand), op.const, 6, op.shiftRight, op.subtract, ...set(meter)],
       ...ask,
@@ -206,10 +207,10 @@ const op = {
 } as const
 
 /**
- * The engine's one function of this size is its interpreter. Its main loop asks by itself, in every loop and call of
- * user code, and is the one place where counting costs much.
+ * Only the engine's interpreter is a function of this size. Its main loop asks the host by itself, in every loop and
+ * call of user code, and it is the one place where metering would be expensive.
  */
 const interpreterBytesMin = 30_000
 
-/** Rounds of any loops between two questions: well below a millisecond. */
+/** Iterations of any loops between two questions to the host: well below a millisecond. */
 const meterStart = signedLeb(50_000)

@@ -4,8 +4,8 @@ import { boundEngine } from './engine-bounds.ts'
 import { pageBytes } from './memory.ts'
 
 /**
- * Compiles the engine, which takes some 20 ms of this thread. Its memory is twice as large as what user code may use: the
- * host's copies of what goes in and out, and gaps between what is used, need room too.
+ * Compiles the engine, which takes about 20 ms. Its memory is twice as large as user code may use: copies of input and
+ * output, and gaps between allocations, need room too.
  */
 export function compileEngine(memoryBytesMax: number): WebAssembly.Module {
   return new WebAssembly.Module(boundEngine(readFileSync(path), Math.ceil((memoryBytesMax * 2) / pageBytes)))

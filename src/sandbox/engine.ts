@@ -1,33 +1,33 @@
-import { EngineMemory, type Picture } from './memory.ts'
+import { EngineMemory, type Snapshot } from './memory.ts'
 
 /**
- * One instance of the WebAssembly JavaScript engine (QuickJS): raw calls, its memory, and pictures of that memory.
- * Every value of the guest is a handle: the address of a box in that memory. Handles are not freed one by one, since
- * the whole memory is put back after a run.
+ * One instance of the WebAssembly JavaScript engine (QuickJS): raw calls, its memory, and snapshots of that memory.
+ * Every value of the guest is a handle: an address in that memory. Handles are not freed one by one, because the whole
+ * memory is restored after a run.
  */
 export class Engine {
   #calls: EngineCalls
   #memory: EngineMemory
-  /** Where the engine leaves the length of a text. */
+  /** The address at which the engine stores the length of a text. */
   #lengthAt: number
   #argumentsAt: number
-  /** A place for short texts, so that passing one in takes no allocation. */
+  /** The address of a buffer for short texts, so that passing one in needs no allocation. */
   #inputAt: number
   #undefined: Handle
 
-  /** A new engine, or one that is what another was when its picture was taken: that saves the start. */
-  constructor(module: WebAssembly.Module, host: EngineHost, from: { memoryBytesMax: number } | { picture: Picture }) {
+  /** Starts a new engine, or restores a snapshot of another one, which saves the start. */
+  constructor(module: WebAssembly.Module, host: EngineHost, from: { memoryBytesMax: number } | { snapshot: Snapshot }) {
     const instance = new WebAssembly.Instance(module, this.#imports(host))
     const calls = instance.exports as unknown as EngineCalls
     this.#calls = calls
     this.#memory = new EngineMemory(calls.memory, calls.pages)
     calls._initialize()
-    // The first allocations: an engine made from a picture finds them where the one in the picture has them.
+    // These are the first allocations, so they have the same addresses in every engine, also one from a snapshot.
     this.#lengthAt = calls.wasm_malloc(4)
     this.#argumentsAt = calls.wasm_malloc(4 * argumentsMax)
     this.#inputAt = calls.wasm_malloc(inputBytes)
     this.#undefined = calls.qjs_get_undefined()
-    if ('picture' in from) this.restore(from.picture)
+    if ('snapshot' in from) this.restore(from.snapshot)
     else {
       if (calls.qjs_init2(intrinsics) !== 0) throw new Error('The JavaScript engine does not start')
       calls.qjs_set_memory_limit(from.memoryBytesMax)
@@ -36,7 +36,7 @@ export class Engine {
     }
   }
 
-  /** Bytes of memory in use, as the engine took them from its host. */
+  /** Bytes of memory that the engine has taken from its host. */
   get size(): number {
     return this.#memory.size
   }
@@ -55,7 +55,7 @@ export class Engine {
     return this.#checked(this.#calls.qjs_call(callee, this.#undefined, values.length, this.#argumentsAt))
   }
 
-  /** What was thrown last. */
+  /** The value that was thrown last. */
   exception(): Handle {
     return this.#calls.qjs_get_exception()
   }
@@ -66,7 +66,7 @@ export class Engine {
   }
 
   newString(text: string): Handle {
-    // One UTF-16 unit is three bytes of UTF-8 at most.
+    // One UTF-16 unit has at most three bytes in UTF-8.
     if (text.length * 3 <= inputBytes) {
       return this.#calls.qjs_new_string(this.#inputAt, this.#memory.writeText(this.#inputAt, text, inputBytes))
     }
@@ -81,7 +81,7 @@ export class Engine {
     return this.#calls.qjs_new_number(value)
   }
 
-  /** A function of the guest that calls the host, which knows it by the first letter of its name. */
+  /** A guest function that calls the host, which identifies it by the first letter of its name. */
   newHostFunction(name: string): Handle {
     const { at, length } = this.#write(name)
     return this.#calls.qjs_new_host_function(at, length, 1)
@@ -92,7 +92,7 @@ export class Engine {
     return this.#calls.qjs_get_prop_uint32(array, index)
   }
 
-  /** The text of a value, or undefined when there is no memory for the copy or making it throws. */
+  /** The text of a value; undefined when no memory is left for it or the conversion throws. */
   textOf(value: Handle): string | undefined {
     const at = this.#calls.qjs_get_string_len(value, this.#lengthAt)
     return at === 0 ? undefined : this.#memory.readText(at, this.#memory.readUint32(this.#lengthAt))
@@ -102,26 +102,26 @@ export class Engine {
     return promiseStates[this.#calls.qjs_promise_state(promise)] ?? 'none'
   }
 
-  /** What a promise was resolved or rejected with. */
+  /** The value or reason of a settled promise. */
   promiseResult(promise: Handle): Handle {
     return this.#calls.qjs_promise_result(promise)
   }
 
-  picture(): Picture {
-    return this.#memory.picture(this.#calls.__stack_pointer.value)
+  snapshot(): Snapshot {
+    return this.#memory.snapshot(this.#calls.__stack_pointer.value)
   }
 
-  /** Makes the instance what it was, also after a trap. */
-  restore(picture: Picture): void {
-    this.#memory.restore(picture)
-    this.#calls.__stack_pointer.value = picture.stackPointer
+  /** Restores the instance, also after a trap. */
+  restore(snapshot: Snapshot): void {
+    this.#memory.restore(snapshot)
+    this.#calls.__stack_pointer.value = snapshot.stackPointer
   }
 
   #checked(handle: Handle): Handle | undefined {
     return this.#calls.qjs_is_exception(handle) === 0 ? handle : undefined
   }
 
-  /** Copies text into the engine, with the zero byte at its end that some calls want. */
+  /** Copies text into the engine, with a zero byte at its end, which some calls need. */
   #write(text: string): { at: number; length: number } {
     const encoded = utf8Encoder.encode(text)
     const at = this.#calls.wasm_malloc(encoded.length + 1)
@@ -135,15 +135,15 @@ export class Engine {
       env: {
         host_call: (nameAt: number, _length: number, _this: Handle, count: number, argumentsAt: number): Handle => {
           const text = () => (count === 0 ? undefined : this.textOf(this.#memory.readUint32(argumentsAt)))
-          const answer = host.call(this.#memory.readByte(nameAt), text)
-          return answer === undefined ? this.#calls.qjs_get_undefined() : this.newNumber(answer)
+          const result = host.call(this.#memory.readByte(nameAt), text)
+          return result === undefined ? this.#calls.qjs_get_undefined() : this.newNumber(result)
         },
         host_interrupt: () => (host.interrupted() ? 1 : 0),
         host_promise_rejection: () => {},
-        // No handlers for modules are set: the engine itself refuses `import()`.
+        // No module handlers are set, so the engine itself refuses `import()`.
         host_module_normalize: () => 0,
         host_module_load: () => 0,
-        // Local time is UTC, wherever the service runs.
+        // Local time is always UTC.
         host_get_timezone_offset: () => 0,
       },
       wasi_snapshot_preview1: {
@@ -164,11 +164,11 @@ export class Engine {
   }
 }
 
-/** What the engine may ask of its host: no more than this. */
+/** All that the engine can call of its host. */
 export type EngineHost = {
   /** A host function was called; `name` is the first letter's code, `text` reads its argument. */
   call(name: number, text: () => string | undefined): number | undefined
-  /** Asked every few thousand steps: true ends the code with an error that it cannot catch. */
+  /** Called every few thousand steps. True ends the code with an error that it cannot catch. */
   interrupted(): boolean
   /** Epoch milliseconds. */
   now(): number
@@ -181,12 +181,12 @@ export type PromiseState = 'pending' | 'fulfilled' | 'rejected' | 'none'
 
 const promiseStates: readonly PromiseState[] = ['pending', 'fulfilled', 'rejected']
 
-/** There is no room in the engine for what the host wants to put there. */
+/** The engine has no memory left for a value of the host. */
 export class EngineFull extends Error {}
 
 export type Handle = number
 
-/** The calls of `quickjs.wasm` that are used here; a handle is an address. */
+/** The functions of `quickjs.wasm` that are used here. */
 type EngineCalls = {
   memory: WebAssembly.Memory
   /** Added by `boundEngine`. */
@@ -215,12 +215,12 @@ type EngineCalls = {
 }
 
 /**
- * The language but for `performance` (bit 10), whose time origin would be that of the picture. The bits: Date, eval,
+ * The whole language but `performance` (bit 10), whose time origin would be that of the snapshot. The bits: Date, eval,
  * RegExp, JSON, Proxy, Map and Set, typed arrays, Promise, BigInt, WeakRef, DOMException, atob and btoa.
  */
 const intrinsics = 0b1_1011_1111_1111
 
-/** Half of the megabyte that the linker gave to the stack: the most at which a deep recursion is an error, not a trap. */
+/** Half of the stack's megabyte: with more, a deep recursion would be a trap instead of an error. */
 const stackBytesMax = 512 * 1024
 const argumentsMax = 8
 const inputBytes = 16 * 1024

@@ -3,7 +3,7 @@ import type { ProgramFailureCode } from '../domain/program.ts'
 import { EngineFull } from './engine.ts'
 import { reportSeparator } from './guest.ts'
 
-/** Why a program has no result, in words for the author of the code. */
+/** Why a program has no result. The message is for the author of the code. */
 export type Failure = { code: ProgramFailureCode; message: string }
 
 export function outcomeOf(failure: Failure, stdout = '') {
@@ -32,7 +32,10 @@ export function sandboxFailed(message: string): Failure {
 }
 
 export function overloaded(waitingMax: number): Failure {
-  return { code: 'TIMEOUT', message: `The sandbox is overloaded: ${waitingMax} runs of code wait for it already.` }
+  return {
+    code: 'TIMEOUT',
+    message: `The sandbox is overloaded: ${waitingMax} runs of code are waiting for it. Try again later.`,
+  }
 }
 
 export function codeError(message: string): Failure {
@@ -40,10 +43,10 @@ export function codeError(message: string): Failure {
 }
 
 export const waitsForever = codeError(
-  'The code waits for a promise that nothing will settle: when it started to wait, no other work was left. There are no timers and no requests in it.',
+  'The code waits for a promise that nothing will settle. The sandbox has no timers and no requests.',
 )
 
-/** The guest's report of what was thrown (name, message and stack), with the line of the source where that was. */
+/** Reads the guest's report of a thrown value: name, message and stack. Adds the line of the source. */
 export function thrown(report: string, source: string, memory: { memoryBytesMax: number; isFull: boolean }): Failure {
   const [name = '', message = '', stack = ''] = report.split(reportSeparator)
   if (isLackOfMemory(name, message, memory.isFull)) return memoryExceeded(memory.memoryBytesMax)
@@ -55,11 +58,11 @@ export function thrown(report: string, source: string, memory: { memoryBytesMax:
 function isLackOfMemory(name: string, message: string, isFull: boolean): boolean {
   // Without memory for the error itself the engine throws null.
   if (name !== 'InternalError') return isFull && message === threwNull
-  // A string that is too long for the engine is far longer than its memory.
+  // A string that is too long for the engine is also far larger than its memory.
   return message === 'out of memory' || message === 'string too long'
 }
 
-/** What the engine itself threw: it ends in a trap where the engine has no error of its own. */
+/** The failure for an exception of the engine itself, which traps where it has no error of its own. */
 export function engineFailed(trap: unknown, memoryBytesMax: number): Failure {
   if (trap instanceof EngineFull) return memoryExceeded(memoryBytesMax)
   if (trap instanceof RangeError) return codeError('RangeError: Maximum call stack size exceeded')
@@ -69,10 +72,10 @@ export function engineFailed(trap: unknown, memoryBytesMax: number): Failure {
 /** How the guest reports `throw null`. */
 const threwNull = 'The code threw null'
 
-/** The name under which user code stands in the engine's stacks. */
+/** The name of user code in the engine's stack traces. */
 export const codeName = 'code'
 
-/** The first place of user code in a stack. The code starts on the line after the head of its function. */
+/** The first line of user code in a stack trace. The code starts on the line after the head of its function. */
 function lineOf(stack: string, source: string): number | undefined {
   const place = /\bcode:(\d+)/.exec(stack)
   return place ? Math.min(Math.max(Number(place[1]) - 1, 1), source.split('\n').length) : undefined

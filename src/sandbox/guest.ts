@@ -1,36 +1,37 @@
 import { answerBytesMax } from '../domain/limits.ts'
 
 /**
- * What user code finds beside the language itself, and the functions by which the host deals with it. It is evaluated
- * before any user code and takes what it needs later out of that code's reach.
+ * The environment of user code beside the language itself, and the functions that the host calls. It is evaluated
+ * before any user code, and keeps its own references to what it needs later, so that user code cannot replace them.
  *
- * The script's value is a function of the host's functions (`hostFunctions`, in that order) that returns
- * `[prepare, finish, describe]`: `prepare(body, source)` gives the function that starts a run with the JSON text of its
- * values and returns its promise, `finish(value)` gives the JSON text of what the promise was resolved with (empty when it
- * is too long), and `describe(error)` a report of what was thrown.
+ * The script's value is a function that takes the host's functions (`hostFunctions`, in that order) and returns
+ * `[prepare, finish, describe]`. `prepare(body, source)` returns the function that starts a run with the JSON text of
+ * its values and returns its promise. `finish(value)` returns the JSON text of the promise's value (empty when it is
+ * too long). `describe(error)` returns a report of a thrown value.
  */
 export function guestSource(): string {
   return `${guest}(${JSON.stringify(guestGlobals)}, ${answerBytesMax})`
 }
 
-/** The host's functions. The first letters differ: the host tells them apart by these. */
+/** The host's functions. The host distinguishes them by their first letters. */
 export const hostFunctions = ['print', 'seed'] as const
 
-/** Between name, message and stack in the report of what was thrown. */
+/** Separates name, message and stack in the report of a thrown value. */
 export const reportSeparator = '\0'
 
-/** Every name that user code finds in its global object. */
+/** Every name in the global object of user code. */
 const guestGlobals: readonly string[] = `
-  AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException DataView
-  Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
-  Int16Array Int32Array Int8Array InternalError Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
-  ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array
-  Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet atob btoa console decodeURI decodeURIComponent encodeURI
-  encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape`
+  AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException
+  DataView Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function
+  Infinity Int16Array Int32Array Int8Array InternalError Iterator JSON Map Math NaN Number Object Promise Proxy
+  RangeError ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError TypeError URIError
+  Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet atob btoa console decodeURI
+  decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt
+  queueMicrotask undefined unescape`
   .trim()
   .split(/\s+/)
 
-/** JavaScript for the engine, not for this process: kept as text, so that no bundler touches it. */
+/** JavaScript for the engine, not for this process. It is text, so that no bundler changes it. */
 const guest = String.raw`((globals, textLengthMax) => {
 'use strict'
 for (const name of Object.getOwnPropertyNames(globalThis)) if (!globals.includes(name)) delete globalThis[name]
@@ -43,7 +44,7 @@ return (print, seed) => {
   const text = String
   const Failure = Error
 
-  /** A value as a person wants to read it. */
+  /** A value as readable text. */
   function show(value) {
     if (typeof value === 'string') return value
     if (typeof value === 'bigint') return text(value) + 'n'
@@ -64,7 +65,7 @@ return (print, seed) => {
   const log = { log: write, info: write, warn: write, error: write, debug: write }
   Object.defineProperty(globalThis, 'console', { value: log, writable: true, configurable: true, enumerable: false })
 
-  // The engine's own generator would repeat itself: its state is part of the picture that every run starts from.
+  // The engine's own generator would repeat itself, because its state is part of the snapshot of every run.
   // This one (sfc32) is seeded at its first use in a run.
   let a, b, c, counter
   function next() {
@@ -112,7 +113,7 @@ return (print, seed) => {
   }
 
   function prepare(body, source) {
-    // Code that closes the function early and opens another one is not the body of one.
+    // Refuses code that closes the function early and opens another one.
     if (typeof body !== 'function' || apply(sourceOf, body, []) !== source) {
       throw new SyntaxError('the code is not the body of a function')
     }

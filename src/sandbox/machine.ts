@@ -11,28 +11,28 @@ import {
   waitsForever,
 } from './failure.ts'
 import { guestSource, hostFunctions } from './guest.ts'
-import type { Picture } from './memory.ts'
+import type { Snapshot } from './memory.ts'
 import { Run, type RunEnd } from './run.ts'
-import { WarmPrograms } from './warm-programs.ts'
+import { type Compiled, WarmPrograms } from './warm-programs.ts'
 
 /**
- * Runs programs one after the other, each in a world of its own.
+ * Runs programs one after the other, each isolated from the others.
  *
- * A program is compiled once; then a picture is taken of the engine's memory, and every run starts from this picture:
- * whatever a run does to globals, to prototypes or to the engine itself is gone when the memory is put back.
+ * A program is compiled once. Then a snapshot is taken of the engine's memory, and every run starts from this snapshot:
+ * restoring it removes whatever a run has changed in globals, in prototypes or in the engine itself.
  *
- * Measured by `bench/sandbox.ts` for `return a.x + 1`: the run itself 4 µs, putting the memory back (300 KB) 9 µs. A new
- * engine made from the picture takes 2 ms, garbage collection included, and so does one with a new context.
+ * Measured by `bench/sandbox.ts` for `return a.x + 1`: the run itself 4 µs, restoring the memory (300 KB) 9 µs. A new
+ * engine from the snapshot takes 2 ms with garbage collection, and so does a new context.
  */
 export class Machine {
   #options: MachineOptions
   #host: EngineHost
   #engine: Engine | undefined
-  /** What the engine's memory was made from last, and is when it is clean. */
-  #shown: Picture | undefined
+  /** The snapshot that was restored last. The engine's memory equals it while `#isClean`. */
+  #restored: Snapshot | undefined
   #isClean = false
-  /** Memory of engines that were given up. Only the garbage collector can free it, and does not see how much it is. */
-  #givenUpBytes = 0
+  /** Memory of discarded engines. Only the garbage collector frees it, and it does not know how much that is. */
+  #discardedBytes = 0
   #base: Base | undefined
   #warm: WarmPrograms
   #run: Run | undefined
@@ -53,7 +53,7 @@ export class Machine {
     this.#start()
   }
 
-  /** Runs a program with the JSON text of its values. Never throws for anything that the code does. */
+  /** Runs a program with the JSON text of its values. No code can make it throw. */
   run(program: Program, values: string, bounds: RunBounds): MachineOutcome {
     const { random } = this.#options
     const base = this.#start()
@@ -69,17 +69,17 @@ export class Machine {
     return { ok: false, ...(failure ?? this.#lacksMemory), stdout }
   }
 
-  /** Wipes what the latest run left. Every run starts clean without it: this does the work while nothing waits. */
+  /** Restores the memory after the latest run while nothing waits, so that the next run need not. */
   rest(): void {
-    if (this.#engine && this.#shown && !this.#isClean) this.#engine.restore(this.#shown)
+    if (this.#engine && this.#restored && !this.#isClean) this.#engine.restore(this.#restored)
     this.#isClean = true
-    if (this.#givenUpBytes < givenUpBytesMax) return
-    this.#givenUpBytes = 0
-    this.#options.collectGarbage()
+    if (this.#discardedBytes < discardedBytesMax) return
+    this.#discardedBytes = 0
+    Bun.gc(true)
   }
 
-  #call(program: Program, base: Base, { picture, start }: Compiled, values: string, run: Run): void {
-    this.#use(picture, run, (engine) => {
+  #call(program: Program, base: Base, { snapshot, start }: Compiled, values: string, run: Run): void {
+    this.#use(snapshot, run, (engine) => {
       const promise = engine.call(start, [engine.newString(values)])
       if (promise === undefined) return this.#explain(program, base, engine, engine.exception(), run)
       while (engine.promiseState(promise) === 'pending' && !run.interrupted()) if (engine.runJob() === 0) break
@@ -96,12 +96,12 @@ export class Machine {
 
   /** Undefined when the code does not compile. */
   #compile(program: Program, base: Base, run: Run): Compiled | undefined {
-    const compiled = this.#use(base.picture, run, (engine) => {
+    const compiled = this.#use(base.snapshot, run, (engine) => {
       // The line breaks keep a comment at the end of the source from swallowing the rest.
       const source = `async function (${program.parameters.join(', ')}) {\n${program.source}\n}`
       const body = engine.evaluate(`(${source})`, codeName)
       const start = body === undefined ? undefined : engine.call(base.prepare, [body, engine.newString(source)])
-      if (start !== undefined) return { picture: engine.picture(), start }
+      if (start !== undefined) return { snapshot: engine.snapshot(), start }
       this.#explain(program, base, engine, engine.exception(), run)
       return undefined
     })
@@ -110,48 +110,48 @@ export class Machine {
     return compiled
   }
 
-  /** Makes a failure of what was thrown. */
+  /** Converts a thrown value to a failure. */
   #explain(program: Program, base: Base, engine: Engine, error: Handle, run: Run): void {
     if (run.ended) return
     const report = engine.call(base.describe, [error])
     const text = report === undefined ? undefined : engine.textOf(report)
     const { memoryBytesMax } = this.#options
-    // Without memory not even the report of an error can be made.
+    // A missing report means that no memory was left to create it.
     if (text === undefined) run.failure = this.#lacksMemory
     else run.failure = thrown(text, program.source, { memoryBytesMax, isFull: this.#isFull })
   }
 
-  /** Lets the engine be what the picture shows, and used once. */
-  #use<Result>(picture: Picture, run: Run, work: (engine: Engine) => Result): Result | undefined {
-    const engine = this.#engineLike(picture)
+  /** Restores a snapshot and uses the engine once. */
+  #use<Result>(snapshot: Snapshot, run: Run, work: (engine: Engine) => Result): Result | undefined {
+    const engine = this.#engineFrom(snapshot)
     try {
       return work(engine)
     } catch (trap) {
       run.failure ??= engineFailed(trap, this.#options.memoryBytesMax)
-      this.#giveUp(engine)
+      this.#discard(engine)
       return undefined
     } finally {
-      // Wiping so much takes longer than a new engine, and would keep it from the rest of the process.
-      if (engine.size - picture.size > wipedBytesMax) this.#giveUp(engine)
+      // Clearing this much memory takes longer than a new engine, and would keep the memory allocated.
+      if (engine.size - snapshot.size > clearedBytesMax) this.#discard(engine)
     }
   }
 
-  #engineLike(picture: Picture): Engine {
+  #engineFrom(snapshot: Snapshot): Engine {
     const { module } = this.#options
-    if (!this.#engine) this.#engine = new Engine(module, this.#host, { picture })
-    else if (!this.#isClean || this.#shown !== picture) this.#engine.restore(picture)
-    this.#shown = picture
+    if (!this.#engine) this.#engine = new Engine(module, this.#host, { snapshot })
+    else if (!this.#isClean || this.#restored !== snapshot) this.#engine.restore(snapshot)
+    this.#restored = snapshot
     this.#isClean = false
     return this.#engine
   }
 
-  #giveUp(engine: Engine): void {
+  #discard(engine: Engine): void {
     if (engine !== this.#engine) return
     this.#engine = undefined
-    this.#givenUpBytes += engine.size
+    this.#discardedBytes += engine.size
   }
 
-  /** Whether the run has had all the memory it may have. */
+  /** Whether the run has used all the memory it may use. */
   get #isFull(): boolean {
     return this.#engine !== undefined && this.#engine.size > this.#options.memoryBytesMax
   }
@@ -160,7 +160,7 @@ export class Machine {
     return memoryExceeded(this.#options.memoryBytesMax)
   }
 
-  /** What every program is compiled in. Made once, before any run, so that no deadline cuts it. */
+  /** The state in which every program is compiled. Created once, before any run, so that no deadline interrupts it. */
   #start(): Base {
     if (this.#base) return this.#base
     const { module, memoryBytesMax } = this.#options
@@ -178,7 +178,7 @@ export class Machine {
       Handle,
       Handle,
     ]
-    this.#base = { picture: engine.picture(), prepare, finish, describe }
+    this.#base = { snapshot: engine.snapshot(), prepare, finish, describe }
     this.#engine = engine
     return this.#base
   }
@@ -186,22 +186,20 @@ export class Machine {
 
 export type MachineOptions = {
   module: WebAssembly.Module
-  /** What the code of one run may use. */
+  /** Memory for one run of user code. */
   memoryBytesMax: number
-  /** What pictures of compiled programs may take, about 0.3 MB each. */
+  /** Memory for the snapshots of compiled programs, about 0.3 MB each. */
   warmBytesMax: number
   /** Epoch milliseconds. */
   now(): number
   /** 0 ≤ n < 1; seeds the code's `Math.random`. */
   random(): number
-  /** Called when much memory waits for the garbage collector. */
-  collectGarbage(): void
 }
 
 export type RunBounds = {
-  /** Named in the message when `ends` says that the time is over. */
+  /** For the message when `ends` returns `TIMEOUT`. */
   timeoutMs: number
-  /** Asked again and again while the code runs. */
+  /** Called repeatedly while the code runs. */
   ends(): RunEnd | undefined
 }
 
@@ -211,10 +209,7 @@ export type MachineOutcome =
   | { ok: false; code: ProgramFailureCode; message: string; stdout: string }
 
 /** The engine before any user code is in it. */
-type Base = { picture: Picture; prepare: Handle; finish: Handle; describe: Handle }
+type Base = { snapshot: Snapshot; prepare: Handle; finish: Handle; describe: Handle }
 
-/** The engine with a program in it, ready to be called. */
-export type Compiled = { picture: Picture; start: Handle }
-
-const wipedBytesMax = 8 * 1_048_576
-const givenUpBytesMax = 32 * 1_048_576
+const clearedBytesMax = 8 * 1_048_576
+const discardedBytesMax = 32 * 1_048_576

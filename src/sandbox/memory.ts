@@ -1,8 +1,8 @@
 /**
- * An instance's memory: all that it may ever have, of which the first `pages` are in use. It never moves.
+ * An instance's memory at its maximum size, of which the first `pages` are in use. It never moves.
  *
- * What a run leaves is wiped by putting back the picture that it started from. The stack is the first megabyte, from
- * its end downwards: ordinary runs touch little of it, and only that is part of pictures.
+ * Restoring a snapshot removes what a run has changed. The stack is the first megabyte and grows down from its end:
+ * ordinary runs use little of it, and only that part is in snapshots.
  */
 export class EngineMemory {
   #bytes: Uint8Array
@@ -57,27 +57,27 @@ export class EngineMemory {
     this.#bytes[at + bytes.length] = 0
   }
 
-  picture(stackPointer: number): Picture {
-    const parts: Picture['parts'] = []
-    for (let at = pictureStart; at < this.size; at = parts.at(-1)!.end) {
+  snapshot(stackPointer: number): Snapshot {
+    const parts: Snapshot['parts'] = []
+    for (let at = snapshotStart; at < this.size; at = parts.at(-1)!.end) {
       const end = this.#endOfPart(at)
       parts.push({ at, end, bytes: this.#isZero(at, end) ? undefined : this.#bytes.slice(at, end) })
     }
     return { size: this.size, parts, stackPointer }
   }
 
-  restore({ size, parts }: Picture): void {
+  restore({ size, parts }: Snapshot): void {
     for (const { at, end, bytes } of parts) {
       if (bytes) this.#bytes.set(bytes, at)
       else this.#bytes.fill(0, at, end)
     }
     if (this.size > size) this.#bytes.fill(0, size, this.size)
     this.#pages.value = size / pageBytes
-    // Below this band lies the part of the stack that pictures leave out: only deep calls get there.
-    if (!this.#isZero(pictureStart - stackBandBytes, pictureStart)) this.#bytes.fill(0, 0, pictureStart)
+    // Only deep calls use the stack below this band, which is not part of snapshots.
+    if (!this.#isZero(snapshotStart - stackBandBytes, snapshotStart)) this.#bytes.fill(0, 0, snapshotStart)
   }
 
-  /** Either all blocks of a part are zero, or none is. */
+  /** In one part, either all blocks are zero or none is. */
   #endOfPart(start: number): number {
     const isZero = this.#isZero(start, start + blockBytes)
     let end = start + blockBytes
@@ -92,19 +92,19 @@ export class EngineMemory {
 }
 
 /** The memory of an instance at one moment, without the unused part of its stack. */
-export type Picture = {
+export type Snapshot = {
   /** Bytes in use. */
   size: number
-  /** In order and without gaps. Those that are all zero have no bytes. */
+  /** In order and without gaps. Parts of zeros have no bytes. */
   parts: { at: number; end: number; bytes: Uint8Array | undefined }[]
   stackPointer: number
 }
 
 export const pageBytes = 65_536
-const pictureStart = 1024 * 1024 - 32 * 1024
+const snapshotStart = 1024 * 1024 - 32 * 1024
 const stackBandBytes = 4 * 1024
 const blockBytes = 4 * 1024
 
 const utf8Encoder = new TextEncoder()
-/** Lossy for lone surrogates; JSON text has them escaped. */
+/** Lossy for lone surrogates; in JSON text they are escaped. */
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -1,24 +1,23 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { cancelled, type Failure, outcomeOf, overloaded, sandboxFailed, timedOut } from './failure.ts'
-import { type Job, Lane } from './lane.ts'
+import { type Job, WorkerHandle } from './worker-handle.ts'
 
 /**
- * The workers, and what waits for them.
+ * The workers, and the runs that wait for them.
  *
- * A run goes to the first worker that has little to do, so that a service with little to do wakes one thread only and
- * finds its programs warm there; another worker is started when all have much to do. Runs that arrive together go over
- * together.
+ * A run goes to the first worker that has little to do. So a service under low load uses one thread, in which its
+ * programs stay compiled. Another worker is started when all are busy. Runs that arrive together are sent together.
  *
- * The engine ends a run in good order when its time is over. Should a worker nevertheless stay at one run, it is ended
- * and replaced. What waits behind a run that takes long goes to other workers: code has no effects outside of the
- * sandbox, so that every run can be started again.
+ * The engine ends a run when its time is over. If a worker exceeds the deadline nevertheless, it is terminated and
+ * replaced. Runs that wait behind a long one move to other workers. Code has no effects outside the sandbox, so any run
+ * can be started again.
  */
 export class Pool {
   #options: PoolOptions
   #module: WebAssembly.Module | undefined
-  #lanes: Lane[] = []
+  #workers: WorkerHandle[] = []
   #waiting: Job[] = []
-  #nextLook: { timer: Timer; inMs: number } | undefined
+  #nextCheck: { timer: Timer; inMs: number } | undefined
   #posting: ReturnType<typeof setImmediate> | undefined
   #stopped = false
 
@@ -27,7 +26,7 @@ export class Pool {
   }
 
   get load(): { workers: number; waiting: number } {
-    return { workers: this.#lanes.length, waiting: this.#waiting.length }
+    return { workers: this.#workers.length, waiting: this.#waiting.length }
   }
 
   run(job: Job): void {
@@ -38,61 +37,61 @@ export class Pool {
   }
 
   warm(): void {
-    if (this.#lanes.length === 0 && !this.#stopped) this.#start()
+    if (this.#workers.length === 0 && !this.#stopped) this.#start()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#nextLook?.timer.cancel()
+    this.#nextCheck?.timer.cancel()
     if (this.#posting) clearImmediate(this.#posting)
-    const ends = this.#lanes.splice(0).map((lane) => lane.terminate())
-    for (const job of [...this.#waiting.splice(0), ...ends.flatMap(({ unanswered }) => unanswered)]) {
+    const ends = this.#workers.splice(0).map((worker) => worker.terminate())
+    for (const job of [...this.#waiting.splice(0), ...ends.flatMap(({ unfinished }) => unfinished)]) {
       job.settle(outcomeOf(cancelled))
     }
     await Promise.all(ends.map(({ closed }) => closed))
   }
 
-  /** Gives what waits to workers, as far as they can take it. */
+  /** Sends waiting runs to workers, as many as these can take. */
   #dispatch(): void {
     if (this.#stopped || this.#waiting.length === 0) return
     let taken = 0
     for (const job of this.#waiting) {
-      const lane = this.#laneFor()
-      if (!lane) break
+      const worker = this.#workerFor()
+      if (!worker) break
       taken++
-      const wasEmpty = lane.empty
-      lane.add(job)
-      if (wasEmpty) lane.post()
+      const wasEmpty = worker.isEmpty
+      worker.add(job)
+      if (wasEmpty) worker.post()
       else this.#posting ??= setImmediate(() => this.#post())
     }
     this.#waiting.splice(0, taken)
-    this.#lookIn(lookMs)
+    this.#checkIn(checkMs)
   }
 
   #post(): void {
     this.#posting = undefined
-    for (const lane of this.#lanes) lane.post()
+    for (const worker of this.#workers) worker.post()
   }
 
-  #laneFor(): Lane | undefined {
-    let least: Lane | undefined
-    for (const lane of this.#lanes) {
-      if (lane.stuck || lane.full) continue
-      if (lane.backlogMs < smallBacklogMs) return lane
-      if (!least || lane.backlogMs < least.backlogMs) least = lane
+  #workerFor(): WorkerHandle | undefined {
+    let least: WorkerHandle | undefined
+    for (const worker of this.#workers) {
+      if (worker.isStuck || worker.isFull) continue
+      if (worker.backlogMs < smallBacklogMs) return worker
+      if (!least || worker.backlogMs < least.backlogMs) least = worker
     }
     const isBusy = !least || least.backlogMs > largeBacklogMs
     return isBusy && this.#mayStart ? this.#start() : least
   }
 
-  /** While the first worker compiles the engine no other one is started, only to do the same. */
+  /** Further workers start only after the first one has compiled the engine, because they use its module. */
   get #mayStart(): boolean {
-    return this.#lanes.length === 0 || (this.#module !== undefined && this.#lanes.length < this.#options.workersMax)
+    return this.#workers.length === 0 || (this.#module !== undefined && this.#workers.length < this.#options.workersMax)
   }
 
-  #start(): Lane {
+  #start(): WorkerHandle {
     const { memoryBytesMax, warmBytesMax, workerUrl, clock, took } = this.#options
-    const lane = new Lane(
+    const worker = new WorkerHandle(
       { module: this.#module, memoryBytesMax, warmBytesMax },
       {
         workerUrl,
@@ -103,47 +102,48 @@ export class Pool {
       },
       clock.monotonic(),
     )
-    this.#lanes.push(lane)
-    return lane
+    this.#workers.push(worker)
+    return worker
   }
 
   #compiled(module: WebAssembly.Module): void {
     this.#module = module
-    this.#options.compiled(module)
     this.#dispatch()
   }
 
-  /** Regularly, while there is anything to do: who is gone, who takes too long, who waits behind them. */
-  #look(): void {
-    this.#nextLook = undefined
+  /**
+   * Runs regularly while there is work: drops abandoned runs, ends overdue ones, and moves those that wait behind them.
+   */
+  #checkAll(): void {
+    this.#nextCheck = undefined
     const nowMs = this.#options.clock.monotonic()
     this.#waiting = this.#waiting.filter((job) => !this.#isDropped(job, nowMs))
-    for (const lane of [...this.#lanes]) this.#lookAt(lane, nowMs)
+    for (const worker of [...this.#workers]) this.#check(worker, nowMs)
     this.#dispatch()
-    if (this.#lanes.some((lane) => !lane.empty)) this.#lookIn(lookMs)
-    else if (this.#lanes.length > 1) this.#lookIn(idleMs)
+    if (this.#workers.some((worker) => !worker.isEmpty)) this.#checkIn(checkMs)
+    else if (this.#workers.length > 1) this.#checkIn(idleMs)
   }
 
-  #lookIn(inMs: number): void {
-    if (this.#nextLook && this.#nextLook.inMs <= inMs) return
-    this.#nextLook?.timer.cancel()
-    this.#nextLook = { inMs, timer: this.#options.clock.setTimer(inMs, () => this.#look()) }
+  #checkIn(inMs: number): void {
+    if (this.#nextCheck && this.#nextCheck.inMs <= inMs) return
+    this.#nextCheck?.timer.cancel()
+    this.#nextCheck = { inMs, timer: this.#options.clock.setTimer(inMs, () => this.#checkAll()) }
   }
 
-  #lookAt(lane: Lane, nowMs: number): void {
-    lane.drop((job) => this.#isDropped(job, nowMs))
-    const current = lane.current(nowMs)
+  #check(worker: WorkerHandle, nowMs: number): void {
+    worker.drop((job) => this.#isDropped(job, nowMs))
+    const current = worker.current(nowMs)
     if (!current) {
-      if (lane !== this.#lanes[0] && lane.idleForMs(nowMs) >= idleMs) this.#end(lane)
+      if (worker !== this.#workers[0] && worker.idleForMs(nowMs) >= idleMs) this.#end(worker)
       return
     }
     const { job, forMs } = current
     const { timeoutMs } = job.request
     const isOver = job.droppedAtMs === undefined ? forMs > timeoutMs + graceMs : nowMs - job.droppedAtMs > graceMs
-    if (isOver) this.#replace(lane, timedOut(timeoutMs))
+    if (isOver) this.#replace(worker, timedOut(timeoutMs))
     else if (forMs > stuckMs) {
-      lane.stuck = true
-      this.#waiting.unshift(...lane.takeBack())
+      worker.isStuck = true
+      this.#waiting.unshift(...worker.takeBack())
     }
   }
 
@@ -154,18 +154,18 @@ export class Pool {
     return true
   }
 
-  /** Ends a worker. The job it is at has failed; the others start again elsewhere. */
-  #replace(lane: Lane, failure: Failure): void {
-    const failed = lane.current(this.#options.clock.monotonic())?.job
-    const unanswered = this.#end(lane)
-    for (const job of unanswered) if (!failed || job === failed) job.settle(outcomeOf(failure))
-    if (failed) this.#waiting.unshift(...unanswered.filter((job) => job !== failed))
+  /** Ends a worker. Its current job fails; its other jobs start again in other workers. */
+  #replace(worker: WorkerHandle, failure: Failure): void {
+    const failed = worker.current(this.#options.clock.monotonic())?.job
+    const unfinished = this.#end(worker)
+    for (const job of unfinished) if (!failed || job === failed) job.settle(outcomeOf(failure))
+    if (failed) this.#waiting.unshift(...unfinished.filter((job) => job !== failed))
     this.#dispatch()
   }
 
-  #end(lane: Lane): Job[] {
-    this.#lanes.splice(this.#lanes.indexOf(lane), 1)
-    return lane.terminate().unanswered
+  #end(worker: WorkerHandle): Job[] {
+    this.#workers.splice(this.#workers.indexOf(worker), 1)
+    return worker.terminate().unfinished
   }
 }
 
@@ -175,21 +175,19 @@ export type PoolOptions = {
   warmBytesMax: number
   clock: Clock
   workerUrl: URL
-  /** The first worker has compiled the engine. */
-  compiled(module: WebAssembly.Module): void
-  /** A run of this program is done. */
+  /** Called when a run of a program has ended. */
   took(programId: string, ms: number): void
 }
 
-/** Runs that may wait for a worker; more are refused. */
+/** Waiting runs at most; further ones are refused. */
 const waitingMax = 10_000
-/** A worker with less to do is as good as idle. */
+/** A worker with less work than this counts as idle. */
 const smallBacklogMs = 1
-/** With more to do than this, a run is better off with a new worker. */
+/** With more work than this in every worker, a new worker is started. */
 const largeBacklogMs = 5
-const lookMs = 10
+const checkMs = 10
 const stuckMs = 20
-/** What the engine gets to end a run in good order. */
+/** The time that the engine has after a deadline to end a run by itself. */
 const graceMs = 50
-/** After this long without work all workers but the first one are ended. */
+/** After this time without work, all workers but the first end. */
 const idleMs = 30_000

@@ -2,12 +2,12 @@ import { isDeeperThan } from '../domain/json.ts'
 import { answerBytesMax } from '../domain/limits.ts'
 import { codeError, type Failure, resultTooLarge } from './failure.ts'
 
-/** One run of a program as its host sees it: the functions that the guest calls, and what they were told. */
+/** The host's side of one run: the functions that the guest calls, and what it passed to them. */
 export class Run {
   /** JSON text. */
   result: string | undefined
   failure: Failure | undefined
-  /** Set once the code may not go on, whatever it does with the moments that are left to it. */
+  /** Set once the code must end; nothing it does afterwards counts. */
   ended: RunEnd | undefined
   #host: RunHost
   #lines: string[] = []
@@ -26,7 +26,9 @@ export class Run {
     return this.ended !== undefined
   }
 
-  /** A host function was called: `letter` is the code of its first letter, `read` reads its argument. */
+  /**
+   * Called when the guest calls a host function: `letter` is the code of its first letter, `read` reads its argument.
+   */
   call(letter: number, read: () => string | undefined): number | undefined {
     if (letter === seedLetter) return this.#host.seed()
     if (this.#stdoutRoom >= 0) this.#print(read() ?? '')
@@ -50,7 +52,7 @@ export class Run {
 }
 
 export type RunHost = {
-  /** Asked again and again: why the run has to end now. */
+  /** Called repeatedly. Returns the reason if the run has to end now. */
   ends(): RunEnd | undefined
   /** An unsigned integer of 32 bits. */
   seed(): number
@@ -60,9 +62,9 @@ const seedLetter = 's'.charCodeAt(0)
 
 export type RunEnd = 'TIMEOUT' | 'CANCELLED'
 
-/** UTF-16 units of output that are kept. */
+/** The limit of `stdout`, in UTF-16 units. */
 export const stdoutLengthMax = 262_144
 export const stdoutCut = ' … (output cut here: 256 KB are kept)'
 
-/** Deeper than anything from outside, so that code may wrap what it got, and far from where walking a value fails. */
+/** Above the limit for input, so that code may wrap a value, and far below the depth at which recursive code fails. */
 const resultDepthMax = 1_000

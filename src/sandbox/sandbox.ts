@@ -4,40 +4,28 @@ import type { ProgramOutcome, ProgramRequest, RunProgram } from '../domain/progr
 import { cancelled, codeError, type Failure, memoryExceeded, outcomeOf } from './failure.ts'
 import type { MachineOutcome } from './machine.ts'
 import { Pool } from './pool.ts'
-import { ShortRuns } from './short-runs.ts'
 
 /**
- * Runs user code, with nothing of the host in its reach and bounds on all it can use. Nothing of the engine is loaded
- * before the first run or `warm`.
- *
- * Code runs in workers (`Pool`). Programs that have shown to be short may also run in this thread (`ShortRuns`).
+ * Runs user code isolated from the host and within bounds of time and memory. All of it runs in workers (`Pool`), never
+ * in the service's own thread. The JavaScript engine is loaded at the first run, or by `warm`.
  */
 export class Sandbox {
   #pool: Pool
   #memoryBytesMax: number
-  #shortRuns: ShortRuns | undefined
-  /** How long each program takes, recent runs counting most. */
+  /** Milliseconds that each program is expected to take, by id: an average in which recent runs weigh most. */
   #expectedMs = new Map<string, number>()
   #stopped = false
 
   constructor(options: SandboxOptions = {}) {
-    const { shortRuns, ...rest } = { ...defaults, ...options }
-    this.#memoryBytesMax = rest.memoryBytesMax
-    this.#pool = new Pool({
-      ...rest,
-      compiled: (module) => {
-        if (shortRuns) this.#shortRuns ??= new ShortRuns(module, rest.clock.now)
-      },
-      took: (id, tookMs) => this.#learn(id, tookMs),
-    })
+    const complete = { ...defaults, ...options }
+    this.#memoryBytesMax = complete.memoryBytesMax
+    this.#pool = new Pool({ ...complete, took: (id, tookMs) => this.#learn(id, tookMs) })
   }
 
   readonly run: RunProgram = (request) => {
     const values = this.#valuesOf(request)
     if (typeof values !== 'string') return Promise.resolve(outcomeOf(values))
     const expectedMs = this.#expectedMs.get(request.program.id) ?? unknownMs
-    const outcome = this.#runHere(request, values, expectedMs)
-    if (outcome) return Promise.resolve(readOutcome(outcome))
     return new Promise((resolve) => {
       const settle = (outcome: MachineOutcome) => resolve(readOutcome(outcome))
       this.#pool.run({ request, values, expectedMs, droppedAtMs: undefined, settle })
@@ -49,19 +37,18 @@ export class Sandbox {
     this.#pool.warm()
   }
 
-  /** Workers, and runs that wait for one. */
+  /** The number of workers, and of runs that wait for one. */
   load(): { workers: number; waiting: number } {
     return this.#pool.load
   }
 
-  /** Ends all workers; what runs or waits is cancelled, and so is what comes later. */
+  /** Ends all workers and cancels every run: those in progress, those waiting, and later ones. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#shortRuns?.stop()
     await this.#pool.stop()
   }
 
-  /** The JSON text of a request's values, or why it cannot be run. */
+  /** The values of a request as JSON text, or the reason why the request cannot run. */
   #valuesOf({ values, signal }: ProgramRequest): string | Failure {
     if (this.#stopped || signal.aborted) return cancelled
     try {
@@ -72,34 +59,14 @@ export class Sandbox {
     }
   }
 
-  /** Undefined when the run belongs into a worker. */
-  #runHere(request: ProgramRequest, values: string, expectedMs: number): MachineOutcome | undefined {
-    if (!this.#shortRuns?.takes(request, values, expectedMs)) return undefined
-    const startMs = performance.now()
-    let outcome: MachineOutcome | undefined
-    try {
-      outcome = this.#shortRuns.run(request, values)
-    } catch {
-      // No engine can be made in this thread, for lack of memory say. The workers say so if they have none either.
-      this.#shortRuns = undefined
-    }
-    if (outcome) this.#learn(request.program.id, performance.now() - startMs)
-    else this.#expectedMs.set(request.program.id, givenUpMs)
-    return outcome
-  }
-
-  /**
-   * A thread that loses its processor for a moment makes a short run look long. One such run must not send those that
-   * follow to the workers, where they wait ten times as long as they take: what is expected rises in steps.
-   */
   #learn(id: string, tookMs: number): void {
     const expectedMs = this.#expectedMs.get(id) ?? tookMs
     if (this.#expectedMs.size >= expectationsMax) this.#expectedMs.clear()
-    this.#expectedMs.set(id, Math.min((expectedMs + tookMs) / 2, expectedMs * riseMax))
+    this.#expectedMs.set(id, (expectedMs + tookMs) / 2)
   }
 }
 
-/** The result's text was made in the reach of user code, so it need not be JSON. */
+/** User code can influence the text of the result, so the text may not be valid JSON. */
 function readOutcome(outcome: MachineOutcome): ProgramOutcome {
   if (!outcome.ok) return outcome
   try {
@@ -110,14 +77,12 @@ function readOutcome(outcome: MachineOutcome): ProgramOutcome {
 }
 
 export type SandboxOptions = {
-  /** Threads. Others than the first one are started only while there is much to do. */
+  /** Workers at most. All but the first are started only under load. */
   workersMax?: number
-  /** What one run of code may use. */
+  /** Memory for one run of user code. */
   memoryBytesMax?: number
-  /** What each worker may use to keep compiled programs, about 0.3 MB each. */
+  /** Memory of each worker for compiled programs, about 0.3 MB each. */
   warmBytesMax?: number
-  /** Whether programs that are known to be short may run in this thread. */
-  shortRuns?: boolean
   clock?: Clock
   /** The worker's file. */
   workerUrl?: URL
@@ -127,15 +92,11 @@ const defaults: Required<SandboxOptions> = {
   workersMax: 4,
   memoryBytesMax: 64 * 1_048_576,
   warmBytesMax: 32 * 1_048_576,
-  shortRuns: true,
   clock: systemClock,
-  // Inside the executable every module's `import.meta.url` is the root of the bundle.
+  // Inside the executable, `import.meta.url` is the root of the bundle in every module.
   workerUrl: new URL(import.meta.url.includes('/$bunfs/') ? './sandbox/worker.js' : './worker.ts', import.meta.url),
 }
 
 const expectationsMax = 1_000
-/** What a program that was never seen is expected to take. */
+/** The expectation for a program that has not run yet. */
 const unknownMs = 1
-const riseMax = 1.5
-/** What a program that was given up counts as: it has to show in a worker that it can be shorter. */
-const givenUpMs = 100

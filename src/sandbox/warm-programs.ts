@@ -1,6 +1,10 @@
-import type { Compiled } from './machine.ts'
+import type { Handle } from './engine.ts'
+import type { Snapshot } from './memory.ts'
 
-/** Compiled programs by id, as many as fit into a number of bytes; the least recently used goes first. */
+/** The engine with one compiled program, ready to be called. */
+export type Compiled = { snapshot: Snapshot; start: Handle }
+
+/** Compiled programs by id, up to a number of bytes. The least recently used one is dropped first. */
 export class WarmPrograms {
   #bytesMax: number
   #bytes = 0
@@ -30,6 +34,6 @@ export class WarmPrograms {
   }
 }
 
-function bytesOf({ picture }: Compiled): number {
-  return picture.parts.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
+function bytesOf({ snapshot }: Compiled): number {
+  return snapshot.parts.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
 }

@@ -1,4 +1,4 @@
-/** Walks through a WebAssembly file: numbers, names, and instructions as a whole, whatever they mean. */
+/** Reads a WebAssembly file: numbers, names, and whole instructions without interpreting them. */
 export class WasmReader {
   readonly bytes: Uint8Array
   at = 0
@@ -23,7 +23,7 @@ export class WasmReader {
     }
   }
 
-  /** A number in LEB128 whose value does not matter. */
+  /** Skips a number in LEB128. */
   skipNumber(): void {
     while (this.byte() >= 128) {}
   }
@@ -34,7 +34,7 @@ export class WasmReader {
     return utf8.decode(this.bytes.subarray(this.at - length, this.at))
   }
 
-  /** Reads one instruction and returns its code, which is `0xfc00` and more for those of two bytes. Throws at unknown ones. */
+  /** Reads one instruction and returns its code, from `0xfc00` for those of two bytes. Throws for unknown ones. */
   instruction(): number {
     const first = this.byte()
     const code = first === longPrefix ? longPrefix * 256 + this.unsigned() : first
@@ -57,13 +57,13 @@ export function leb(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...leb(Math.floor(value / 128))]
 }
 
-/** A number that is not negative as signed LEB128: in the last byte, 64 stands for a sign. */
+/** A non-negative number as signed LEB128: in the last byte, 64 is the sign bit. */
 export function signedLeb(value: number): number[] {
   return value < 64 ? [value] : [(value % 128) + 128, ...signedLeb(Math.floor(value / 128))]
 }
 
 /**
- * What follows the first byte of an instruction, from a first to a last one: `b` for a byte, `n` for a number, `t` for a
+ * The parts after the first byte of an instruction, by ranges of that byte: `b` for a byte, `n` for a number, `t` for a
  * table of numbers and one more. This is WebAssembly 2.0 without vectors.
  */
 const ranges: readonly [first: number, last: number, parts: string][] = [

@@ -1,11 +1,11 @@
 import type { Program } from '../domain/program.ts'
 
 /**
- * What goes between the service and a sandbox worker: batches of runs one way, batches of outcomes the other. Both are
- * flat lists of numbers and strings, which cost a tenth of a list of objects to copy.
+ * The messages between the service and a sandbox worker: batches of runs in one direction, batches of outcomes in the
+ * other. Both are flat lists of numbers and strings, which cost a tenth of a list of objects to copy.
  */
 export type WorkerStart = {
-  /** Absent for the first worker, which compiles it and posts it before anything else. */
+  /** Undefined for the first worker, which compiles the engine and posts the module first. */
   module: WebAssembly.Module | undefined
   control: SharedArrayBuffer
   memoryBytesMax: number
@@ -14,24 +14,27 @@ export type WorkerStart = {
 
 /** `runs`: `runFields` values a run: ticket, program id, timeout in milliseconds, JSON text of the values. */
 export type RunBatch = {
-  /** Programs that the worker has not been told yet. */
+  /** Programs that the worker does not know yet. */
   programs: Program[]
-  /** All programs told before are to be forgotten first. */
+  /** Whether the worker must forget all earlier programs first. */
   forget: boolean
   runs: (number | string)[]
 }
 
 export const runFields = 4
 
-/** `outcomeFields` values an outcome: ticket, duration in milliseconds, code ('' for success), result or message, stdout. */
+/**
+ * `outcomeFields` values an outcome: ticket, duration in milliseconds, code ('' for success), result or message,
+ * stdout.
+ */
 export type OutcomeBatch = (number | string)[]
 
 export const outcomeFields = 5
 
 /**
- * Memory that both sides see. A ticket is the number of a run in its worker; slots hold the tickets that have not
- * started. Whoever takes a ticket out of its slot owns the run: the worker to start it, the service to give it to
- * another worker or to drop it.
+ * Memory shared by both sides. A ticket is the number of a run in its worker. Slots hold the tickets of runs that have
+ * not started. The side that takes a ticket out of its slot owns the run: the worker then starts it, the service gives
+ * it to another worker or drops it.
  */
 export class Control {
   readonly shared: SharedArrayBuffer
@@ -46,12 +49,12 @@ export class Control {
     Atomics.store(this.#cells, slotOf(ticket), ticket)
   }
 
-  /** False when the other side was first. */
+  /** False when the other side has taken it. */
   take(ticket: number): boolean {
     return Atomics.compareExchange(this.#cells, slotOf(ticket), ticket, 0) === ticket
   }
 
-  /** The ticket that runs now, 0 for none. */
+  /** The ticket that runs now; 0 for none. */
   get running(): number {
     return Atomics.load(this.#cells, runningCell)
   }
@@ -72,7 +75,7 @@ export class Control {
 
 /** Runs that can wait in one worker. */
 export const slots = 64
-/** Tickets start again at 1 after this one; a multiple of `slots`, so that neighbours never share a slot. */
+/** The ticket after this one is 1. A multiple of `slots`, so that consecutive tickets never share a slot. */
 export const ticketMax = 2 ** 30
 
 const runningCell = 0

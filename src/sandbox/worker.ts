@@ -1,29 +1,28 @@
 import type { Program } from '../domain/program.ts'
 import { compileEngine } from './engine-file.ts'
 import { Machine } from './machine.ts'
-import { secureRandom } from './random.ts'
 import { Control, type OutcomeBatch, type RunBatch, runFields, type WorkerStart } from './wire.ts'
 
 /**
- * A sandbox worker: a machine that runs what it is sent, in order. The first message starts it, every other one is a
- * batch. It may be terminated at any moment, so nothing but warm programs lives here.
+ * A sandbox worker: a machine that executes the runs it receives, in order. The first message starts it, every other
+ * one is a batch. It may be terminated at any moment, so its only state is the programs it has compiled.
  */
 declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<WorkerStart>) => {
   const module = data.module ?? compileEngine(data.memoryBytesMax)
   if (!data.module) self.postMessage(module)
-  const desk = new Desk({ ...data, module })
-  // Compiling leaves several copies of the engine's file behind.
+  const executor = new BatchExecutor({ ...data, module })
+  // Frees several copies of the engine's file that compiling leaves in memory.
   Bun.gc(true)
-  self.onmessage = ({ data }: MessageEvent<RunBatch>) => desk.take(data)
+  self.onmessage = ({ data }: MessageEvent<RunBatch>) => executor.take(data)
 }
 
-class Desk {
+class BatchExecutor {
   #machine: Machine
   #control: Control
   #programs = new Map<string, Program>()
-  /** Outcomes that are not posted yet: those of a batch of short runs go back together. */
+  /** Outcomes that are not posted yet: those of short runs in one batch are posted together. */
   #outcomes: OutcomeBatch = []
   #postedAtMs = 0
 
@@ -35,7 +34,6 @@ class Desk {
       warmBytesMax,
       now: Date.now,
       random: secureRandom,
-      collectGarbage: () => Bun.gc(true),
     })
     this.#machine.warm()
   }
@@ -72,7 +70,7 @@ class Desk {
     this.#postLate(endMs)
   }
 
-  /** Outcomes of short runs do not wait for a long one behind them: this is called from inside of it, too. */
+  /** Also called while code runs, so that the outcomes of short runs do not wait for a long run behind them. */
   #postLate(nowMs: number): void {
     if (nowMs - this.#postedAtMs > outcomesHeldMs) this.#post()
   }
@@ -86,3 +84,8 @@ class Desk {
 }
 
 const outcomesHeldMs = 1
+
+/** 0 ≤ n < 1, in steps of 2⁻³², from the system's secure source. */
+function secureRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32
+}

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import type { Price } from '../../src/domain/cost.ts'
 import type { Span } from '../../src/domain/log.ts'
 import type { Block, WorkflowDocument } from '../../src/domain/workflow.ts'
-import { Journal } from '../../src/engine/journal.ts'
+import { StepHistory } from '../../src/engine/step-history.ts'
 import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../models/model-server.ts'
 import { outboundOf } from '../outbound/peers.ts'
@@ -213,12 +213,12 @@ test('a run that goes on after crashes counts what was spent before them, also b
   const steps: string[] = []
   for (let most = 1; ; most += 1) {
     let written = 0
-    const journal = new Journal(steps, async (_, text) => {
+    const history = new StepHistory(steps, async (_, text) => {
       written += 1
       if (written > most) throw new Error('The process is gone')
       steps.push(text)
     })
-    const end = await world.run(three, {}, { journal, executionId: 'e1' })
+    const end = await world.run(three, {}, { history, executionId: 'e1' })
     if (end.suspension) continue
     expect(end.record.cost.tokens.total % 10).toBe(0)
     // What was answered and not on disk when the process died is all that is lost: one answer a crash at most.

@@ -110,7 +110,7 @@ test('jobs that an earlier process left have their turns, too, whatever the othe
   for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, n % 10))
   disk.jobs.push(jobOf(5_000, 99))
   const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 20 })
-  queue.leave(disk.jobs.length)
+  queue.addOnDisk(disk.jobs.length)
   await queue.refill()
   const first: string[] = []
   for (let turn = 0; turn < 11; turn += 1) first.push(queue.take()!.workflowId)
@@ -122,7 +122,7 @@ test('a single job has its turn soon when more workflows have jobs than one list
   for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 10 + (n % 20)))
   disk.jobs.push(jobOf(5_000, 99))
   const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 200, workflowsMax: 3 })
-  queue.leave(disk.jobs.length)
+  queue.addOnDisk(disk.jobs.length)
   const order: string[] = []
   while (disk.jobs.length > 0) {
     while (queue.isUneven) await queue.refill()

@@ -5,8 +5,8 @@ import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../src/domain/redaction.ts'
 import { blockSpans, readTrace } from '../../src/domain/trace.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
-import { type PartialWish, planPartial } from '../../src/engine/partial-plan.ts'
-import { PastRun } from '../../src/engine/past-run.ts'
+import { type PartialRequest, planPartial } from '../../src/engine/partial-plan.ts'
+import { PreviousRun } from '../../src/engine/previous-run.ts'
 import { createFold } from '../../src/events/batch.ts'
 import { block, document } from '../make.ts'
 import { workflows } from './random-workflow.ts'
@@ -28,10 +28,10 @@ afterAll(() => world.stop())
 
 const secrets = createRedactor([{ name: 'TOKEN', value: 'the secret value' }])
 const asLogged = (record: RunRecord) => createFold()({ ...record, secrets }, 1).traceSpans
-const pastOf = (record: RunRecord) => new PastRun(readTrace(asLogged(record)), { secrets, isWhole: false })
-const wholeOf = (record: RunRecord) => new PastRun(record.root, { secrets, isWhole: true })
+const pastOf = (record: RunRecord) => new PreviousRun(readTrace(asLogged(record)), { secrets, isWhole: false })
+const wholeOf = (record: RunRecord) => new PreviousRun(record.root, { secrets, isWhole: true })
 
-async function again(workflow: WorkflowDocument, wish: PartialWish, past?: PastRun, body: unknown = input) {
+async function again(workflow: WorkflowDocument, wish: PartialRequest, past?: PreviousRun, body: unknown = input) {
   const plan = world.plan(workflow)
   requests.length = 0
   const { record } = await world.run(workflow, body, { partial: planPartial(plan, wish, past) })

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
-import { Journal } from '../../src/engine/journal.ts'
+import { StepHistory } from '../../src/engine/step-history.ts'
 import { block, document } from '../make.ts'
 import { World } from './world.ts'
 
@@ -16,10 +16,10 @@ afterAll(() => world.stop())
 
 const choose = (id: string) => block(id, 'condition', { conditions: [{ id: 'big', expression: '<api.input.n> > 3' }] })
 const trigger = block('start', 'api_trigger')
-const journal = (write = async () => {}) => {
+const history = (write = async () => {}) => {
   steps.splice(0)
   onDiskAtRequest.splice(0)
-  return new Journal([], async (_number, text) => {
+  return new StepHistory([], async (_number, text) => {
     await write()
     steps.push(text)
   })
@@ -31,7 +31,7 @@ test('a run of blocks that act on nothing writes nothing but its end', async () 
     blocks: [trigger, choose('if'), block('r', 'response', { data: { big: true } })],
     edges: ['start > if', 'if:condition-big > r'],
   })
-  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal() })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, history: history() })
   expect(record.failure).toBeNull()
   expect(record.output).toMatchObject({ data: { big: true } })
   expect(steps).toEqual([])
@@ -45,7 +45,7 @@ test('what was decided is on disk before anything is acted on, by whichever bran
     ],
     edges: ['start > if', 'if:condition-big > again', 'again:condition-big > a', 'again:condition-big > b'],
   })
-  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal(() => Bun.sleep(1)) })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, history: history(() => Bun.sleep(1)) })
   expect(record.failure).toBeNull()
   expect(onDiskAtRequest).toEqual([2, 2])
   expect(steps).toHaveLength(4)
@@ -56,8 +56,8 @@ test('a run that cannot write what was decided stops before it acts', async () =
     blocks: [trigger, choose('if'), block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
     edges: ['start > if', 'if:condition-big > a'],
   })
-  const failing = journal(() => Promise.reject(new Error('The disk is full')))
-  const { suspension } = await world.run(draft, { n: 5 }, { ...run, journal: failing })
+  const failing = history(() => Promise.reject(new Error('The disk is full')))
+  const { suspension } = await world.run(draft, { n: 5 }, { ...run, history: failing })
   expect(suspension?.cause).toMatchObject({ message: 'The disk is full' })
   expect(onDiskAtRequest).toEqual([])
 })
@@ -68,7 +68,7 @@ test('what runs again after a crash is bounded', async () => {
     edges: ['start > loop', 'loop:loop-start-source > if'],
     loops: { loop: { loopType: 'for', iterations: 250 } },
   })
-  const { record } = await world.run(draft, { n: 5 }, { ...run, journal: journal() })
+  const { record } = await world.run(draft, { n: 5 }, { ...run, history: history() })
   expect(record.failure).toBeNull()
   expect(steps).toHaveLength(200)
 })
@@ -80,7 +80,7 @@ test('a run that is not on disk itself acts on nothing, and goes on as soon as i
     blocks: [trigger, choose('if'), block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
     edges: ['start > if', 'if:condition-big > a'],
   })
-  const going = world.run(draft, { n: 5 }, { ...run, journal: new Journal([], async () => {}, accepted.promise) })
+  const going = world.run(draft, { n: 5 }, { ...run, history: new StepHistory([], async () => {}, accepted.promise) })
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   expect(onDiskAtRequest).toHaveLength(0)
   accepted.resolve()
@@ -95,7 +95,7 @@ test('a run that could not be written stops before it acts', async () => {
     edges: ['start > a'],
   })
   const refused = Promise.reject(new Error('The disk is full'))
-  const { suspension } = await world.run(draft, {}, { ...run, journal: new Journal([], async () => {}, refused) })
+  const { suspension } = await world.run(draft, {}, { ...run, history: new StepHistory([], async () => {}, refused) })
   expect(suspension?.cause).toMatchObject({ message: 'The disk is full' })
   expect(onDiskAtRequest).toEqual([])
 })

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readPath } from '../../src/domain/reference.ts'
 import type { Frame, Getter } from '../../src/engine/frame.ts'
-import { type Bind, compileJson, compileValue, getterOf } from '../../src/engine/template.ts'
+import { compileJson, compileValue, getterOf, type Resolve } from '../../src/engine/template.ts'
 
 const noFrame = undefined as unknown as Frame
 
 /** Binds `<x.…>` to members of `values`. */
-function binding(values: unknown): Bind {
+function binding(values: unknown): Resolve {
   return (segment): Getter | undefined => {
     if (segment.kind !== 'reference' || segment.name !== 'x') return undefined
     return () => readPath(values, segment.path)
@@ -63,10 +63,10 @@ describe('a JSON template', () => {
     expect(fillJson('{"<x.k>": 1, "\\"<x.k>\\"": 2}', { k: 'key' })).toEqual({ key: 1, '"key"': 2 })
   })
 
-  test('that is no JSON fails when it is filled in, and says why', () => {
+  test('with invalid JSON fails when it is filled in, and says why', () => {
     for (const text of ['Hello', '{"a": <x.v> <x.v>}', '{', '<y.z>', '{a: 1}']) {
-      expect(compileJson(text, binding({})).problem).toContain('no JSON')
-      expect(() => fillJson(text, { v: 1 })).toThrow('no JSON')
+      expect(compileJson(text, binding({})).problem).toContain('not JSON')
+      expect(() => fillJson(text, { v: 1 })).toThrow('not JSON')
     }
   })
 

@@ -51,7 +51,7 @@ export class World {
     this.limits = { ...defaultLimits, ...options.limits }
     this.#priceOf = pricesWith(new Map(Object.entries(options.prices ?? {})))
     this.runner = new Runner({
-      powers: {
+      capabilities: {
         clock: options.clock ?? systemClock,
         random: Math.random,
         limits: this.limits,

@@ -49,7 +49,7 @@ test('code that never ends is ended, with the output it had', async () => {
 
 test('a worker that stays at a run is replaced, and what waited behind it is not lost', async () => {
   const workerUrl = new URL('./timeless-worker.ts', import.meta.url)
-  const sandbox = sandboxes.start({ workersMax: 1, shortRuns: false, workerUrl })
+  const sandbox = sandboxes.start({ workersMax: 1, workerUrl })
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))
   for (let time = 0; time < 3; time++) {
     const stuck = run(sandbox, 'for (;;);', null, { timeoutMs: 50 })
@@ -80,7 +80,7 @@ test('what is sent together with work that takes long does not wait for it', asy
 test('results that a worker cannot give back, because it is at something long by now, come from another one', async () => {
   // This worker does not post what it has while it is at a run.
   const workerUrl = new URL('./timeless-worker.ts', import.meta.url)
-  const sandbox = sandboxes.start({ workersMax: 2, shortRuns: false, workerUrl })
+  const sandbox = sandboxes.start({ workersMax: 2, workerUrl })
   await run(sandbox, 'return 1')
   const ending = new AbortController()
   const shorts = Array.from({ length: 5 }, (_, n) => run(sandbox, 'return a', n))

@@ -16,7 +16,6 @@ export class Workbench {
       warmBytesMax: 32 * 1_048_576,
       now: Date.now,
       random: Math.random,
-      collectGarbage: () => Bun.gc(true),
       ...options,
     })
   }

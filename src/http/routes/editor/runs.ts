@@ -8,8 +8,8 @@ import type { LiveEvent } from '../../../domain/live-event.ts'
 import { readTrace } from '../../../domain/trace.ts'
 import type { WorkflowDocument } from '../../../domain/workflow.ts'
 import { planPartial } from '../../../engine/partial-plan.ts'
-import { PastRun } from '../../../engine/past-run.ts'
 import type { PlanTrigger } from '../../../engine/plan.ts'
+import { PreviousRun } from '../../../engine/previous-run.ts'
 import type { Watcher } from '../../../events/bus.ts'
 import { pastMessages } from '../../../events/live-text.ts'
 import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
@@ -139,7 +139,7 @@ export function runRoutes(services: Services, door: Door) {
     throw new AppError('NOT_FOUND', `The workflow has no version ${version}.`)
   }
 
-  type Past = { run: PastRun; files: readonly RunFile[] }
+  type Past = { run: PreviousRun; files: readonly RunFile[] }
 
   /** An earlier run of the workflow: as it was, when it is still in memory, else as the log has it. */
   async function pastRun(executionId: string | undefined, { id, workspaceId }: WorkflowRow): Promise<Past | undefined> {
@@ -147,7 +147,7 @@ export function runRoutes(services: Services, door: Door) {
     const secrets = await manual.secretsOf(workspaceId)
     const whole = manual.find(executionId)
     if (whole?.workflowId === id) {
-      return { run: new PastRun(whole.root, { secrets, isWhole: true }), files: whole.files ?? [] }
+      return { run: new PreviousRun(whole.root, { secrets, isWhole: true }), files: whole.files ?? [] }
     }
     const row = await store.getExecution(executionId)
     if (row?.workflowId !== id) throw new AppError('NOT_FOUND', `The workflow has no run ${executionId} in the log.`)
@@ -157,7 +157,7 @@ export function runRoutes(services: Services, door: Door) {
       files.freshen(row.files ?? '[]', written),
     ])
     return {
-      run: new PastRun(readTrace(trace), { secrets, isWhole: false }),
+      run: new PreviousRun(readTrace(trace), { secrets, isWhole: false }),
       files: JSON.parse(fileText) as RunFile[],
     }
   }

@@ -2,20 +2,20 @@ import type { Span } from '../domain/log.ts'
 import type { Redactor } from '../domain/redaction.ts'
 import { blockSpans } from '../domain/trace.ts'
 import { portLeftBy } from './block.ts'
-import type { KeptBlock } from './journal.ts'
 import type { PlanNode } from './plan.ts'
-import { spanNumber } from './reuse.ts'
+import type { RecordedBlock } from './run/contracts.ts'
+import { spanNumber } from './spans.ts'
 
-/** What an earlier run of a workflow gave: its spans, by block and iteration. */
-export class PastRun {
+/** The spans of a previous run of a workflow, by block and iteration. */
+export class PreviousRun {
   readonly root: Span
   readonly #secrets: Redactor | undefined
   readonly #isWhole: boolean
   readonly #spans = new Map<string, Span>()
 
   /**
-   * `secrets`: those that the log hides. `isWhole`: the spans come from the run itself, so nothing in them was hidden or
-   * cut for the log.
+   * `secrets`: those that the log hides. `isWhole`: the spans come from memory, not from the log, so nothing in them
+   * was hidden or shortened.
    */
   constructor(root: Span, { secrets, isWhole }: { secrets: Redactor | undefined; isWhole: boolean }) {
     this.root = root
@@ -30,7 +30,7 @@ export class PastRun {
     return this.#spans.get(keyOf(blockId, iterations))
   }
 
-  /** The iterations in which a block ran first. */
+  /** The indexes of the iterations in which a block first ran. */
   firstPlaceOf(blockId: string): readonly number[] | undefined {
     const places = blockSpans(this.root).filter(
       ({ span, place }) => span.blockId === blockId && place.depth === 0 && span.status !== 'skipped',
@@ -38,7 +38,9 @@ export class PastRun {
     return places[0]?.place.iterations
   }
 
-  /** The spans of blocks of the run itself with their iterations, in the order in which they began. */
+  /**
+   * The spans of the run's own blocks (not those of sub-workflows) with their iterations, in the order of their starts.
+   */
   get spans(): readonly { span: Span; iterations: readonly number[] }[] {
     return blockSpans(this.root)
       .filter(({ place }) => place.depth === 0)
@@ -47,12 +49,12 @@ export class PastRun {
   }
 
   /**
-   * How a block ended, when that can be taken over by what stands in its place now. `isAbsorbed`: when it failed for
-   * good, what is around it went on all the same.
+   * How a block ended, if the block that now has its id can use its outputs. `isAbsorbed`: the container around the
+   * block continues even if the block fails for good.
    */
-  kept(node: PlanNode, iterations: readonly number[], isAbsorbed: boolean): KeptBlock | undefined {
+  recorded(node: PlanNode, iterations: readonly number[], isAbsorbed: boolean): RecordedBlock | undefined {
     const span = this.span(node.id, iterations)
-    // One that was switched off since then is passed through like others.
+    // A block that has been disabled since then has no outputs; the run passes through it.
     if (!span || span.type !== node.type || !node.enabled) return undefined
     const outputs = (span.output ?? {}) as Record<string, unknown>
     if (span.status === 'success') return { span, port: portLeftBy(node.definition, outputs), error: null }
@@ -60,11 +62,11 @@ export class PastRun {
     if (node.hasErrorEdge) return { span, port: 'error', error: null }
     if (node.goesOnAfterError) return { span, port: 'source', error: null }
     if (!isAbsorbed) return undefined
-    const error = outputs['error'] as KeptBlock['error'] | undefined
+    const error = outputs['error'] as RecordedBlock['error'] | undefined
     return { span, port: null, error: error ?? span.error ?? { code: 'BLOCK_FAILED', message: 'The block failed.' } }
   }
 
-  /** Why the outputs in a span are not what the block gave; undefined when they are. */
+  /** Why the outputs in a span are incomplete; undefined when they are complete. */
   damageOf({ output }: Span): string | undefined {
     if (this.#isWhole) return undefined
     if (isCut(output)) return `the log keeps only the beginning of it (it has ${output.size} bytes)`
@@ -78,7 +80,7 @@ function keyOf(blockId: string, iterations: readonly number[]): string {
   return `${blockId}/${iterations.join('.')}`
 }
 
-/** As the log writes what is too long for it. */
+/** Whether the log shortened the value because it was too long. */
 function isCut(value: unknown): value is { truncated: true; size: number } {
   if (typeof value !== 'object' || value === null) return false
   const { truncated, size, preview, ...rest } = value as Record<string, unknown>

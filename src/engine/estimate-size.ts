@@ -1,5 +1,5 @@
-/** About how much memory a piece of JSON data holds. Exact for strings up to their encoding, cheap for small data. */
-export function roughBytes(value: unknown): number {
+/** Estimates the memory of JSON data in bytes. Counts one byte per character of strings; cheap for small data. */
+export function estimateSize(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
   let bytes = 16

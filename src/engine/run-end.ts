@@ -1,10 +1,9 @@
 import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
-import { beginningOf } from './journal.ts'
-import { openSpan } from './open-span.ts'
+import type { ScopeEnd } from './run/contracts.ts'
 import type { Run } from './run.ts'
-import type { ScopeEnd } from './walk.ts'
+import { closeSpan, openSpan } from './spans.ts'
 
-/** The span of a run as a whole; the blocks' spans go below it. */
+/** Opens the span of the run as a whole. The spans of the blocks become its children. */
 export function rootSpan(run: Run): Span {
   const span = openSpan(run, run.plan.document.name, 'workflow', null, run.startedAt)
   span.input = run.input.input
@@ -12,7 +11,7 @@ export function rootSpan(run: Run): Span {
   return span
 }
 
-/** The record of a run whose walk has ended; `root` is closed with it. */
+/** Closes the root span of a run whose walk has ended, and returns the run's record. */
 export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt }: Request): RunRecord {
   const { failure, output } = closeRun(run, root, end)
   const files = run.budget.files?.all ?? run.budget.root.files
@@ -35,10 +34,10 @@ export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, created
   }
 }
 
-/** What only the request knows of a run. */
+/** The parts of the record that are known from the request only. */
 type Request = { version: number; createdAt?: number | undefined }
 
-/** Closes the root span of a run, or of a sub-run. */
+/** Closes the root span of a run or sub-run, and says how the run ended. */
 export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
   run.ended = true
   if (end.kind === 'failed') {
@@ -47,12 +46,10 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
     run.failure ??=
       run.response || run.reached ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
   }
-  const isAnswered = run.response !== undefined || run.reached !== undefined
-  const failure = isAnswered ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
+  const hasResponse = run.response !== undefined || run.reached !== undefined
+  const failure = hasResponse ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
   const output = run.reached ? run.reached.output : (run.response ?? (end.kind === 'completed' ? end.output : null))
-  if (run.journal) root.startTime = beginningOf(root)
-  root.endTime = Math.max(root.startTime, run.powers.clock.now())
-  root.durationMs = root.endTime - root.startTime
+  closeSpan(run, root)
   root.output = output
   if (failure) {
     root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
@@ -61,7 +58,7 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
   return { failure, output }
 }
 
-/** Why a run ended that was stopped from outside. */
+/** The failure of a run that was stopped from outside. */
 export function stopped(code: 'CANCELLED' | 'CLIENT_CLOSED', message: string = stopMessages[code]): RunFailure {
   return { code, message, blockId: null, blockName: null }
 }

@@ -2,27 +2,27 @@ import type { Program, ProgramFailureCode, ProgramRequest } from '../domain/prog
 import type { MachineOutcome } from './machine.ts'
 import { Control, type OutcomeBatch, outcomeFields, type RunBatch, slots, ticketMax, type WorkerStart } from './wire.ts'
 
-/** One worker as the service sees it: what was sent to it, and what it has been doing for how long. */
-export class Lane {
+/** The service's side of one worker: what was sent to it, and which run it has been executing since when. */
+export class WorkerHandle {
   #worker: Worker
   #control = new Control()
-  #owner: LaneOwner
-  /** Sent and not answered, by ticket, in the order they were sent. */
+  #owner: WorkerHandleOwner
+  /** Runs that were sent and have no outcome yet, by ticket, in the order of sending. */
   #jobs = new Map<number, Job>()
   #lastTicket = 0
   #backlogMs = 0
   #batch: RunBatch = { forget: false, programs: [], runs: [] }
-  /** Ids of the programs that the worker knows. */
-  #told = new Set<string>()
-  #toldLength = 0
-  /** What it was at when it was last looked at. */
+  /** Ids of the programs that were sent to the worker. */
+  #known = new Set<string>()
+  #knownChars = 0
+  /** The run that it executed at the last check, and since when. */
   #seen = { ticket: 0, sinceMs: 0 }
   #idleSinceMs: number
-  /** Busy with one job for so long that nothing else may wait behind it. */
-  stuck = false
+  /** Whether it has executed one run for so long that no other run may wait behind it. */
+  isStuck = false
   #closed: Promise<void>
 
-  constructor(start: Omit<WorkerStart, 'control'>, owner: LaneOwner, nowMs: number) {
+  constructor(start: Omit<WorkerStart, 'control'>, owner: WorkerHandleOwner, nowMs: number) {
     this.#owner = owner
     this.#idleSinceMs = nowMs
     this.#worker = new Worker(owner.workerUrl)
@@ -36,27 +36,27 @@ export class Lane {
     this.#worker.postMessage({ ...start, control: this.#control.shared } satisfies WorkerStart)
   }
 
-  get empty(): boolean {
+  get isEmpty(): boolean {
     return this.#jobs.size === 0
   }
 
-  /** Whether the next ticket's slot may still be in use. */
-  get full(): boolean {
+  /** Whether the slot of the next ticket may still be in use. */
+  get isFull(): boolean {
     for (const oldest of this.#jobs.keys()) {
       return (this.#lastTicket + 1 - oldest + ticketMax) % ticketMax >= slots
     }
     return false
   }
 
-  /** How long all that it has to do is expected to take. */
+  /** The expected duration of all its runs. */
   get backlogMs(): number {
     return this.#backlogMs
   }
 
-  /** Puts a job into the batch that `post` sends. */
+  /** Adds a job to the batch that `post` sends. */
   add(job: Job): void {
     const { program, timeoutMs } = job.request
-    this.#tell(program)
+    this.#introduce(program)
     this.#lastTicket = (this.#lastTicket % ticketMax) + 1
     this.#jobs.set(this.#lastTicket, job)
     this.#backlogMs += job.expectedMs
@@ -70,7 +70,7 @@ export class Lane {
     this.#batch = { forget: false, programs: [], runs: [] }
   }
 
-  /** The job it is at, and how long it has been, as far as looks at it can tell. */
+  /** The job that it executes, and the time since a check first saw that. */
   current(nowMs: number): { job: Job; forMs: number } | undefined {
     const ticket = this.#control.running
     if (ticket !== this.#seen.ticket) this.#seen = { ticket, sinceMs: nowMs }
@@ -78,13 +78,15 @@ export class Lane {
     return job && { job, forMs: nowMs - this.#seen.sinceMs }
   }
 
-  /** How long it has had nothing to do, as far as looks at it can tell. */
+  /** The time since a check last saw it busy. */
   idleForMs(nowMs: number): number {
-    if (!this.empty) this.#idleSinceMs = nowMs
+    if (!this.isEmpty) this.#idleSinceMs = nowMs
     return nowMs - this.#idleSinceMs
   }
 
-  /** Takes back all but the job it is at: what it has not started, and what is done but cannot be answered for now. */
+  /**
+   * Takes back all jobs but the current one: those not started, and those whose outcomes it cannot post at the moment.
+   */
   takeBack(): Job[] {
     const current = this.#control.running
     const others = [...this.#jobs].filter(([ticket]) => ticket !== current)
@@ -92,7 +94,7 @@ export class Lane {
     return others.map(([, job]) => job)
   }
 
-  /** Takes back what nobody waits for any more, and asks the worker to end such a job that it is at. */
+  /** Takes back dropped jobs that have not started, and asks the worker to end one that has. */
   drop(isDropped: (job: Job) => boolean): void {
     for (const [ticket, job] of this.#jobs) {
       if (!isDropped(job) || this.#takeBack(ticket, job)) continue
@@ -100,12 +102,12 @@ export class Lane {
     }
   }
 
-  /** Ends the worker at once, whatever it does. Returns what it has not answered. */
-  terminate(): { unanswered: Job[]; closed: Promise<void> } {
+  /** Ends the worker at once. Returns the jobs without an outcome. */
+  terminate(): { unfinished: Job[]; closed: Promise<void> } {
     this.#worker.onmessage = null
     this.#worker.onerror = null
     this.#worker.terminate()
-    return { unanswered: [...this.#jobs.values()], closed: this.#closed }
+    return { unfinished: [...this.#jobs.values()], closed: this.#closed }
   }
 
   #takeBack(ticket: number, job: Job): boolean {
@@ -116,21 +118,21 @@ export class Lane {
 
   #remove(ticket: number, job: Job): void {
     this.#jobs.delete(ticket)
-    this.#backlogMs = this.empty ? 0 : this.#backlogMs - job.expectedMs
+    this.#backlogMs = this.isEmpty ? 0 : this.#backlogMs - job.expectedMs
   }
 
-  /** Sends a program once only. Both sides forget all of them when they get too many. */
-  #tell(program: Program): void {
-    if (this.#told.has(program.id)) return
-    if (this.#told.size >= toldMax || this.#toldLength > toldLengthMax) {
-      this.#told.clear()
-      this.#toldLength = 0
-      // The programs of this batch are told again too.
+  /** Sends each program once. When there are too many of them, both sides forget all. */
+  #introduce(program: Program): void {
+    if (this.#known.has(program.id)) return
+    if (this.#known.size >= knownMax || this.#knownChars > knownCharsMax) {
+      this.#known.clear()
+      this.#knownChars = 0
+      // The programs of this batch must be sent again too.
       this.post()
       this.#batch.forget = true
     }
-    this.#told.add(program.id)
-    this.#toldLength += program.source.length
+    this.#known.add(program.id)
+    this.#knownChars += program.source.length
     this.#batch.programs.push(program)
   }
 
@@ -143,35 +145,35 @@ export class Lane {
       this.#owner.took(job.request.program.id, tookMs)
       job.settle(code === '' ? { ok: true, result: text, stdout } : { ok: false, code, message: text, stdout })
     }
-    this.stuck = false
+    this.isStuck = false
     this.#owner.free()
   }
 }
 
-/** One run that was asked for. */
+/** One run, as it was requested. */
 export type Job = {
   request: ProgramRequest
   /** JSON text. */
   values: string
   expectedMs: number
-  /** When it was found that nobody waits for it any more. */
+  /** When a check first saw that its caller no longer waits. */
   droppedAtMs: number | undefined
-  /** Gives the outcome to the caller; only the first one counts. */
+  /** Passes the outcome to the caller. Only the first call counts. */
   settle(outcome: MachineOutcome): void
 }
 
-export type LaneOwner = {
+export type WorkerHandleOwner = {
   workerUrl: URL
   /** The worker has compiled the engine. */
   compiled(module: WebAssembly.Module): void
   took(programId: string, ms: number): void
-  /** It can take more. */
+  /** The worker has sent outcomes, and can take more runs. */
   free(): void
   /** The worker has ended, or cannot start. */
-  broken(lane: Lane, message: string): void
+  broken(worker: WorkerHandle, message: string): void
 }
 
 type OutcomeFields = [ticket: number, tookMs: number, code: ProgramFailureCode | '', text: string, stdout: string]
 
-const toldMax = 1_000
-const toldLengthMax = 16 * 1_048_576
+const knownMax = 1_000
+const knownCharsMax = 16 * 1_048_576

@@ -3,55 +3,55 @@ import type { BlockDefinition } from './block.ts'
 import type { Registry } from './graph.ts'
 
 /**
- * What a run by hand can come to: one block alone; or all that lies behind a trigger, any of them when none is named, and
- * the blocks that it is to go on from or to end with.
+ * The blocks that a manual run can reach: one block alone; or all blocks behind a trigger (behind any trigger if none
+ * is given) and behind the blocks in `through`, at which the run continues or ends.
  */
 export type Reach = { only: string } | { trigger: TriggerKind | undefined; through: readonly string[] }
 
-export type DraftInReach = {
+export type ReachablePart = {
   document: WorkflowDocument
-  /** What it is compiled with. */
+  /** The registry to compile `document` with. */
   registry: Registry
   reached: ReadonlySet<string>
-  /** Ids of the blocks that do nothing here. */
+  /** Ids of the blocks that were replaced. */
   standIns: ReadonlySet<string>
 }
 
 /**
- * The draft with stand-ins that do nothing for the blocks that are faulty and that a run by hand cannot come to: whoever
- * builds a workflow tries out what is ready. Undefined when a fault lies in reach, or is not one block's.
+ * Replaces faulty blocks that a manual run cannot reach by stand-ins that do nothing, so that authors can try the
+ * finished part of a draft. Undefined when a reachable block has an error, or an error belongs to no block.
  */
-export function draftInReach(
+export function reachablePart(
   document: WorkflowDocument,
   findings: readonly Finding[],
   reach: Reach,
   registry: Registry,
-): DraftInReach | undefined {
+): ReachablePart | undefined {
   const errors = findings.filter(({ level }) => level === 'error')
   const faulty = new Set(errors.map(({ blockId }) => blockId))
   const { blocks, edges } = document
-  const reached = 'only' in reach ? around(blocks, reach.only) : onTheWay(document, reach, registry)
-  const isOutside = (id: string | null) => id !== null && Object.hasOwn(blocks, id) && !reached.has(id)
+  const reached = 'only' in reach ? around(blocks, reach.only) : behindTriggers(document, reach, registry)
+  const isUnreachable = (id: string | null) => id !== null && Object.hasOwn(blocks, id) && !reached.has(id)
   const definition = registry.get('variables')
-  if (!definition || ![...faulty].every(isOutside)) return undefined
+  if (!definition || ![...faulty].every(isUnreachable)) return undefined
   const standIns = new Set<string>()
   const definitions = new Map<string, BlockDefinition>()
   const all = Object.entries(blocks).map(([id, block]) => {
     if (![id, ...parentsOf(blocks, block)].some((each) => faulty.has(each))) return [id, block] as const
     standIns.add(id)
-    // The name stays: a reference to it is to a block that has not run, and not a text. So does the type, for the trace.
+    // The name stays, so that references to it stay references and are null. The type stays, for the trace.
     const type = `stand-in for ${block.type}`
     definitions.set(type, { ...definition, type: block.type })
     return [id, { ...block, type, params: {}, enabled: false, parentId: null }] as const
   })
-  const isWhole = (id: string) => !standIns.has(id)
+  const isUnchanged = (id: string) => !standIns.has(id)
   return {
     document: {
       ...document,
       blocks: Object.fromEntries(all),
-      edges: edges.filter(({ source, target }) => isWhole(source) && isWhole(target)),
-      loops: onlyOf(document.loops, isWhole),
-      parallels: onlyOf(document.parallels, isWhole),
+      edges: edges.filter(({ source, target }) => isUnchanged(source) && isUnchanged(target)),
+      loops: onlyOf(document.loops, isUnchanged),
+      parallels: onlyOf(document.parallels, isUnchanged),
     },
     registry: new Map([...registry, ...definitions]),
     reached,
@@ -59,25 +59,25 @@ export function draftInReach(
   }
 }
 
-function onlyOf<Value>(entries: Record<string, Value> | undefined, isKept: (id: string) => boolean) {
-  return Object.fromEntries(Object.entries(entries ?? {}).filter(([id]) => isKept(id)))
+function onlyOf<Value>(entries: Record<string, Value> | undefined, isIncluded: (id: string) => boolean) {
+  return Object.fromEntries(Object.entries(entries ?? {}).filter(([id]) => isIncluded(id)))
 }
 
-/** A block, those that it stands in, and those that stand in it. */
+/** The ids of a block, of its containers, and of the blocks inside it. */
 function around(blocks: WorkflowDocument['blocks'], blockId: string): Set<string> {
   const block = blocks[blockId]
   const inside = Object.entries(blocks).filter(([, each]) => parentsOf(blocks, each).includes(blockId))
   return new Set([blockId, ...(block ? parentsOf(blocks, block) : []), ...inside.map(([id]) => id)])
 }
 
-/** Ids of the containers around a block, the innermost first. */
+/** The ids of the containers around a block, innermost first. */
 function parentsOf(blocks: WorkflowDocument['blocks'], { parentId }: Block): string[] {
   const parents: string[] = []
   for (let id = parentId; id && !parents.includes(id); id = blocks[id]?.parentId) parents.push(id)
   return parents
 }
 
-function onTheWay(
+function behindTriggers(
   { blocks, edges }: WorkflowDocument,
   { trigger, through }: Extract<Reach, { trigger: unknown }>,
   registry: Registry,

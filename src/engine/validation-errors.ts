@@ -1,17 +1,17 @@
 import type { TSchema } from '@sinclair/typebox'
 import { findMisfits, misfitsMax } from '../domain/shape.ts'
-import type { Place } from './binder.ts'
 import type { WorkflowFacts } from './block.ts'
+import type { Place } from './reference-resolver.ts'
 import type { Report } from './report.ts'
 
-/** A parameter where it is fixed: its value, or the text of its code. */
+/** A parameter. `known`: its static value, or its source text if it is code; undefined if only a run knows it. */
 export type FixedParameter = { name: string; known: unknown }
 
 /**
- * Reports every parameter that is missing or does not fit, and what the block's own check finds. That one sees values
- * that fit: of a list with entries that do not, the others.
+ * Reports missing parameters, parameters that do not fit their schema, and the findings of the block's own check. The
+ * check receives only valid values; of a list with invalid entries, it receives the valid ones.
  */
-export function reportMisfits(
+export function reportValidationErrors(
   at: Place,
   members: readonly FixedParameter[],
   { report, facts }: { report: Report; facts: WorkflowFacts },
@@ -20,7 +20,7 @@ export function reportMisfits(
   const byName = new Map(members.map((member) => [member.name, member]))
   const required = new Set(definition.parameters.required ?? [])
   const checked: Record<string, unknown> = {}
-  /** By the name of a list without some of its entries: where those that are left stood. */
+  /** For lists with invalid entries, by name: the original indexes of the valid entries. */
   const places = new Map<string, readonly number[]>()
   let isCheckable = true
   for (const [name, schema] of Object.entries(definition.parameters.properties)) {
@@ -33,15 +33,15 @@ export function reportMisfits(
       continue
     }
     if (member.known === undefined) continue
-    const misfits = misfitsOf(schema, member.known)
-    for (const { path: inner, clause } of misfits) {
+    const errors = validationErrorsOf(schema, member.known)
+    for (const { path: inner, clause } of errors) {
       const message = `The parameter "${name}" of "${block.name}" does not fit: ${clause}.`
       report.add('error', 'INVALID_PARAMETER', path + inner, block, message)
     }
-    const sound = misfits.length === 0 ? undefined : soundEntries(member.known, misfits)
-    if (sound) places.set(name, sound)
-    else if (misfits.length > 0) isCheckable = false
-    checked[name] = sound ? sound.map((index) => (member.known as unknown[])[index]) : member.known
+    const valid = errors.length === 0 ? undefined : validEntries(member.known, errors)
+    if (valid) places.set(name, valid)
+    else if (errors.length > 0) isCheckable = false
+    checked[name] = valid ? valid.map((index) => (member.known as unknown[])[index]) : member.known
   }
   if (!isCheckable) return
   for (const { level, code, path, message } of definition.check?.(checked, facts, block.params ?? {}) ?? []) {
@@ -49,8 +49,11 @@ export function reportMisfits(
   }
 }
 
-/** `path`: as in `.0.key`, empty for the value itself; `clause`: for people, as in `[0].key must be text, not 5`. */
-export function misfitsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
+/**
+ * `path`: such as `.0.key`, or empty for the value itself. `clause`: for messages, such as `[0].key must be text, not
+ * 5`.
+ */
+export function validationErrorsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
   return findMisfits(schema, value).map(({ path, message }) => {
     const dotted = path.replaceAll(/\[(\d+)\]/g, '.$1')
     return {
@@ -60,16 +63,16 @@ export function misfitsOf(schema: TSchema, value: unknown): { path: string; clau
   })
 }
 
-/** Where the entries of a list stand that fit; undefined when it is not only entries that do not. */
-function soundEntries(value: unknown, misfits: readonly { path: string }[]): number[] | undefined {
-  const wrong = misfits.map(({ path }) => /^\.(\d+)/.exec(path)?.[1])
-  // There may be more of them than are told.
-  if (!Array.isArray(value) || wrong.includes(undefined) || misfits.length >= misfitsMax) return undefined
+/** The indexes of the valid entries of a list; undefined when errors are not only in entries. */
+function validEntries(value: unknown, errors: readonly { path: string }[]): number[] | undefined {
+  const wrong = errors.map(({ path }) => /^\.(\d+)/.exec(path)?.[1])
+  // At the maximum, the list of errors may be incomplete.
+  if (!Array.isArray(value) || wrong.includes(undefined) || errors.length >= misfitsMax) return undefined
   const numbers = new Set(wrong.map(Number))
   return [...value.keys()].filter((index) => !numbers.has(index))
 }
 
-/** A path of the block's check, `list.0.name` say, in the list as it was written. */
+/** Converts a path of the block's check, such as `list.0.name`, to the indexes of the list as written. */
 function placed(path: string, places: ReadonlyMap<string, readonly number[]>): string {
   const [name = '', index, ...rest] = path.split('.')
   const place = places.get(name)?.[Number(index)]

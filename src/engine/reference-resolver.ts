@@ -7,17 +7,17 @@ import type { Report } from './report.ts'
 
 type Reference = Extract<Segment, { kind: 'reference' }>
 
-/** Decides, once, what each reference of one workflow means, seen from the scope it stands in. */
-export class Binder {
+/** Resolves each reference of one workflow to a getter, once, according to the scope that contains it. */
+export class ReferenceResolver {
   readonly #byName: Map<string, GraphNode>
   readonly #triggers: Map<string, GraphNode>
   readonly #variables: ReadonlySet<string>
   readonly #report: Report
-  /** Environment variables that the workflow names. */
+  /** Names of the environment variables in the workflow. */
   readonly environmentNames = new Set<string>()
-  /** Ids of blocks whose outputs another block works with; to answer the caller with them does not count. */
+  /** Ids of blocks whose outputs another block reads, other than a `response` block. */
   readonly readBlocks = new Set<string>()
-  /** By block: the ids of those whose outputs it works with, or answers the caller with. */
+  /** The ids of the blocks whose outputs each block reads, by block id; `response` blocks included. */
   readonly reads = new Map<string, Set<string>>()
 
   constructor(graph: Graph, variables: ReadonlySet<string>, report: Report) {
@@ -30,8 +30,8 @@ export class Binder {
     this.#report = report
   }
 
-  /** The getter of a segment; undefined when the text only looks like a reference and is literal. */
-  bind(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
+  /** The getter of a segment; undefined for literal text that only looks like a reference. */
+  resolve(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
     if (segment.kind === 'environment') return this.#environment(segment.name)
     const { args } = place
     if (args && segment.name === 'args') return () => readPath(args.current, segment.path)
@@ -52,13 +52,13 @@ export class Binder {
       this.#warn(
         place,
         'UNKNOWN_REFERENCE',
-        `${segment.source} reads the ${segment.name} trigger, and the workflow has none: it is taken as plain text.`,
+        `${segment.source} refers to a ${segment.name} trigger, but the workflow has none. It is used as plain text.`,
       )
     } else {
       this.#warn(
         place,
         'UNKNOWN_REFERENCE',
-        `${segment.source} names no block of this workflow: it is taken as plain text.`,
+        `${segment.source} refers to no block of this workflow. It is used as plain text.`,
       )
     }
     return undefined
@@ -91,7 +91,8 @@ export class Binder {
       this.#warn(
         place,
         'INNER_BLOCK',
-        `${source} reads a block inside a loop or parallel from outside of it: it is always null there. Read the container's results instead.`,
+        `${source} refers to a block inside a loop or parallel, but stands outside. It is always null there: ` +
+          "use the container's results instead.",
       )
       return () => null
     }
@@ -105,7 +106,7 @@ export class Binder {
     for (let scope: GraphScope | undefined = place.scope; scope; scope = scope.parent, hops += 1) {
       if (scope.container?.block.type === name) return iterationGetter(hops, path)
     }
-    this.#warn(place, 'NOT_IN_CONTAINER', `${source} stands outside of any ${name}: it is always null there.`)
+    this.#warn(place, 'NOT_IN_CONTAINER', `${source} is not inside a ${name}, so it is always null.`)
     return () => null
   }
 
@@ -113,7 +114,7 @@ export class Binder {
     const [name, ...rest] = path
     const key = String(name)
     if (!this.#variables.has(key)) {
-      this.#warn(place, 'UNKNOWN_VARIABLE', `${source} names no variable of this workflow: it is always null.`)
+      this.#warn(place, 'UNKNOWN_VARIABLE', `${source} refers to no variable of this workflow, so it is always null.`)
     }
     return (frame) => readPath(frame.run.variables.get(key), rest)
   }
@@ -123,16 +124,19 @@ export class Binder {
   }
 }
 
-/** Where a parameter stands: the block, the scope its references are seen from, and the path for findings. */
+/** The place of a parameter: its block, the scope in which its references are resolved, and its path for findings. */
 export type Place = {
   node: GraphNode
   scope: GraphScope
   path: string
-  /** Inside the parameters of a tool: what `<args.x>` reads. */
+  /** Set for the parameters of a tool: `<args.x>` reads these arguments. */
   args?: ToolArguments
 }
 
-/** The arguments of the tool call that is being filled in. Filling in never waits, so there is one at a time. */
+/**
+ * The arguments of the tool call whose parameters are being filled in. That is synchronous, so there is only one at a
+ * time.
+ */
 export class ToolArguments {
   #current: Readonly<Record<string, unknown>> | undefined
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Span } from '../../src/domain/log.ts'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../src/domain/redaction.ts'
-import { Journal } from '../../src/engine/journal.ts'
+import { StepHistory } from '../../src/engine/step-history.ts'
 import { ManualClock } from '../clock.ts'
 import { block, document } from '../make.ts'
 import { spansOf, World } from './world.ts'
@@ -76,13 +76,13 @@ async function runWith(deaths: readonly number[]) {
   for (;;) {
     const most = left.shift() ?? Number.POSITIVE_INFINITY
     let written = 0
-    const journal = new Journal([...steps], async (number, text) => {
+    const history = new StepHistory([...steps], async (number, text) => {
       if (written >= most) throw new Error('The process died')
       written += 1
       expect(number).toBe(steps.length + 1)
       steps.push(text)
     })
-    const end = await world.run(whole, {}, { executionId: 'run-1', journal, startedAt: Date.now() })
+    const end = await world.run(whole, {}, { executionId: 'run-1', history, startedAt: Date.now() })
     if (!end.suspension) return end
   }
 }
@@ -128,13 +128,13 @@ test('the trace of a run that goes on counts the time before the cut', async () 
   })
   const steps: string[] = []
   const writing = (most: number) =>
-    new Journal([...steps], async (_number, text) => {
+    new StepHistory([...steps], async (_number, text) => {
       if (steps.length >= most) throw new Error('The process died')
       steps.push(text)
     })
   const facts = { executionId: 'run-3', startedAt: clock.now() }
-  expect((await timed.run(repeating, {}, { ...facts, journal: writing(2) })).suspension).toBeDefined()
-  const { record } = await timed.run(repeating, {}, { ...facts, journal: writing(9) })
+  expect((await timed.run(repeating, {}, { ...facts, history: writing(2) })).suspension).toBeDefined()
+  const { record } = await timed.run(repeating, {}, { ...facts, history: writing(9) })
   const spans = spansOf(record.root)
   const durations = (name: string) => spans.get(name)?.map(({ durationMs }) => durationMs)
   expect(durations('each')).toEqual([100, 100, 100])
@@ -152,23 +152,23 @@ test('a sub-workflow goes on with the version it began with', async () => {
     edges: ['start > call'],
   })
   const writing = (most: number) =>
-    new Journal([...steps], async (_number, text) => {
+    new StepHistory([...steps], async (_number, text) => {
       if (steps.length >= most) throw new Error('The process died')
       steps.push(text)
     })
   const facts = { executionId: 'run-2', startedAt: Date.now() }
-  const first = await versions.run(calling, {}, { ...facts, journal: writing(2) })
+  const first = await versions.run(calling, {}, { ...facts, history: writing(2) })
   expect(first.suspension).toBeDefined()
-  const second = await versions.run(calling, {}, { ...facts, journal: writing(9) })
+  const second = await versions.run(calling, {}, { ...facts, history: writing(9) })
   expect(second.record.failure).toBeNull()
   expect(asked).toEqual([undefined, 1])
   await versions.stop()
 })
 
 test('the timeout of a run that goes on counts from its first start', async () => {
-  const journal = new Journal([], async () => undefined)
+  const history = new StepHistory([], async () => undefined)
   const waiting = document({ blocks: [trigger, block('w', 'wait', { ms: 60_000 })], edges: ['start > w'] })
-  const { record } = await world.run(waiting, {}, { journal, startedAt: Date.now() - 5_000, timeoutMs: 4_000 })
+  const { record } = await world.run(waiting, {}, { history, startedAt: Date.now() - 5_000, timeoutMs: 4_000 })
   expect(record.failure?.code).toBe('EXECUTION_TIMEOUT')
   expect(record.failure?.message).toContain('MILLRACE_ASYNC_TIMEOUT_MS')
   expect(record.durationMs).toBeGreaterThanOrEqual(5_000)
@@ -183,15 +183,15 @@ test('what was a secret when a block ended stays hidden, though the variable has
     ...{ id: 's2', name: 'f', type: 'function', blockId: 'f', status: 'success', input: null, error: null },
     ...{ startTime: 0, endTime: 0, durationMs: 0, attempts: null, children: [] },
   }
-  const before = new Journal([], write)
+  const before = new StepHistory([], write)
   before.hide(createRedactor([{ name: 'TOKEN', value: 'the old value' }]))
-  await before.keepBlock('1', { span: { ...span, output: { result: 'nothing' } }, port: 'source', error: null })
+  await before.recordBlock('1', { span: { ...span, output: { result: 'nothing' } }, port: 'source', error: null })
   expect(steps[0]).not.toContain('the old value')
-  await before.keepBlock('2', { span: { ...span, output: { result: 'the old value' } }, port: 'source', error: null })
+  await before.recordBlock('2', { span: { ...span, output: { result: 'the old value' } }, port: 'source', error: null })
 
   const text = '["the old value","the new value"]'
-  const changed = new Journal(steps, write).hide(createRedactor([{ name: 'TOKEN', value: 'the new value' }]))
+  const changed = new StepHistory(steps, write).hide(createRedactor([{ name: 'TOKEN', value: 'the new value' }]))
   expect(changed?.redact(text)).toBe('["{{TOKEN}}","{{TOKEN}}"]')
-  const gone = new Journal(steps, write).hide(undefined)
+  const gone = new StepHistory(steps, write).hide(undefined)
   expect(gone?.redact(text)).toBe('["{{TOKEN}}","the new value"]')
 })
