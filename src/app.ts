@@ -21,11 +21,13 @@ import { countsAsUsage, type RunRecord } from './domain/log.ts'
 import type { PriceTable } from './domain/model-prices.ts'
 import { plansOf } from './domain/plan.ts'
 import type { ScheduleStep } from './domain/schedule.ts'
+import type { Address } from './domain/trigger.ts'
 import type { WorkflowDocument } from './domain/workflow.ts'
 import { Addresses } from './engine/addresses.ts'
 import { Deployments } from './engine/deployments.ts'
 import type { Reach } from './engine/draft-in-reach.ts'
 import { giveParameters } from './engine/given-parameters.ts'
+import type { JobRequest } from './engine/job-request.ts'
 import { Jobs } from './engine/jobs.ts'
 import { ManualRuns } from './engine/manual-runs.ts'
 import { checkOf } from './engine/registrations.ts'
@@ -37,10 +39,7 @@ import { openFiles } from './files/open.ts'
 import { behindProxies } from './http/client-address.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
 import type { Answerer, Listener } from './http/listener.ts'
-import { chatPath, chatRoutes } from './http/routes/chat.ts'
-import { executePath, executeRoute } from './http/routes/execute.ts'
 import { samplePath } from './http/routes/sample.ts'
-import { webhookPath, webhookRoutes } from './http/routes/triggers.ts'
 import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Account } from './http/services.ts'
@@ -401,53 +400,40 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const wrongPasswords = new RateLimiter({ clock })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
-  const executed = metrics.requests.route('POST', executePath)
-  const server = createServer(services, {
-    execute: (door) =>
-      executeRoute({
-        ...starting,
-        lookUpKey: keys.lookUp,
-        deployments,
-        receiveFiles: files.receive,
-        accept: (request) => jobs.accept(request),
-        streamLost: ({ cause, code }, executionId) => logger.error('stream broke off', { executionId, code, cause }),
-        answered: (request, response, facts) => door.answered(request, response, facts, executed),
-      }),
-    chat: (door) =>
-      chatRoutes({
-        ...starting,
-        enter: (request, set) => door.enter(request, set),
-        at: (address) => addresses.at(address),
-        environmentOf: environments.of,
-        receiveFiles: files.receive,
-        conversations,
-        refused: (address) => accounts.takeRefused(address),
-        wrongPasswords: (who, count) =>
-          count ? wrongPasswords.take(who, wrongPasswordsMax) : wrongPasswords.peek(who, wrongPasswordsMax),
-        lost: (what, cause, executionId) => logger.error(what, { executionId, cause }),
-        variableMissing: (workflowId) => logger.error('a chat lets nobody in: its password is not set', { workflowId }),
-        answered: (request, response, facts) =>
-          door.answered(request, response, facts, metrics.requests.route(request.method, chatPath)),
-      }),
-    webhooks: (door) =>
-      webhookRoutes({
-        ...starting,
-        at: (address) => addresses.at(address),
-        environmentOf: environments.of,
-        accept: (request, claim) => jobs.acceptOnce(request, claim),
-        findClaim: (workflowId, key, at) => store.findRequestClaim(workflowId, key, at),
-        storeFile: files.power.store,
-        removeFiles: files.remove,
-        refused: (address) => accounts.takeRefused(address),
-        variableMissing: (workflowId, variable) =>
-          logger.error('a webhook takes nothing: its secret is not set', { workflowId, variable }),
-        answered: (request, response, facts) =>
-          door.answered(request, response, facts, metrics.requests.route(request.method, webhookPath)),
-      }),
-  })
+  const runs = {
+    execute: {
+      ...starting,
+      deployments,
+      receiveFiles: files.receive,
+      accept: (request: JobRequest) => jobs.accept(request),
+    },
+    chats: {
+      ...starting,
+      at: (address: Address) => addresses.at(address),
+      environmentOf: environments.of,
+      receiveFiles: files.receive,
+      conversations,
+      refused: (address: string) => accounts.takeRefused(address),
+      wrongPasswords: (who: string, count: boolean) =>
+        count ? wrongPasswords.take(who, wrongPasswordsMax) : wrongPasswords.peek(who, wrongPasswordsMax),
+      logger,
+    },
+    webhooks: {
+      ...starting,
+      at: (address: Address) => addresses.at(address),
+      environmentOf: environments.of,
+      accept: (request: JobRequest, claim: RequestClaim | undefined) => jobs.acceptOnce(request, claim),
+      findClaim: (workflowId: string, key: string, at: number) => store.findRequestClaim(workflowId, key, at),
+      storeFile: files.power.store,
+      removeFiles: files.remove,
+      refused: (address: string) => accounts.takeRefused(address),
+      logger,
+    },
+  }
+  const server = createServer({ ...services, runs })
   const { isProxy } = options
   const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
-  listener.open(server.app as unknown as Answerer, server.lost, { seen, shortcut: server.shortcut })
+  listener.open(server.app as unknown as Answerer, (thrown) => server.door.lost(thrown), { seen })
   // Nobody waits for it: a first run of user code finds it ready, and the start is over before it begins.
   clock.setTimer(warmAfterMs, () => sandbox.warm())
   void jobs.open()

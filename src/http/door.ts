@@ -1,6 +1,5 @@
 import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
-import type { RouteMetrics } from '../telemetry/request-metrics.ts'
 import { accountOf, authenticate, type Caller, callerOf } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { addressOf, type ServerPort } from './connection.ts'
@@ -14,14 +13,14 @@ import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 /** The part of Elysia's `set` that is used: what the answer will carry. */
 export type AnswerSet = { status?: number | string; headers: Record<string, unknown> }
 
-/** What the line about a request says beyond what the request itself tells. */
-export type RequestNotes = { keyId?: string; userId?: string; workflowId?: string; executionId?: string }
-
-/**
- * What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock; `code`: of a
- * failure that was no error, a run's say.
- */
-export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown; code?: string }
+/** What the access log says about a request beyond the request itself. `runCode`: why the request's run failed. */
+export type RequestNotes = {
+  keyId?: string
+  userId?: string
+  workflowId?: string
+  executionId?: string
+  runCode?: string
+}
 
 /**
  * Where requests come in and answers go out: request ids, keys, the external API's rate limit, errors, the access log.
@@ -86,10 +85,22 @@ export class Door {
     return key
   }
 
-  async #holder(request: Request): Promise<KeyRow> {
-    const key = await authenticate(this.#services, request.headers)
-    this.note(request, { keyId: key.id })
-    return key
+  /**
+   * For routes that execute workflows: they take an API key, and count runs in windows of their own. Returns the key at
+   * once when it is cached, so that a cached key costs no promise.
+   */
+  requireExecutionKey(request: Request, set: AnswerSet): KeyRow | Promise<KeyRow> {
+    this.greet(request, set)
+    return this.#holder(request)
+  }
+
+  #holder(request: Request): KeyRow | Promise<KeyRow> {
+    const noted = (key: KeyRow) => {
+      this.note(request, { keyId: key.id })
+      return key
+    }
+    const key = authenticate(this.#services, request.headers)
+    return key instanceof Promise ? key.then(noted) : noted(key)
   }
 
   /** Undefined for a request without a session; SIGN_IN_REQUIRED when it has one that has ended. */
@@ -147,22 +158,6 @@ export class Door {
     return text
   }
 
-  /** For routes that make their own `Response`s: counts an answer, and tells the log of it. */
-  answered(request: Request, response: Response, facts: AnswerFacts, route: RouteMetrics): void {
-    const error = facts.error === undefined ? undefined : toAppError(facts.error)
-    const tookMs = facts.startedAt === undefined ? 0 : this.#services.clock.monotonic() - facts.startedAt
-    route.answered(response.status, tookMs, error?.code)
-    if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
-    const { error: _error, code: _code, ...notes } = facts
-    const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
-    const executionId = response.headers.get('x-execution-id') ?? undefined
-    const visit: Visit = { startedAt: undefined, written: false, ...notes, requestId }
-    if (executionId !== undefined) visit.executionId = executionId
-    this.#visits.set(request, visit)
-    if (error) this.#report(request, visit.requestId, error)
-    this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? facts.code ?? null })
-  }
-
   /** The answer when even the framework failed: it trips over a thrown `undefined`, say. */
   lost(thrown: unknown): Response {
     const requestId = crypto.randomUUID()
@@ -184,15 +179,15 @@ export class Door {
     const tookMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt
     metrics.requests.route(request.method, route).answered(status, tookMs, code)
     if (!visit.written && status >= logger.accessFrom) {
-      this.#write(request, visit, { status, bytes: bytes(), code: null })
+      this.#write(request, visit, { status, bytes: bytes(), code: visit.runCode ?? null })
     }
   }
 
   /** For an answer that could not be sent to its end: its caller finds the connection broken, the log says why. */
   broke(request: Request, cause: unknown): void {
-    const { requestId } = this.#visitOf(request)
+    const { requestId, executionId } = this.#visitOf(request)
     const { method } = request
-    this.#services.logger.error('answer broke off', { requestId, method, path: pathOf(request), cause })
+    this.#services.logger.error('answer broke off', { requestId, method, path: pathOf(request), executionId, cause })
   }
 
   /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
@@ -237,6 +232,15 @@ type Visit = RequestNotes & {
   written: boolean
   /** Of the error that the answer is. */
   code?: AppError['code']
+}
+
+/**
+ * Hands a `Response` that has all its headers to the framework. With nothing left in `set`, the framework sends it as it
+ * is; otherwise it would wrap its body in a second stream.
+ */
+export function sendAsIs(set: AnswerSet, response: Response): Response {
+  set.headers = {}
+  return response
 }
 
 function roundToMicros(durationMs: number): number {

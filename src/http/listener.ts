@@ -8,9 +8,6 @@ export type Answerer = {
   server: Server<unknown> | null
 }
 
-/** Asked ahead of the app, for what comes too often to go through a router; undefined: that is the app's. */
-export type Shortcut = (request: Request, server: Server<unknown>) => Promise<Response> | undefined
-
 export type ListenerOptions = { hostname: string; port: number; version: string }
 
 /**
@@ -42,7 +39,7 @@ export class Listener {
    * Hands all requests to the app; `error` answers what even the app could not. `seen`: the server as the app shall see it,
    * from behind proxies, say. What that takes is not loaded before the socket listens.
    */
-  open(app: Answerer, error: (thrown: Error) => Response, { seen, shortcut }: OpenOptions = {}): void {
+  open(app: Answerer, error: (thrown: Error) => Response, { seen }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
@@ -52,8 +49,7 @@ export class Listener {
     const answer = (given: Request) => {
       const host = given.headers.get('host')
       if (host !== usual && isUsable(host)) usual = host
-      const request = host === usual ? given : withHost(given)
-      return shortcut?.(request, server) ?? fetch(request)
+      return fetch(host === usual ? given : withHost(given))
     }
     this.#server.reload({ ...options, fetch: answer, error })
     this.#opened.resolve(answer)
@@ -72,7 +68,6 @@ export class Listener {
 
 type OpenOptions = {
   seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
-  shortcut?: Shortcut | undefined
 }
 
 const options = {

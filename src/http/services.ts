@@ -17,7 +17,10 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { Trials } from '../webhooks/trial.ts'
 import type { UserDecisions } from '../webhooks/user-decisions.ts'
+import type { ExecuteServices } from './execute-services.ts'
 import type { InterfaceFiles } from './interface-files.ts'
+import type { ChatServices } from './routes/chat.ts'
+import type { WebhookServices } from './routes/triggers.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
 export type Services = {
@@ -44,6 +47,8 @@ export type Services = {
     cancel(executionId: string): Promise<boolean>
   }
   manual: ManualServices
+  /** The routes that start runs. */
+  runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices

@@ -21,9 +21,13 @@ import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { Deployments } from '../../src/engine/deployments.ts'
 import { giveParameters } from '../../src/engine/given-parameters.ts'
 import { checkOf } from '../../src/engine/registrations.ts'
+import type { Door } from '../../src/http/door.ts'
+import type { ExecuteServices } from '../../src/http/execute-services.ts'
 import { type Answerer, Listener } from '../../src/http/listener.ts'
+import type { ChatServices } from '../../src/http/routes/chat.ts'
 import { describeApi } from '../../src/http/routes/swagger.ts'
-import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
+import type { WebhookServices } from '../../src/http/routes/triggers.ts'
+import { createServer, type HttpServer } from '../../src/http/server.ts'
 import type { RunInFlight, Services } from '../../src/http/services.ts'
 import { urlProblem } from '../../src/outbound/url-problem.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -43,7 +47,8 @@ export type WorldOptions = {
   bodyBytesMax?: number
   /** The installation's. */
   plan?: PlanName
-  more?: MoreRoutes
+  /** Routes beside those of the service. */
+  routes?: (door: Door) => AnyElysia
   /** Replaces services, to see what becomes of their failures. */
   override?: (services: Services) => Partial<Services>
 }
@@ -85,7 +90,7 @@ export class HttpWorld {
     const store = await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
     const world = new HttpWorld(directory, store, options)
     await world.#populate()
-    world.#listener.open(world.app as unknown as Answerer, world.#server.lost, { shortcut: world.#server.shortcut })
+    world.#listener.open(world.app as unknown as Answerer, (thrown) => world.#server.door.lost(thrown))
     world.port = world.#listener.port
     world.url = `http://127.0.0.1:${world.port}`
     return world
@@ -140,6 +145,11 @@ export class HttpWorld {
         isAwaited: () => false,
         settle: () => undefined,
       },
+      runs: {
+        execute: {} as ExecuteServices,
+        webhooks: {} as WebhookServices,
+        chats: {} as ChatServices,
+      },
       outputOf: async () => undefined,
       priceOf: pricesWith(new Map()),
       installation: {
@@ -183,8 +193,9 @@ export class HttpWorld {
       },
     }
     this.services = { ...services, ...options.override?.(services) }
-    this.#server = createServer(this.services, options.more)
+    this.#server = createServer(this.services)
     this.app = this.#server.app
+    if (options.routes) this.app.use(options.routes(this.#server.door))
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {

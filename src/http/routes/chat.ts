@@ -12,30 +12,27 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { ReceiveFiles, Upload } from '../../files/upload.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
 import { headerTexts } from '../../triggers/header-texts.ts'
-import { assertMay, type Caller, roleOf } from '../auth.ts'
-import { readChunks, refuseOversized } from '../body.ts'
+import { assertMay, roleOf } from '../auth.ts'
+import { readChunks } from '../body.ts'
 import { chatAnswer, Listening } from '../chat-answer.ts'
 import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
 import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
 import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
-import type { AnswerFacts, AnswerSet } from '../door.ts'
+import { type AnswerSet, type Door, sendAsIs } from '../door.ts'
 import { toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
-import { ownAnswer } from '../own-answer.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
-import { requestIdOf } from '../request-id.ts'
 import { streamRun } from '../run-stream.ts'
 import type { RateWindow } from '../services.ts'
 
 /** What chats stand on. */
 export type ChatServices = {
   clock: Clock
-  /** The holder of a key, or somebody who is signed in. `set`: what the answer will carry. */
-  enter(request: Request, set: AnswerSet): Promise<Caller>
   /** The active version that an address leads to. */
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
@@ -54,56 +51,45 @@ export type ChatServices = {
   /** Wrong passwords, by chat and address. `count`: whether this is one. */
   wrongPasswords(who: string, count: boolean): RateWindow
   settings: RunSettings
-  /** Told of what was said and could not be kept, and of streams that broke off. */
-  lost(what: string, error: unknown, executionId: string): void
-  /** Told of a password that names a variable that is not set: nobody gets in. */
-  variableMissing(workflowId: string): void
-  /** Told of each answer. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void
+  logger: Pick<Logger, 'error'>
 }
 
-export const chatPath = '/api/chat/:identifier'
+const chatPath = '/api/chat/:identifier'
 
 /** `/api/chat/<identifier>`: conversations with a workflow. */
-export function chatRoutes(services: ChatServices) {
+export function chatRoutes(services: ChatServices, door: Door) {
   return new Elysia()
-    .post(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, answer), {
-      parse: 'none',
-      detail: chatDetail,
-    })
-    .get(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, tell), {
-      detail: chatFactsDetail,
-    })
+    .post(chatPath, (context) => handle(services, door, context, answer), { parse: 'none', detail: chatDetail })
+    .get(chatPath, (context) => handle(services, door, context, tell), { detail: chatFactsDetail })
 }
+
+type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: AnswerSet }
 
 /** One request on its way through the checks, from where its chat is found. */
 type Call = {
   services: ChatServices
+  door: Door
   request: Request
   server: ServerPort | null
-  /** What its answer carries. */
+  set: AnswerSet
+  /** Those of `set`: what its answer carries. */
   headers: Record<string, string>
   deployment: Deployment
   plan: Plan
   chat: ChatParameters
-  /** What the service is told of it. */
-  facts: AnswerFacts
 }
 
-function handle(
+async function handle(
   services: ChatServices,
-  request: Request,
-  identifier: string,
-  server: ServerPort | null,
+  door: Door,
+  { request, params, server, set }: Context,
   respond: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  const headers = { 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' }
-  return ownAnswer(services, { request, headers }, async (facts) => {
-    refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
-    const found = await find(services, identifier, request, server)
-    facts.workflowId = found.deployment.workflowId
-    return await respond({ services, request, server, headers, ...found, facts })
-  })
+  door.greet(request, set)
+  const found = await find(services, params.identifier, request, server)
+  door.note(request, { workflowId: found.deployment.workflowId })
+  const headers = set.headers as Record<string, string>
+  return sendAsIs(set, await respond({ services, door, request, server, set, headers, ...found }))
 }
 
 async function find({ at, refused, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
@@ -166,10 +152,10 @@ async function answer(call: Call): Promise<Response> {
 
 /** Throws what keeps a caller out. */
 async function assertWelcome(call: Call): Promise<void> {
-  const { services, request, server, deployment, chat } = call
+  const { services, door, request, server, set, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
-    const caller = await services.enter(request, { headers: call.headers })
+    const caller = await door.enter(request, set)
     if (roleOf(caller, deployment.workspaceId) === undefined) {
       // Nothing about the answer tells it from that of an address that leads nowhere.
       delete call.headers['set-cookie']
@@ -178,7 +164,7 @@ async function assertWelcome(call: Call): Promise<void> {
     assertMay(caller, deployment.workspaceId, 'execute', 'chat')
     return
   }
-  const { clock, environmentOf, wrongPasswords, variableMissing } = services
+  const { clock, environmentOf, wrongPasswords, logger } = services
   const { values } = await environmentOf(deployment.workspaceId)
   // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
   const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
@@ -190,7 +176,9 @@ async function assertWelcome(call: Call): Promise<void> {
   const isRight = passwordTexts(given).map((text) => isPassword(text, chat.password ?? '', values))
   if (isRight.includes(true)) return
   wrongPasswords(who, true)
-  if (isRight.includes(undefined)) variableMissing(deployment.workflowId)
+  if (isRight.includes(undefined)) {
+    logger.error('a chat lets nobody in: its password is not set', { workflowId: deployment.workflowId })
+  }
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
@@ -204,8 +192,8 @@ function passwordTexts(header: string): string[] {
 }
 
 async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
-  const { services, headers, deployment, plan, chat, request, server } = call
-  const { conversations, settings, clock, lost } = services
+  const { services, door, headers, deployment, plan, chat, request, server } = call
+  const { conversations, settings, clock, logger } = services
   const { workflowId, workspaceId, version } = deployment
   const { conversationId } = body
   const given = chatInput(body, [])
@@ -218,6 +206,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const input = { ...stored, history }
   headers['x-execution-id'] = executionId
   headers['x-conversation-id'] = conversationId
+  door.note(request, { executionId })
   const listening = new Listening(plan)
   const callerSignal = () => {
     // A run may take longer than the server lets a silent connection live.
@@ -229,14 +218,18 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const remember = async (end: RunEnd) => {
     const reply = listening.replyOf(end)
     const { failure } = end.record
-    if (failure) call.facts.code = failure.code
-    if (failure) return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
+    if (failure) {
+      door.note(request, { runCode: failure.code })
+      return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
+    }
     const turn: ChatMessage[] = [
       { role: 'user', content: body.text },
       { role: 'assistant', content: reply },
     ]
     // What was answered stands, whether it can be remembered or not.
-    await conversations.keep(conversation, turn).catch((error: unknown) => lost('chat not kept', error, executionId))
+    await conversations.keep(conversation, turn).catch((cause: unknown) => {
+      logger.error('chat not kept', { executionId, cause })
+    })
     return { reply, conversationId }
   }
   if (!body.stream) {
@@ -253,7 +246,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     bytesWaitingMax: settings.streamBufferBytes,
     disconnect: () => disconnect(request, server),
     headers,
-    lost: (error) => lost('stream broke off', error, executionId),
+    lost: (error) => door.broke(request, error),
     more: remember,
   })
 }
