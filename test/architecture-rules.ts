@@ -34,6 +34,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['domain'],
   'main.ts': ['cli', 'config.ts'],
   'app.ts': ['*'],
+  assembly: ['*'],
   cli: ['*'],
 }
 

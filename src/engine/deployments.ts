@@ -24,7 +24,7 @@ export type DeploymentsOptions = {
   /** Models whose price is known; the built-in table's when absent. */
   priceOf?: PriceOf
   /** Plans of active versions kept at most: the ones not used for longest go first. Of versions as many, the oldest in memory first. */
-  plansMax: number
+  plansMax?: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
   /** One version, also of a workflow that is deleted, and whether it is active or not. */
   getVersion(workflowId: string, version: number): Promise<ActiveDeployment | undefined>
@@ -37,9 +37,13 @@ export type ActiveDeployment = {
   deployment: { version: number; document: WorkflowDocument } | null
 }
 
+/** A compiled plan takes some kilobytes. */
+const plansMaxDefault = 1_000
+
 /** Compiled plans, kept in step with the store: whoever changes a deployment calls `forget`. */
 export class Deployments {
   readonly #options: DeploymentsOptions
+  readonly #plansMax: number
   /** In the order of use, the latest last. */
   readonly #known = new Map<string, Deployment>()
   readonly #loading = new Map<string, Promise<Deployment | undefined>>()
@@ -51,6 +55,7 @@ export class Deployments {
 
   constructor(options: DeploymentsOptions) {
     this.#options = options
+    this.#plansMax = options.plansMax ?? plansMaxDefault
   }
 
   /** The meaning of a document: every finding, and the plan when none of them is an error. */
@@ -109,7 +114,7 @@ export class Deployments {
     if (!row) return undefined
     const loaded = this.#compile(row)
     this.#versions.set(key, loaded)
-    forgetOldest(this.#versions, this.#options.plansMax)
+    forgetOldest(this.#versions, this.#plansMax)
     return loaded
   }
 
@@ -145,7 +150,7 @@ export class Deployments {
 
   #keep(deployment: Deployment): void {
     this.#known.set(deployment.workflowId, deployment)
-    const forgotten = forgetOldest(this.#known, this.#options.plansMax)
+    const forgotten = forgetOldest(this.#known, this.#plansMax)
     if (this.#latest?.workflowId === forgotten) this.#latest = undefined
   }
 }

@@ -1,13 +1,14 @@
+import type { RateWindow } from '../accounts/rate-limit.ts'
 import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
-import { accountOf, authenticate, type Caller, callerOf } from './auth.ts'
+import { authenticate, type Caller, callerOf } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
 import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
 import { assertLocal, assertSameOrigin } from './same-origin.ts'
-import type { RateWindow, Services } from './services.ts'
+import type { Services } from './services.ts'
 import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 
 /** The part of Elysia's `set` that is used: what the answer will carry. */
@@ -68,7 +69,7 @@ export class Door {
    * A request without a valid key counts against its address only.
    */
   async enterExternal(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): Promise<KeyRow> {
-    const { rateLimits } = this.#services
+    const { limits } = this.#services
     let key: KeyRow
     try {
       this.greet(request, set)
@@ -76,11 +77,11 @@ export class Door {
     } catch (error) {
       const { code } = toAppError(error)
       if (code === 'API_KEY_REQUIRED' || code === 'INVALID_API_KEY') {
-        this.#count(rateLimits.refused(addressOf(request, server)), set)
+        this.#count(limits.takeRefused(addressOf(request, server)), set)
       }
       throw error
     }
-    this.#count(await rateLimits.externalApi(accountOf(key)), set)
+    this.#count(limits.take('external', await limits.account(key.userId)), set)
     refuseBrokenEscapes(request)
     return key
   }
@@ -127,7 +128,7 @@ export class Door {
   /** For answers of the external API that are given before there is a key: the window of the caller's address. */
   showAddressWindow(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): void {
     if (!isExternal(pathOf(request)) || showsWindow(set.headers)) return
-    showWindow(set.headers, this.#services.rateLimits.refusedSoFar(addressOf(request, server)))
+    showWindow(set.headers, this.#services.limits.peekRefused(addressOf(request, server)))
   }
 
   #count(window: RateWindow, set: AnswerSet): void {

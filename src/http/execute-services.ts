@@ -30,7 +30,6 @@ export type RunSettings = {
   bodyBytesMax: number
   /** Of a workflow whose trigger declares files. */
   bodyBytesMaxFiles: number
-  bodyBytesMaxAnywhere: number
   cancelOnDisconnect: boolean
   /** Text that waits for a slow reader of a stream at most. */
   streamBufferBytes: number

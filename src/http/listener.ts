@@ -1,4 +1,5 @@
 import type { Server } from 'bun'
+import type { Clock } from '../domain/clock.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** What answers requests once the service is up: an Elysia app, seen from here. */
@@ -60,6 +61,15 @@ export class Listener {
     await this.#server.stop(closeAll)
   }
 
+  /** Gives responses that are already written a moment to reach their callers, then ends all connections. */
+  async close(closing: Promise<void>, clock: Pick<Clock, 'setTimer'>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = clock.setTimer(closeMs, resolve)
+    await Promise.race([closing, late])
+    timer.cancel()
+    await this.stop(true)
+  }
+
   async #afterOpening(request: Request): Promise<Response> {
     const answer = await this.#opened.promise
     return await answer(request)
@@ -69,6 +79,9 @@ export class Listener {
 type OpenOptions = {
   seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
 }
+
+/** For responses that are already written. */
+const closeMs = 500
 
 const options = {
   // Bun's own default would be fine; said here because sharing the port with a second instance loses requests silently.

@@ -3,7 +3,7 @@ import { sequenceOf } from '../domain/ids.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
 import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './answers.ts'
-import { accountOf, assertMay, type Caller } from './auth.ts'
+import { assertMay, type Caller } from './auth.ts'
 import { readCursor } from './cursor.ts'
 import { runWebhookAnswer } from './delivery-answer.ts'
 import type { AnswerSet, Door } from './door.ts'
@@ -78,7 +78,7 @@ async function detailAnswer<Answer>(
 export async function answerRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
   const run = await findLog(services, caller, id)
   const decided = await services.store.listRunWebhooks(run.sequence)
-  const limits = limitsAnswer(await services.limitsOf(accountOf(caller)))
+  const limits = limitsAnswer(await services.limits.report(caller.userId))
   return { data: decided.map((each) => runWebhookAnswer(each, run)), limits }
 }
 
@@ -99,7 +99,7 @@ export async function answerExecution(
 }
 
 async function limitsFor(services: Services, caller: Caller): Promise<JsonText> {
-  return new JsonText(JSON.stringify(limitsAnswer(await services.limitsOf(accountOf(caller)))))
+  return new JsonText(JSON.stringify(limitsAnswer(await services.limits.report(caller.userId))))
 }
 
 /** The state of a version that is gone. */

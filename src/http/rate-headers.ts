@@ -1,6 +1,6 @@
+import type { RateWindow } from '../accounts/rate-limit.ts'
 import { AppError } from '../domain/errors.ts'
 import { isoTime } from './answers.ts'
-import type { RateWindow } from './services.ts'
 
 /** Says on an answer how much is left of a window. */
 export function showWindow(headers: Record<string, unknown>, { limit, remaining, resetAt }: RateWindow): void {

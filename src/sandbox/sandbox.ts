@@ -139,3 +139,6 @@ const unknownMs = 1
 const riseMax = 1.5
 /** What a program that was given up counts as: it has to show in a worker that it can be shorter. */
 const givenUpMs = 100
+
+/** How long after the service's start `warm` is called: the start is over by then, and a first run comes later. */
+export const warmAfterMs = 100

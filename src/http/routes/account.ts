@@ -1,12 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { RateState } from '../../accounts/limits.ts'
 import { foldersOf } from '../../domain/folders.ts'
 import { answers, FolderList, isoTime, UsageLimits, WorkspaceList } from '../answers.ts'
-import { accountOf, chooseWorkspace, roleOf } from '../auth.ts'
+import { chooseWorkspace, roleOf } from '../auth.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
-import type { RateState, Services } from '../services.ts'
+import type { Services } from '../services.ts'
 
 /** What a key can see, and what its account has left. */
 export function accountRoutes(services: Services, door: Door) {
@@ -16,7 +17,7 @@ export function accountRoutes(services: Services, door: Door) {
       '/users/me/usage-limits',
       async ({ request, set }) => {
         const key = await door.enter(request, set)
-        const { workflowExecutionRateLimit, usage } = await services.limitsOf(accountOf(key))
+        const { workflowExecutionRateLimit, usage } = await services.limits.report(key.userId)
         const { sync, async } = workflowExecutionRateLimit
         const { currentPeriodCost, limit, plan } = usage
         return {

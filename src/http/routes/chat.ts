@@ -28,7 +28,6 @@ import { toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
 import { streamRun } from '../run-stream.ts'
-import type { RateWindow } from '../services.ts'
 
 /** What chats stand on. */
 export type ChatServices = {
@@ -44,12 +43,11 @@ export type ChatServices = {
     history(conversation: Conversation): Promise<ChatMessage[]>
     keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
   }
-  /** Those of the workspace's owner count. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
-  /** Counts a request that led nowhere against the address it came from. */
-  refused(address: string): RateWindow
-  /** Wrong passwords, by chat and address. `count`: whether this is one. */
-  wrongPasswords(who: string, count: boolean): RateWindow
+  /** The limits of the workspace's owner, and of addresses that guess. */
+  limits: Pick<
+    AccountLimits,
+    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWrongPassword' | 'peekWrongPassword'
+  >
   settings: RunSettings
   logger: Pick<Logger, 'error'>
 }
@@ -92,13 +90,13 @@ async function handle(
   return sendAsIs(set, await respond({ services, door, request, server, set, headers, ...found }))
 }
 
-async function find({ at, refused, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
+async function find({ at, limits, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
   const deployment = await at({ kind: 'chat', name })
   const plan = deployment?.plan
   const trigger = plan?.triggers.get('chat')
   if (deployment && plan && trigger) return { deployment, plan, chat: trigger.params as ChatParameters }
   // Whoever guesses addresses has few tries.
-  assertAllowed(refused(addressOf(request, server)), clock.now())
+  assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   throw noChat()
 }
 
@@ -164,18 +162,18 @@ async function assertWelcome(call: Call): Promise<void> {
     assertMay(caller, deployment.workspaceId, 'execute', 'chat')
     return
   }
-  const { clock, environmentOf, wrongPasswords, logger } = services
+  const { clock, environmentOf, limits, logger } = services
   const { values } = await environmentOf(deployment.workspaceId)
   // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
   const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
-  assertAllowed(wrongPasswords(who, false), clock.now(), 'wrong passwords')
+  assertAllowed(limits.peekWrongPassword(who), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
     throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
   }
   const isRight = passwordTexts(given).map((text) => isPassword(text, chat.password ?? '', values))
   if (isRight.includes(true)) return
-  wrongPasswords(who, true)
+  limits.takeWrongPassword(who)
   if (isRight.includes(undefined)) {
     logger.error('a chat lets nobody in: its password is not set', { workflowId: deployment.workflowId })
   }

@@ -22,7 +22,6 @@ import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
 import { type AnswerSet, type Door, sendAsIs } from '../door.ts'
 import { assertAllowed } from '../rate-headers.ts'
 import { runAnswer, sandboxed } from '../run-answer.ts'
-import type { RateWindow } from '../services.ts'
 import { withoutSession } from '../session-cookie.ts'
 import { webhookDetail } from '../webhook-operation.ts'
 
@@ -43,10 +42,8 @@ export type WebhookServices = {
   assertAcceptingJobs(): void
   storeFile: FileStore['store']
   removeFiles(owner: FileOwner): Promise<void>
-  /** Those of the workspace's owner count. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
-  /** Counts a request that led nowhere, or could not prove whose it is, against the address it came from. */
-  refused(address: string): RateWindow
+  /** The limits of the workspace's owner, and of addresses that guess. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
   logger: Pick<Logger, 'error'>
   settings: { bodyBytesMax: number }
 }
@@ -256,8 +253,8 @@ class Receiver {
 
   /** Whoever guesses addresses and secrets has few tries; who has the right one is never counted. */
   #countRefused({ request, server }: Call): void {
-    const { refused, clock } = this.#services
-    assertAllowed(refused(addressOf(request, server)), clock.now())
+    const { limits, clock } = this.#services
+    assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   }
 
   #taken(call: Call, executionId: string): Response {

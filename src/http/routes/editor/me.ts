@@ -4,7 +4,6 @@ import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { UserRow } from '../../../store/store.ts'
 import { answers, isoTime, LimitsAnswer, maybe, Time } from '../../answers.ts'
-import { accountOf } from '../../auth.ts'
 import { readShape } from '../../body.ts'
 import { addressOf } from '../../connection.ts'
 import type { Door } from '../../door.ts'
@@ -56,7 +55,7 @@ export function meRoutes(services: Services, door: Door) {
         const [user, workspaces, limits] = await Promise.all([
           userOf(userId),
           store.listWorkspaces(userId),
-          services.limitsOf(accountOf({ userId })),
+          services.limits.report(userId),
         ])
         const { id, email, hasPassword, plan, createdAt } = user
         return {

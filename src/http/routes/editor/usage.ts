@@ -2,7 +2,6 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
 import { answers, isoTime, LimitsAnswer, Time } from '../../answers.ts'
-import { accountOf } from '../../auth.ts'
 import type { Door } from '../../door.ts'
 import { limitsAnswer } from '../../limits-answer.ts'
 import { documented, operation } from '../../operation.ts'
@@ -40,7 +39,7 @@ export function usageRoutes(services: Services, door: Door) {
       const today = Math.floor(clock.now() / dayMs) * dayMs
       const from = today - (count - 1) * dayMs
       const [limits, rows] = await Promise.all([
-        services.limitsOf(accountOf(caller)),
+        services.limits.report(caller.userId),
         store.listModelUsage(caller.userId, from),
       ])
       const byDay = Map.groupBy(rows, ({ day }) => day)
