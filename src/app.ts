@@ -11,7 +11,7 @@ import { localHost } from './domain/local-address.ts'
 import { openFiles } from './files/open.ts'
 import { behindProxies } from './http/client-address.ts'
 import type { InterfaceFiles } from './http/interface-files.ts'
-import type { Answerer, Listener } from './http/listener.ts'
+import type { Listener, RequestHandler } from './http/listener.ts'
 import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Services } from './http/services.ts'
@@ -55,7 +55,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { store, services, open, stop } = await assembleApp(options)
   const { app, door, editor } = createServer(services)
   const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
-  listener.open(app as unknown as Answerer, (thrown) => door.lost(thrown), { seen })
+  listener.open(app as unknown as RequestHandler, (thrown) => door.onFatal(thrown), { seen })
   open()
   logger.info('listening', { host: config.host, port: listener.port })
   return {

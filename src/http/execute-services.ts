@@ -5,7 +5,7 @@ import type { JobRequest } from '../engine/job-request.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
 
-/** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
+/** What the execute endpoint stands on; everything in it responses from memory once it is warm. */
 export type ExecuteServices = {
   clock: Clock
   deployments: {

@@ -1,8 +1,8 @@
 import type { RateWindow } from '../accounts/rate-limit.ts'
 import { AppError } from '../domain/errors.ts'
-import { isoTime } from './answers.ts'
+import { isoTime } from './responses.ts'
 
-/** Says on an answer how much is left of a window. */
+/** Says on a response how much is left of a window. */
 export function showWindow(headers: Record<string, unknown>, { limit, remaining, resetAt }: RateWindow): void {
   headers['x-ratelimit-limit'] = `${limit}`
   headers['x-ratelimit-remaining'] = `${remaining}`

@@ -21,7 +21,7 @@ import type { UserDecisions } from '../webhooks/user-decisions.ts'
 import type { ExecuteServices } from './execute-services.ts'
 import type { InterfaceFiles } from './interface-files.ts'
 import type { ChatServices } from './routes/chat.ts'
-import type { WebhookServices } from './routes/triggers.ts'
+import type { WebhookServices } from './routes/inbound-webhooks.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
 export type Services = {

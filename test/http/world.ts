@@ -8,7 +8,7 @@ import type { LogRow } from '../../src/domain/log.ts'
 import type { PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import type { Door } from '../../src/http/door.ts'
-import type { Answerer, Listener } from '../../src/http/listener.ts'
+import type { Listener, RequestHandler } from '../../src/http/listener.ts'
 import { describeApi } from '../../src/http/routes/swagger.ts'
 import { createServer, type HttpServer } from '../../src/http/server.ts'
 import type { Services } from '../../src/http/services.ts'
@@ -17,7 +17,7 @@ import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
 import { assembleTestApp } from '../app.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
-import { DeclaredAnswers } from './declared-answers.ts'
+import { DeclaredResponses } from './declared-responses.ts'
 
 export type WorldOptions = {
   access?: AccessLogging
@@ -55,7 +55,7 @@ export class HttpWorld {
   readonly workspaceId = newId()
   readonly userId = newId()
   readonly #sequence = new LogSequence(Date.now)
-  #declared: Promise<DeclaredAnswers[]> | undefined
+  #declared: Promise<DeclaredResponses[]> | undefined
   owner = ''
   stranger = ''
 
@@ -73,7 +73,7 @@ export class HttpWorld {
     const assembled = await assembleTestApp(directory, flags, { logger })
     const world = new HttpWorld(directory, assembled, lines, options)
     await world.#populate()
-    assembled.listener.open(world.app as unknown as Answerer, (thrown) => world.#server.door.lost(thrown))
+    assembled.listener.open(world.app as unknown as RequestHandler, (thrown) => world.#server.door.onFatal(thrown))
     return world
   }
 
@@ -206,9 +206,9 @@ export class HttpWorld {
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  async #describe(): Promise<DeclaredAnswers[]> {
+  async #describe(): Promise<DeclaredResponses[]> {
     const apps = [this.app, await this.#server.editor()]
-    return Promise.all(apps.map(async (app) => new DeclaredAnswers(await describeApi(app, 'test'))))
+    return Promise.all(apps.map(async (app) => new DeclaredResponses(await describeApi(app, 'test'))))
   }
 
   async #populate(): Promise<void> {

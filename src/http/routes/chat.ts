@@ -16,14 +16,14 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
 import { headerTexts } from '../../triggers/header-texts.ts'
+import { hideLimits, isAnonymous, sorry, withoutDetails } from '../anonymous-chat.ts'
 import { assertMay, roleOf } from '../auth.ts'
 import { readChunks } from '../body.ts'
-import { chatAnswer, Listening } from '../chat-answer.ts'
 import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
 import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
-import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
+import { chatResponse, Listening } from '../chat-response.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
-import { type AnswerSet, type Door, sendAsIs } from '../door.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
@@ -57,11 +57,11 @@ const chatPath = '/api/chat/:identifier'
 /** `/api/chat/<identifier>`: conversations with a workflow. */
 export function chatRoutes(services: ChatServices, door: Door) {
   return new Elysia()
-    .post(chatPath, (context) => handle(services, door, context, answer), { parse: 'none', detail: chatDetail })
-    .get(chatPath, (context) => handle(services, door, context, tell), { detail: chatFactsDetail })
+    .post(chatPath, (context) => handle(services, door, context, respond), { parse: 'none', detail: chatDetail })
+    .get(chatPath, (context) => handle(services, door, context, describe), { detail: chatFactsDetail })
 }
 
-type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: AnswerSet }
+type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: ResponseSet }
 
 /** One request on its way through the checks, from where its chat is found. */
 type Call = {
@@ -69,8 +69,8 @@ type Call = {
   door: Door
   request: Request
   server: ServerPort | null
-  set: AnswerSet
-  /** Those of `set`: what its answer carries. */
+  set: ResponseSet
+  /** Those of `set`: what its response carries. */
   headers: Record<string, string>
   deployment: Deployment
   plan: Plan
@@ -83,7 +83,7 @@ async function handle(
   { request, params, server, set }: Context,
   respond: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  door.greet(request, set)
+  door.allowAnonymous(request, set)
   const found = await find(services, params.identifier, request, server)
   door.note(request, { workflowId: found.deployment.workflowId })
   const headers = set.headers as Record<string, string>
@@ -101,7 +101,7 @@ async function find({ at, limits, clock }: ChatServices, name: string, request: 
 }
 
 /** What a page has to know before anybody may talk. */
-async function tell(call: Call): Promise<Response> {
+async function describe(call: Call): Promise<Response> {
   const { access, title = null, greeting = null } = call.chat
   const mayTalk = access === 'public' || (access === 'key' && (await isKnown(call)))
   call.headers['content-type'] = 'application/json'
@@ -124,7 +124,7 @@ const refusals: ReadonlySet<string> = new Set([
   ...['API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'],
 ])
 
-async function answer(call: Call): Promise<Response> {
+async function respond(call: Call): Promise<Response> {
   const { services, request, headers, deployment, chat } = call
   const { limits, clock, settings } = services
   await assertWelcome(call)
@@ -133,12 +133,12 @@ async function answer(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  forStranger(chat, () => limits.assertWithinUsage(owner))
+  hideLimits(chat, () => limits.assertWithinUsage(owner))
   // Files wait on the disk, text in memory: only they may be as large as a body with files may be.
   const chunks = readChunks(request, settings.bodyBytesMaxFiles)
   const upload = await services.receiveFiles(chunks, ['files'], settings.bodyBytesMax)
   try {
-    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isStranger(chat))
+    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isAnonymous(chat))
     return await run(call, body, upload)
   } catch (error) {
     await upload.takeBack(error)
@@ -153,9 +153,9 @@ async function assertWelcome(call: Call): Promise<void> {
   const { services, door, request, server, set, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
-    const caller = await door.enter(request, set)
+    const caller = await door.requireKeyOrSession(request, set)
     if (roleOf(caller, deployment.workspaceId) === undefined) {
-      // Nothing about the answer tells it from that of an address that leads nowhere.
+      // Nothing about the response tells it from that of an address that leads nowhere.
       delete call.headers['set-cookie']
       throw noChat()
     }
@@ -218,7 +218,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     const { failure } = end.record
     if (failure) {
       door.note(request, { runCode: failure.code })
-      return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
+      return { ...(isAnonymous(chat) && { error: sorry }), reply: '', conversationId }
     }
     const turn: ChatMessage[] = [
       { role: 'user', content: body.text },
@@ -233,7 +233,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   if (!body.stream) {
     const end = await services.execute(started)
     const facts = await remember(end)
-    return chatAnswer(isStranger(chat) ? withoutDetails(end) : end, facts, headers)
+    return chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, headers)
   }
   return await streamRun({
     request: started,
@@ -244,7 +244,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     bytesWaitingMax: settings.streamBufferBytes,
     disconnect: () => disconnect(request, server),
     headers,
-    lost: (error) => door.broke(request, error),
+    lost: (error) => door.onAborted(request, error),
     more: remember,
   })
 }

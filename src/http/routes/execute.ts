@@ -7,17 +7,17 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { KeyRow } from '../../store/store.ts'
-import { acceptedAnswer } from '../accepted-answer.ts'
+import { acceptedResponse } from '../accepted-response.ts'
 import { assertMay } from '../auth.ts'
 import { readBody, readChunks } from '../body.ts'
 import { allowSilence, disconnect, type ServerPort } from '../connection.ts'
-import { type AnswerSet, type Door, sendAsIs } from '../door.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../execute-body.ts'
 import { executeDetail } from '../execute-operation.ts'
 import type { ExecuteServices } from '../execute-services.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
-import { runAnswer } from '../run-answer.ts'
+import { runResponse } from '../run-response.ts'
 import { streamRun } from '../run-stream.ts'
 import type { SelectedOutput } from '../selected-outputs.ts'
 
@@ -52,7 +52,7 @@ type Call = {
   request: Request
   workflowId: string
   server: ServerPort | null
-  set: AnswerSet
+  set: ResponseSet
   /** Those of `set`: every response from here on carries them. */
   headers: Record<string, string>
   /** The account whose window responses show: the key's until the workflow is found, then its owner's. */
@@ -64,15 +64,15 @@ async function respond(call: Call): Promise<Response> {
   const { services, request } = call
   const found = admit(call)
   const admitted = found instanceof Promise ? await found : found
-  if (admitted.trigger.fileFields.length > 0) return await answerWithFiles(call, admitted)
+  if (admitted.trigger.fileFields.length > 0) return await respondToFiles(call, admitted)
   const body = jsonOf(await readBody(request, services.settings.bodyBytesMax))
   const account = ownerOf(call, admitted)
   const owner = account instanceof Promise ? await account : account
   const { input, stream } = readCall(call, admitted, owner, body)
   assertAccepting(call, admitted)
   const run = runRequest(call, admitted, input, newExecutionId())
-  if (admitted.kind === 'async' || stream) return await answerEarly(call, admitted, run, stream)
-  return answerOf(call, await services.execute(run))
+  if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
+  return responseOf(call, await services.execute(run))
 }
 
 /** A call by somebody who may execute the workflow. */
@@ -125,7 +125,7 @@ function assertAccepting({ services }: Call, { kind }: Admitted): void {
   else services.assertAccepting()
 }
 
-async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response> {
+async function respondToFiles(call: Call, admitted: Admitted): Promise<Response> {
   const { services, request, workflowId } = call
   const { deployment, trigger } = admitted
   const { bodyBytesMaxFiles } = services.settings
@@ -140,8 +140,8 @@ async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response
     const executionId = newExecutionId()
     const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
     const run = runRequest(call, admitted, input, executionId)
-    if (admitted.kind === 'async' || stream) return await answerEarly(call, admitted, run, stream)
-    return answerOf(call, await services.execute(run))
+    if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
+    return responseOf(call, await services.execute(run))
   } catch (error) {
     await upload.takeBack(error)
     throw error
@@ -150,20 +150,20 @@ async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response
   }
 }
 
-function answerOf(call: Call, end: RunEnd): Response {
+function responseOf(call: Call, end: RunEnd): Response {
   const { failure } = end.record
   if (failure) call.door.note(call.request, { runCode: failure.code })
-  return runAnswer(end, call.headers)
+  return runResponse(end, call.headers)
 }
 
 /** Before the run has ended. */
-function answerEarly(
+function respondEarly(
   call: Call,
   { kind }: Admitted,
   run: RunRequest & { executionId: string },
   stream: ExecuteBody['stream'],
 ): Promise<Response> {
-  return kind === 'async' ? accept(call, run) : streamAnswer(call, run, stream ?? [])
+  return kind === 'async' ? accept(call, run) : streamResponse(call, run, stream ?? [])
 }
 
 function runRequest(
@@ -194,7 +194,7 @@ function runRequest(
   }
 }
 
-function streamAnswer(
+function streamResponse(
   { services, door, request, server, headers }: Call,
   run: RunRequest,
   selected: readonly SelectedOutput[],
@@ -209,7 +209,7 @@ function streamAnswer(
     bytesWaitingMax: settings.streamBufferBytes,
     disconnect: () => disconnect(request, server),
     headers,
-    lost: (error) => door.broke(request, error),
+    lost: (error) => door.onAborted(request, error),
   })
 }
 
@@ -225,7 +225,7 @@ async function accept(
   const { executionId, workflowId, workspaceId, version, input } = run
   const { createdAt } = await services.accept({ workflowId, workspaceId, version, trigger: 'api', input, executionId })
   door.note(request, { executionId })
-  return acceptedAnswer(executionId, createdAt, headers)
+  return acceptedResponse(executionId, createdAt, headers)
 }
 
 /** What was refused behind the key check shows a window too, in which nothing was counted. */

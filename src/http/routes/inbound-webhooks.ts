@@ -19,13 +19,13 @@ import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { readBytes } from '../body.ts'
 import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
-import { type AnswerSet, type Door, sendAsIs } from '../door.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { assertAllowed } from '../rate-headers.ts'
-import { runAnswer, sandboxed } from '../run-answer.ts'
+import { runResponse, sandboxed } from '../run-response.ts'
 import { withoutSession } from '../session-cookie.ts'
 import { webhookDetail } from '../webhook-operation.ts'
 
-/** What inbound webhooks stand on. Like the execute endpoint they answer from memory, but for the run's own commit. */
+/** What inbound webhooks stand on. Like the execute endpoint they response from memory, but for the run's own commit. */
 export type WebhookServices = {
   clock: Clock
   /** The active version that an address leads to. */
@@ -52,7 +52,7 @@ export type Acceptance = { job: { executionId: string } } | { job: undefined; ho
 
 const webhookPath = '/api/webhooks/trigger/:path'
 
-type Context = { request: Request; params: { path: string }; server: ServerPort | null; set: AnswerSet }
+type Context = { request: Request; params: { path: string }; server: ServerPort | null; set: ResponseSet }
 
 /** `/api/webhooks/trigger/<path>`: runs that other services start. */
 export function webhookRoutes(services: WebhookServices, door: Door) {
@@ -72,7 +72,7 @@ type Call = {
   request: Request
   path: string
   server: ServerPort | null
-  /** What its answer carries. */
+  /** What its response carries. */
   headers: Record<string, string>
 }
 
@@ -87,7 +87,7 @@ class Receiver {
   readonly #door: Door
   /** By trigger: what its parameters say, read once for each version. */
   readonly #hooks = new WeakMap<PlanTrigger, Hook>()
-  /** Requests that name themselves and whose answer somebody waits for. */
+  /** Requests that name themselves and whose response somebody waits for. */
   readonly #inFlight = new Map<string, Promise<Outcome>>()
 
   constructor(services: WebhookServices, door: Door) {
@@ -96,7 +96,7 @@ class Receiver {
   }
 
   async handle({ request, params, server, set }: Context): Promise<Response> {
-    this.#door.greet(request, set)
+    this.#door.allowAnonymous(request, set)
     const headers = set.headers as Record<string, string>
     return sendAsIs(set, await this.#receive({ request, path: params.path, server, headers }))
   }
@@ -154,7 +154,7 @@ class Receiver {
     assertAllowed(limits.take('async', owner), clock.now())
     limits.assertWithinUsage(owner)
     const executionId = newExecutionId()
-    if (!hook.answersAtOnce) return await this.#answer(call, executionId, claim)
+    if (!hook.answersAtOnce) return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
     // What accepts the job says who has the claim, but the files of a request would be stored by then, for no run.
     const holder =
@@ -170,12 +170,12 @@ class Receiver {
   }
 
   /**
-   * The answer is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
+   * The response is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
    * the same request meanwhile waits, and is told what became of the first one. When that failed, both may try again.
    */
-  async #answer(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
+  async #respond(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
     const { request, server, deployment } = call
-    if (!claim) return this.#answerOf(call, await this.#execute(call, executionId))
+    if (!claim) return this.#responseOf(call, await this.#execute(call, executionId))
     const held = `${deployment.workflowId} ${claim.key}`
     const first = this.#inFlight.get(held)
     if (first) {
@@ -183,13 +183,13 @@ class Receiver {
       const { holder, end } = await first
       if (!end || !hasFailed(end)) return duplicate(call, holder)
       this.#name(call, holder)
-      return this.#answerOf(call, end)
+      return this.#responseOf(call, end)
     }
     const leading = this.#lead(call, executionId, claim)
     this.#inFlight.set(held, leading)
     try {
       const { end, holder } = await leading
-      return end ? this.#answerOf(call, end) : duplicate(call, holder)
+      return end ? this.#responseOf(call, end) : duplicate(call, holder)
     } finally {
       this.#inFlight.delete(held)
     }
@@ -268,10 +268,10 @@ class Receiver {
     this.#door.note(request, { executionId })
   }
 
-  #answerOf({ request, headers }: Call, end: RunEnd): Response {
+  #responseOf({ request, headers }: Call, end: RunEnd): Response {
     const { failure } = end.record
     if (failure) this.#door.note(request, { runCode: failure.code })
-    return sandboxed(runAnswer(end, headers))
+    return sandboxed(runResponse(end, headers))
   }
 }
 
@@ -279,7 +279,7 @@ function duplicate({ headers }: Call, executionId: string): Response {
   return jsonResponse({ success: true, executionId, duplicate: true }, 200, headers)
 }
 
-function jsonResponse(answer: object, status: number, headers: Record<string, string>): Response {
+function jsonResponse(body: object, status: number, headers: Record<string, string>): Response {
   headers['content-type'] = 'application/json'
-  return new Response(JSON.stringify(answer), { status, headers })
+  return new Response(JSON.stringify(body), { status, headers })
 }

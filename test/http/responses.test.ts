@@ -211,7 +211,7 @@ describe('the access log', () => {
   test('knows of the answers that a route makes itself', async () => {
     const execute = (door: Door) =>
       new Elysia().get('/own/:status', ({ request, params, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         door.note(request, { keyId: 'k-1', workflowId: 'w-1', executionId: 'e-1', runCode: 'EXECUTION_FAILED' })
         if (params.status === '500') throw new Error('inner')
         const headers = set.headers as Record<string, string>

@@ -1,14 +1,14 @@
 import type { RunFailure } from '../domain/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
-import { isoTime } from './answers.ts'
 import { statusOf } from './errors.ts'
+import { isoTime } from './responses.ts'
 import { isSessionPair } from './session-cookie.ts'
 
-/** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
-export function runAnswer({ record, response }: RunEnd, headers: Record<string, string>): Response {
+/** The HTTP response of a run that ended: its envelope, or what its `response` block says. */
+export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  if (response) return answerOf(response, headers)
+  if (response) return responseOf(response, headers)
   const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
   headers['content-type'] = 'application/json'
   const outputText = JSON.stringify(output) ?? 'null'
@@ -29,7 +29,7 @@ export function runAnswer({ record, response }: RunEnd, headers: Record<string, 
   return new Response(text, { status: statusOf(codeOf(failure)), headers })
 }
 
-function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
   const { data, status } = response
   const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
@@ -41,7 +41,7 @@ function answerOf(response: NonNullable<RunEnd['response']>, headers: Record<str
 }
 
 /**
- * For an answer that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
+ * For a response that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
  * origin of their own, so that no page that a workflow makes can use the session of whoever opens it.
  */
 export function sandboxed(response: Response): Response {
@@ -71,7 +71,7 @@ function withOwn(headers: Record<string, string>, own: readonly [string, Respons
 /**
  * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing, and
  * those that a browser keeps for everything at this address, the dashboard too. So are the ids and the rate limit that
- * every answer of the endpoint carries.
+ * every response of the endpoint carries.
  */
 const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
