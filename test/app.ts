@@ -1,4 +1,4 @@
-import { type App, startApp } from '../src/app.ts'
+import { type App, type AppOptions, type Assembled, assembleApp, startApp } from '../src/app.ts'
 import { allowListOf, proxiesOf } from '../src/cli/allow-list.ts'
 import { priceTableOf } from '../src/cli/price-table.ts'
 import { type Config, resolveConfig } from '../src/config.ts'
@@ -14,21 +14,34 @@ export async function startTestApp(
   flags: Record<string, string> = {},
   clock: Clock = systemClock,
 ): Promise<App & { config: Config }> {
+  const options = testOptions(data, flags, { clock })
+  return { ...(await startApp(options)), config: options.config }
+}
+
+/** The parts of the service, connected; nothing works yet, and the listener handles no requests. */
+export async function assembleTestApp(
+  data: string,
+  flags: Record<string, string>,
+  more: Partial<AppOptions>,
+): Promise<Assembled & { listener: Listener }> {
+  const opening = openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
+  const options = testOptions(data, flags, { opening, ...more })
+  return { ...(await assembleApp(options)), listener: options.listener }
+}
+
+function testOptions(data: string, flags: Record<string, string>, more: Partial<AppOptions>): AppOptions {
   const { config } = resolveConfig({ flags: { data, port: '0', sync: 'normal', ...flags } })
-  const logger = new Logger({ level: 'error', access: 'off', now: Date.now })
-  const listener = new Listener({ hostname: config.host, port: config.port, version: 'test' })
-  const opening = openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' })
-  const app = await startApp({
+  return {
     config,
     outboundAllow: allowListOf(config),
     isProxy: proxiesOf(config),
     priceOf: priceTableOf(config),
-    logger,
-    clock,
+    logger: new Logger({ level: 'error', access: 'off', now: Date.now }),
+    clock: systemClock,
     build: { version: 'test', commit: 'test', bun: Bun.version },
     interfaceFiles: async () => madeUpInterface(data),
-    listener,
-    opening,
-  })
-  return { ...app, config }
+    listener: new Listener({ hostname: config.host, port: config.port, version: 'test' }),
+    opening: more.opening ?? openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' }),
+    ...more,
+  }
 }

@@ -35,6 +35,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   'sync-folder.ts': [],
   'main.ts': ['cli', 'config.ts'],
   'app.ts': ['*'],
+  assembly: ['*'],
   cli: ['*'],
 }
 

@@ -26,7 +26,7 @@ export type AccountLimitsOptions = {
   clock: Clock
 }
 
-type RateState = { limit: number; remaining: number; resetAt: number }
+export type RateState = { limit: number; remaining: number; resetAt: number }
 
 /** The limits object of the external API, times as epoch milliseconds. */
 export type LimitsReport = {
@@ -36,6 +36,8 @@ export type LimitsReport = {
 
 /** Requests a minute that may come without a valid key from one address. */
 const refusedPerMinute = 60
+/** Wrong passwords a minute that one address may send to one chat. */
+const wrongPasswordsPerMinute = 20
 
 /** Everything that an account may use up: rate windows of each kind, and the month's cost. */
 export class AccountLimits {
@@ -43,6 +45,7 @@ export class AccountLimits {
   readonly #usage: Usage
   readonly #limiters: Readonly<Record<RateKind, RateLimiter>>
   readonly #refused: RateLimiter
+  readonly #wrongPasswords: RateLimiter
   readonly #onRefused: AccountLimitsOptions['onRefused']
 
   constructor({ findUser, plans, plan, usage, journal, windows, onRefused, clock }: AccountLimitsOptions) {
@@ -57,6 +60,7 @@ export class AccountLimits {
     this.#limiters = { external: limiter('external'), sync: limiter('sync'), async: limiter('async') }
     // In memory only: nobody without a key makes the service write.
     this.#refused = new RateLimiter({ clock })
+    this.#wrongPasswords = new RateLimiter({ clock })
     for (const { kind, userId, ...window } of windows) this.#limiters[kind].restore(userId, window)
   }
 
@@ -87,6 +91,20 @@ export class AccountLimits {
 
   peekRefused(address: string): RateWindow {
     return this.#refused.peek(networkOf(address), refusedPerMinute)
+  }
+
+  /** Counts a wrong password. `who`: the chat and the address it came from. */
+  takeWrongPassword(who: string): RateWindow {
+    return this.#wrongPasswords.take(who, wrongPasswordsPerMinute)
+  }
+
+  peekWrongPassword(who: string): RateWindow {
+    return this.#wrongPasswords.peek(who, wrongPasswordsPerMinute)
+  }
+
+  /** Loads accounts that are needed soon. A failure is ignored: the account is loaded again when it is needed. */
+  preload(userIds: Iterable<string>): void {
+    for (const userId of userIds) Promise.resolve(this.account(userId)).catch(() => undefined)
   }
 
   isWithinUsage({ userId, plan }: LimitedAccount): boolean {

@@ -43,6 +43,11 @@ export class SecretBox {
     throw damaged(context)
   }
 
+  /** `open` for a value that is text. */
+  openText(sealed: Uint8Array, context: string): string {
+    return new TextDecoder().decode(this.open(sealed, context))
+  }
+
   /**
    * Keys for another purpose, one of each of its own: the first is the one to use, the others were used before. `make`: as
    * for sealing, a key is made when there is none.

@@ -1,6 +1,8 @@
 import type { Clock } from '../domain/clock.ts'
 import { billingPeriodOf, type Cost } from '../domain/cost.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
+import { countsAsUsage } from '../domain/log.ts'
+import type { TriggerKind } from '../domain/workflow.ts'
 
 export type UsageOptions = {
   /** What an account spent since the start of a period, in USD, as it stands on disk behind every run recorded so far. */
@@ -50,9 +52,9 @@ export class Usage {
     return this.#ownerOf.get(workspaceId)
   }
 
-  /** Counts a run that was just recorded. */
-  add({ workspaceId, endedAt, cost }: RecordedRun): void {
-    if (cost.total <= 0) return
+  /** Counts a run that was just recorded, unless it is one that does not count as usage. */
+  add({ workspaceId, endedAt, cost, trigger }: RecordedRun): void {
+    if (!countsAsUsage({ costTotal: cost.total, trigger })) return
     const owner = this.#ownerOf.get(workspaceId)
     if (owner === undefined) {
       this.#forget()
@@ -95,7 +97,7 @@ export class Usage {
 }
 
 /** The part of a run's record that is used. */
-type RecordedRun = { workspaceId: string; endedAt: number; cost: Cost }
+type RecordedRun = { workspaceId: string; endedAt: number; cost: Cost; trigger: TriggerKind }
 type Spent = { periodStart: number; periodEnd: number; usd: number }
 type Loading = { isStale: boolean; usd: Promise<number> }
 

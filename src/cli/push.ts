@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
-import type { DeployAnswer, SavedWorkflow, StatusAnswer, WorkflowList } from '../http/answers.ts'
+import type { DeployResponse, SavedWorkflow, StatusResponse, WorkflowList } from '../http/responses.ts'
 import { type Client, pathOf } from './client.ts'
 import { CommandError } from './command.ts'
 import { startedBy } from './started-by.ts'
@@ -115,12 +115,12 @@ async function deployOne(
   id: string,
   undo: Undo[],
 ): Promise<Pick<Pushed, 'version' | 'wasActive' | 'startedBy'>> {
-  const before = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
+  const before = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
   // When a whole folder is pushed, unchanged workflows keep their version.
   if (before.version !== null && !before.needsRedeployment) {
     return { version: before.version, wasActive: true, startedBy: startedBy(before) }
   }
-  const deployed = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
+  const deployed = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
   undo.push(
     before.isDeployed && before.version !== null
       ? {

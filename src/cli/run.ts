@@ -6,7 +6,7 @@ import { readJson } from '../domain/json.ts'
 import type { RunRecord } from '../domain/log.ts'
 import { type Redactor, redactText } from '../domain/redaction.ts'
 import { type TriggerKind, triggerKinds } from '../domain/workflow.ts'
-import type { JobAnswer } from '../http/answers.ts'
+import type { JobResponse } from '../http/responses.ts'
 import { Client, pathOf } from './client.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from './command.ts'
 import { clientOf, findWorkflow } from './service.ts'
@@ -155,7 +155,7 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   const envelope = parseEnvelope(answer.text)
   if (envelope?.executionId === executionId) return show(call, envelope, { text })
   // A `response` block replaced the envelope, or a stream ended early: ask for the outcome by execution ID.
-  const execution = await client.get<JobAnswer>(pathOf`/api/workflows/${id}/executions/${executionId}`)
+  const execution = await client.get<JobResponse>(pathOf`/api/workflows/${id}/executions/${executionId}`)
   const { duration, startedAt, completedAt } = execution.metadata
   const metadata = { duration, startTime: startedAt, endTime: completedAt }
   return show(

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { WorkflowList, WorkspaceList } from '../http/answers.ts'
+import type { WorkflowList, WorkspaceList } from '../http/responses.ts'
 import { Client, pathOf, ServiceError } from './client.ts'
 import { type Call, CommandError } from './command.ts'
 import type { ListedWorkflow } from './push.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
-import type { DeployAnswer, DeploymentList, StatusAnswer } from '../http/answers.ts'
+import type { DeploymentList, DeployResponse, StatusResponse } from '../http/responses.ts'
 import { checkWorkflowFiles, findingText } from './check.ts'
 import { pathOf } from './client.ts'
 import { type Command, type CommandGroup, UsageError } from './command.ts'
@@ -131,7 +131,7 @@ const deploy: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.post<Static<typeof DeployAnswer>>(pathOf`/api/workflows/${id}/deploy`)
+    const answer = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
     for (const warning of answer.warnings) call.terminal.say(findingText(warning))
     const text = [`Version ${answer.version} runs now.`, ...startedBy(answer)].join('\n')
     call.terminal.print(call.json ? JSON.stringify(answer) : text)
@@ -204,7 +204,7 @@ const status: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.get<Static<typeof StatusAnswer>>(pathOf`/api/workflows/${id}/status`)
+    const answer = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
     if (call.json) call.terminal.print(JSON.stringify(answer))
     else if (!answer.isDeployed) call.terminal.print('Not deployed.')
     else {

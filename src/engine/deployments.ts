@@ -24,10 +24,10 @@ export type DeploymentsOptions = {
   /** The prices of models; those of the built-in table when absent. */
   priceOf?: PriceOf
   /**
-   * Plans of active versions in memory at most; the least recently used one is dropped first. The same number of plans
+   * The most plans of active versions in memory; the least recently used one is dropped first. The same number of plans
    * of other versions; the one loaded first is dropped first.
    */
-  plansMax: number
+  plansMax?: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
   /** Any version, also of a deleted workflow. */
   getVersion(workflowId: string, version: number): Promise<ActiveDeployment | undefined>
@@ -40,9 +40,13 @@ export type ActiveDeployment = {
   deployment: { version: number; document: WorkflowDocument } | null
 }
 
+/** A compiled plan takes several kilobytes. */
+const plansMaxDefault = 1_000
+
 /** Compiled plans of deployed workflows. Every change of a deployment must call `forget`. */
 export class Deployments {
   readonly #options: DeploymentsOptions
+  readonly #plansMax: number
   /** In the order of use, the most recent last. */
   readonly #known = new Map<string, Deployment>()
   readonly #loading = new Map<string, Promise<Deployment | undefined>>()
@@ -54,6 +58,7 @@ export class Deployments {
 
   constructor(options: DeploymentsOptions) {
     this.#options = options
+    this.#plansMax = options.plansMax ?? plansMaxDefault
   }
 
   /** Compiles a document: all findings, and the plan when none of them is an error. */
@@ -112,7 +117,7 @@ export class Deployments {
     if (!row) return undefined
     const loaded = this.#compile(row)
     this.#versions.set(key, loaded)
-    forgetOldest(this.#versions, this.#options.plansMax)
+    forgetOldest(this.#versions, this.#plansMax)
     return loaded
   }
 
@@ -148,7 +153,7 @@ export class Deployments {
 
   #remember(deployment: Deployment): void {
     this.#known.set(deployment.workflowId, deployment)
-    const forgotten = forgetOldest(this.#known, this.#options.plansMax)
+    const forgotten = forgetOldest(this.#known, this.#plansMax)
     if (this.#latest?.workflowId === forgotten) this.#latest = undefined
   }
 }

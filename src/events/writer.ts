@@ -73,6 +73,13 @@ export class LogWriter {
     return this.#unhealthy === undefined
   }
 
+  /** Throws STORAGE_UNAVAILABLE when runs cannot be recorded. */
+  assertHealthy(): void {
+    if (this.healthy) return
+    const message = 'Runs cannot be recorded at the moment, so none is started. Try again soon.'
+    throw new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS: 1 })
+  }
+
   /** Runs that are not on disk yet. */
   get rowsWaiting(): number {
     return this.#waiting.length + this.#rowsUnderWay

@@ -61,6 +61,8 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   }
 }
 
+export type OpenFiles = ReturnType<typeof openFiles>
+
 /** The bucket that the settings name; undefined when they name none. */
 export function bucketOf(settings: Omit<FileSettings, 'data' | 'sync' | 'fileUrlTtlS'>, now: () => number) {
   const { s3Bucket, s3Endpoint, s3Region, s3ForcePathStyle, s3Prefix, s3PublicEndpoint } = settings

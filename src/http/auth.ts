@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
 import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Role, WorkflowRow } from '../store/store.ts'
-import type { Account, Services } from './services.ts'
+import type { Services } from './services.ts'
 
 /** Who sends a request, and what they reach: the holder of a key, or an account that is signed in. */
 export type Caller = Pick<KeyRow, 'userId' | 'workspaceId' | 'roles'>
@@ -35,10 +35,6 @@ function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
     throw new AppError('INVALID_API_KEY', 'The key in X-API-Key is not known here, was revoked, or has expired.')
   }
   return found
-}
-
-export function accountOf({ userId }: Pick<Caller, 'userId'>): Account {
-  return { userId }
 }
 
 /** What a caller may do in a workspace; undefined when they cannot even see it. */

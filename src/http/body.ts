@@ -91,7 +91,7 @@ function declaredBytes(headers: Headers): number | undefined {
   return header === null ? undefined : Number(header)
 }
 
-/** What Bun 1.4.5 cannot read it answers with a bare 400, when the body was handed over and a run may have begun. */
+/** What Bun 1.4.5 cannot read it responds with a bare 400, when the body was handed over and a run may have begun. */
 function refuseTrailers(headers: Headers): void {
   if (headers.has('trailer')) {
     throw new AppError('INVALID_INPUT', 'Trailers are not read here: send the body without them.')
@@ -112,7 +112,7 @@ function rejectBroken(cause: unknown): never {
     : brokenOff(cause)
 }
 
-/** The caller went away while sending; nobody reads this answer, but it is no error of ours. */
+/** The caller went away while sending; nobody reads this response, but it is no error of ours. */
 function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }

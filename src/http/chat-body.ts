@@ -13,23 +13,23 @@ export type ChatBody = {
   conversationId: string
   /** Whether nobody has said anything in it yet. */
   isNew: boolean
-  /** What is selected, for an answer that is streamed; undefined for one that is not. */
+  /** What is selected, for a response that is streamed; undefined for one that is not. */
   stream: readonly SelectedOutput[] | undefined
 }
 
 /**
- * Reads a message. `isStranger`: whoever is may see no block of the workflow but what it answers with, and cannot name
+ * Reads a message. `isAnonymous`: whoever is may see no block of the workflow but what it responds with, and cannot name
  * conversations, but only go on with one that began here, because whoever knows its id can ask what was said in it.
  * Throws `INVALID_INPUT` with all that is wrong.
  */
-export function readChatBody(body: unknown, plan: Plan, isStranger: boolean): ChatBody {
+export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): ChatBody {
   const given = isObject(body) ? body : {}
   const { selectedOutputs, ...others } = given
-  const control = readControl(isStranger ? others : given, { plan, isAsync: false })
+  const control = readControl(isAnonymous ? others : given, { plan, isAsync: false })
   const problems: ErrorDetail[] = [...control.problems]
   const refuse = (path: string, message: string) => void problems.push({ path, message })
-  if (isStranger && selectedOutputs !== undefined) {
-    refuse('selectedOutputs', '"selectedOutputs" is for chats that take a key: this one streams its answer only.')
+  if (isAnonymous && selectedOutputs !== undefined) {
+    refuse('selectedOutputs', '"selectedOutputs" is for chats that take a key: this one streams its response only.')
   }
   const { input = '', files = null, conversationId = null } = given
   const items = files === null ? [] : Array.isArray(files) ? files : [files]
@@ -40,8 +40,8 @@ export function readChatBody(body: unknown, plan: Plan, isStranger: boolean): Ch
     refuse('input', '"input" is the message, and must not be empty.')
   if (conversationId !== null && (typeof conversationId !== 'string' || !idPattern.test(conversationId))) {
     refuse('conversationId', '"conversationId" must be 1 to 100 letters, digits, "-" and "_".')
-  } else if (conversationId !== null && isStranger && !ownPattern.test(conversationId)) {
-    refuse('conversationId', '"conversationId" must be one that an earlier answer gave. Leave it out to begin anew.')
+  } else if (conversationId !== null && isAnonymous && !ownPattern.test(conversationId)) {
+    refuse('conversationId', '"conversationId" must be one that an earlier response gave. Leave it out to begin anew.')
   }
   if (problems.length > 0) {
     throw new AppError('INVALID_INPUT', problems.map(({ message }) => message).join(' '), { details: problems })

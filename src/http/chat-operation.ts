@@ -1,11 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { chatAccesses } from '../domain/chat.ts'
 import { oneOf } from '../domain/one-of.ts'
-import { maybe } from './answers.ts'
 import { operation } from './operation.ts'
+import { maybe } from './responses.ts'
 
-/** The answer to a message. */
-export const ChatAnswer = t.Object(
+/** The response to a message. */
+export const ChatResponse = t.Object(
   {
     success: t.Literal(true),
     output: t.Unknown({ description: 'The output of the run; of a response block its data.' }),
@@ -13,23 +13,23 @@ export const ChatAnswer = t.Object(
     conversationId: t.String({ description: 'To be sent with the next message.' }),
     executionId: t.String(),
   },
-  { $id: 'ChatAnswer' },
+  { $id: 'ChatResponse' },
 )
 
 const ChatMessage = t.Object({
   input: t.String({ description: 'The message.' }),
-  conversationId: t.Optional(t.String({ description: 'Of an earlier answer, to go on with that conversation.' })),
+  conversationId: t.Optional(t.String({ description: 'Of an earlier response, to go on with that conversation.' })),
   files: t.Optional(
     t.Array(t.Unknown(), { description: 'File items as for a field of the type `files` of the execute endpoint.' }),
   ),
-  stream: t.Optional(t.Boolean({ description: 'True: the answer is a stream of server-sent events.' })),
+  stream: t.Optional(t.Boolean({ description: 'True: the response is a stream of server-sent events.' })),
   selectedOutputs: t.Optional(
     t.Array(t.String(), { description: 'As for the execute endpoint, where the chat takes a key; others refuse it.' }),
   ),
 })
 
 /** What there is to know before anybody may talk. */
-export const ChatFactsAnswer = t.Object(
+export const ChatFactsResponse = t.Object(
   {
     access: oneOf(chatAccesses),
     title: maybe(t.String()),
@@ -54,17 +54,17 @@ const events = {
   },
 }
 
-/** The chats' part of the OpenAPI document; the routes check and answer without schemas. */
+/** The chats' part of the OpenAPI document; the routes check and response without schemas. */
 export const chatDetail = {
   ...operation({
     name: 'sendChatMessage',
     summary: 'Say something to a chat',
     description:
-      'Runs the workflow with a chat trigger of this identifier that is deployed, and answers when the log entry of the ' +
+      'Runs the workflow with a chat trigger of this identifier that is deployed, and responses when the log entry of the ' +
       'run is on disk. Who may talk is a parameter of the trigger: holders of a key for the workspace (`X-API-Key`; people ' +
       'who are signed in to the dashboard need none), whoever knows the password (`X-Chat-Password`, as it is or percent-encoded), or everyone.\n\n' +
-      'The latest messages of a conversation are remembered, and agents in the workflow are told them. The answer, and ' +
-      'the header `X-Conversation-Id`, say how to go on with it. With `"stream": true` the answer is a stream like that ' +
+      'The latest messages of a conversation are remembered, and agents in the workflow are told them. The response, and ' +
+      'the header `X-Conversation-Id`, say how to go on with it. With `"stream": true` the response is a stream like that ' +
       'of the execute endpoint; `done` has `reply` and `conversationId`, too.',
     tag: 'Executions',
     access: 'everyone',
@@ -77,7 +77,10 @@ export const chatDetail = {
   }),
   requestBody: { content: json(ChatMessage) },
   responses: {
-    200: { description: 'The answer, or the beginning of its stream.', content: { ...json(ChatAnswer), ...events } },
+    200: {
+      description: 'The response, or the beginning of its stream.',
+      content: { ...json(ChatResponse), ...events },
+    },
   },
 }
 
@@ -90,7 +93,7 @@ export const chatFactsDetail = {
     access: 'everyone',
     errors: ['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   }),
-  responses: { 200: { description: 'The chat.', content: json(ChatFactsAnswer) } },
+  responses: { 200: { description: 'The chat.', content: json(ChatFactsResponse) } },
 }
 
 /** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */

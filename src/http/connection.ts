@@ -9,12 +9,12 @@ export function addressOf(request: Request, server: Pick<ServerPort, 'requestIP'
   return server?.requestIP(request)?.address ?? 'unknown'
 }
 
-/** Lets an answer be silent for as long as it takes: the server would close the connection after some seconds. */
+/** Lets a response be silent for as long as it takes: the server would close the connection after some seconds. */
 export function allowSilence(request: Request, server: Pick<ServerPort, 'timeout'> | null): void {
   server?.timeout(request, 0)
 }
 
-/** Closes a connection under its answer, to which nothing is sent any more: silence is all that Bun closes one for. */
+/** Closes a connection under its response, to which nothing is sent any more: silence is all that Bun closes one for. */
 export function disconnect(request: Request, server: Pick<ServerPort, 'timeout'> | null): void {
   server?.timeout(request, 1)
 }

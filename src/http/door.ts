@@ -1,30 +1,30 @@
+import type { RateWindow } from '../accounts/rate-limit.ts'
 import { AppError } from '../domain/errors.ts'
 import type { KeyRow } from '../store/store.ts'
-import type { RouteMetrics } from '../telemetry/request-metrics.ts'
-import { accountOf, authenticate, type Caller, callerOf } from './auth.ts'
+import { authenticate, type Caller, callerOf } from './auth.ts'
 import { refuseOversized } from './body.ts'
 import { addressOf, type ServerPort } from './connection.ts'
-import { errorAnswer, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
+import { errorBody, errorHeaders, errorResponse, statusOf, toAppError } from './errors.ts'
 import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
 import { assertLocal, assertSameOrigin } from './same-origin.ts'
-import type { RateWindow, Services } from './services.ts'
+import type { Services } from './services.ts'
 import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 
-/** The part of Elysia's `set` that is used: what the answer will carry. */
-export type AnswerSet = { status?: number | string; headers: Record<string, unknown> }
+/** The part of Elysia's `set` that is used: what the response will carry. */
+export type ResponseSet = { status?: number | string; headers: Record<string, unknown> }
 
-/** What the line about a request says beyond what the request itself tells. */
-export type RequestNotes = { keyId?: string; userId?: string; workflowId?: string; executionId?: string }
+/** What the access log says about a request beyond the request itself. `runCode`: why the request's run failed. */
+export type RequestNotes = {
+  keyId?: string
+  userId?: string
+  workflowId?: string
+  executionId?: string
+  runCode?: string
+}
 
 /**
- * What a route that makes its own `Response`s says of one. `startedAt`: a reading of the monotonic clock; `code`: of a
- * failure that was no error, a run's say.
- */
-export type AnswerFacts = RequestNotes & { startedAt?: number; error?: unknown; code?: string }
-
-/**
- * Where requests come in and answers go out: request ids, keys, the external API's rate limit, errors, the access log.
+ * Where requests come in and responses go out: request ids, keys, the external API's rate limit, errors, the access log.
  * A handler calls `greet`, `enter`, `enterSession` or `enterExternal` first; plain calls and not hooks, because hooks cost every route
  * (one that touches headers cost a tenth of the execute endpoint's requests a second).
  */
@@ -38,7 +38,7 @@ export class Door {
   }
 
   /** For everyone. Refuses a body that no route would take, whoever sends it. */
-  greet(request: Request, set: AnswerSet): void {
+  allowAnonymous(request: Request, set: ResponseSet): void {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     set.headers['x-content-type-options'] = 'nosniff'
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
@@ -47,16 +47,16 @@ export class Door {
   }
 
   /** For holders of a key, and for people who are signed in. A key goes before a session. */
-  async enter(request: Request, set: AnswerSet): Promise<Caller> {
-    this.greet(request, set)
+  async requireKeyOrSession(request: Request, set: ResponseSet): Promise<Caller> {
+    this.allowAnonymous(request, set)
     const hasKey = (request.headers.get('x-api-key') ?? '') !== ''
     const signedIn = hasKey ? undefined : await this.#signedIn(request, set)
-    return signedIn ?? (await this.#holder(request))
+    return signedIn ?? (await this.#principal(request))
   }
 
   /** For people who are signed in, whatever key they send. */
-  async enterSession(request: Request, set: AnswerSet): Promise<Caller> {
-    this.greet(request, set)
+  async requireSession(request: Request, set: ResponseSet): Promise<Caller> {
+    this.allowAnonymous(request, set)
     set.headers['cache-control'] = 'no-store'
     set.headers['cross-origin-resource-policy'] = 'same-origin'
     const caller = await this.#signedIn(request, set)
@@ -65,35 +65,51 @@ export class Door {
   }
 
   /**
-   * For holders of a key that call the external API: counts the request, and says on every answer how many are left.
+   * For holders of a key that call the external API: counts the request, and says on every response how many are left.
    * A request without a valid key counts against its address only.
    */
-  async enterExternal(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): Promise<KeyRow> {
-    const { rateLimits } = this.#services
+  async requireApiKey(
+    request: Request,
+    set: ResponseSet,
+    server: Pick<ServerPort, 'requestIP'> | null,
+  ): Promise<KeyRow> {
+    const { limits } = this.#services
     let key: KeyRow
     try {
-      this.greet(request, set)
-      key = await this.#holder(request)
+      this.allowAnonymous(request, set)
+      key = await this.#principal(request)
     } catch (error) {
       const { code } = toAppError(error)
       if (code === 'API_KEY_REQUIRED' || code === 'INVALID_API_KEY') {
-        this.#count(rateLimits.refused(addressOf(request, server)), set)
+        this.#count(limits.takeRefused(addressOf(request, server)), set)
       }
       throw error
     }
-    this.#count(await rateLimits.externalApi(accountOf(key)), set)
+    this.#count(limits.take('external', await limits.account(key.userId)), set)
     refuseBrokenEscapes(request)
     return key
   }
 
-  async #holder(request: Request): Promise<KeyRow> {
-    const key = await authenticate(this.#services, request.headers)
-    this.note(request, { keyId: key.id })
-    return key
+  /**
+   * For routes that execute workflows: they take an API key, and count runs in windows of their own. Returns the key at
+   * once when it is cached, so that a cached key costs no promise.
+   */
+  requireExecutionKey(request: Request, set: ResponseSet): KeyRow | Promise<KeyRow> {
+    this.allowAnonymous(request, set)
+    return this.#principal(request)
+  }
+
+  #principal(request: Request): KeyRow | Promise<KeyRow> {
+    const noted = (key: KeyRow) => {
+      this.note(request, { keyId: key.id })
+      return key
+    }
+    const key = authenticate(this.#services, request.headers)
+    return key instanceof Promise ? key.then(noted) : noted(key)
   }
 
   /** Undefined for a request without a session; SIGN_IN_REQUIRED when it has one that has ended. */
-  async #signedIn(request: Request, set: AnswerSet): Promise<Caller | undefined> {
+  async #signedIn(request: Request, set: ResponseSet): Promise<Caller | undefined> {
     const { sessions, settings, clock } = this.#services
     const token = tokenOf(request.headers)
     const own = token === undefined ? undefined : await sessions.find(token)
@@ -113,13 +129,13 @@ export class Door {
     return callerOf(signedIn)
   }
 
-  /** For answers of the external API that are given before there is a key: the window of the caller's address. */
-  showAddressWindow(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null): void {
+  /** For responses of the external API that are given before there is a key: the window of the caller's address. */
+  showAddressWindow(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null): void {
     if (!isExternal(pathOf(request)) || showsWindow(set.headers)) return
-    showWindow(set.headers, this.#services.rateLimits.refusedSoFar(addressOf(request, server)))
+    showWindow(set.headers, this.#services.limits.peekRefused(addressOf(request, server)))
   }
 
-  #count(window: RateWindow, set: AnswerSet): void {
+  #count(window: RateWindow, set: ResponseSet): void {
     showWindow(set.headers, window)
     assertAllowed(window, this.#services.clock.now())
   }
@@ -129,13 +145,13 @@ export class Door {
     Object.assign(this.#visitOf(request), notes)
   }
 
-  /** Makes the answer to a request that failed: its text, with status and headers in `set`. */
-  refuse(request: Request, set: AnswerSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
+  /** Makes the response to a request that failed: its text, with status and headers in `set`. */
+  onError(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
     const visit = this.#visitOf(request)
     const status = statusOf(error.code)
-    const text = JSON.stringify(errorAnswer(error))
+    const text = JSON.stringify(errorBody(error))
     visit.code = error.code
     set.status = status
     Object.assign(set.headers, errorHeaders(error), {
@@ -147,24 +163,8 @@ export class Door {
     return text
   }
 
-  /** For routes that make their own `Response`s: counts an answer, and tells the log of it. */
-  answered(request: Request, response: Response, facts: AnswerFacts, route: RouteMetrics): void {
-    const error = facts.error === undefined ? undefined : toAppError(facts.error)
-    const tookMs = facts.startedAt === undefined ? 0 : this.#services.clock.monotonic() - facts.startedAt
-    route.answered(response.status, tookMs, error?.code)
-    if (error?.code !== 'INTERNAL' && response.status < this.#services.logger.accessFrom) return
-    const { error: _error, code: _code, ...notes } = facts
-    const requestId = response.headers.get('x-request-id') ?? requestIdOf(request.headers)
-    const executionId = response.headers.get('x-execution-id') ?? undefined
-    const visit: Visit = { startedAt: undefined, written: false, ...notes, requestId }
-    if (executionId !== undefined) visit.executionId = executionId
-    this.#visits.set(request, visit)
-    if (error) this.#report(request, visit.requestId, error)
-    this.#write(request, visit, { status: response.status, bytes: null, code: error?.code ?? facts.code ?? null })
-  }
-
-  /** The answer when even the framework failed: it trips over a thrown `undefined`, say. */
-  lost(thrown: unknown): Response {
+  /** The response when even the framework failed: it trips over a thrown `undefined`, say. */
+  onFatal(thrown: unknown): Response {
     const requestId = crypto.randomUUID()
     const error = toAppError(thrown)
     this.#services.metrics.requests.failed(error.code)
@@ -172,8 +172,8 @@ export class Door {
     return errorResponse(error, { 'x-request-id': requestId })
   }
 
-  /** An answer of the framework's leaves: it is counted, and a request that went well gets its line. */
-  leave(
+  /** An response of the framework's leaves: it is counted, and a request that went well gets its line. */
+  onResponse(
     request: Request,
     { route, status, bytes }: { route: string; status: number; bytes: () => number | null },
   ): void {
@@ -184,15 +184,15 @@ export class Door {
     const tookMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt
     metrics.requests.route(request.method, route).answered(status, tookMs, code)
     if (!visit.written && status >= logger.accessFrom) {
-      this.#write(request, visit, { status, bytes: bytes(), code: null })
+      this.#write(request, visit, { status, bytes: bytes(), code: visit.runCode ?? null })
     }
   }
 
-  /** For an answer that could not be sent to its end: its caller finds the connection broken, the log says why. */
-  broke(request: Request, cause: unknown): void {
-    const { requestId } = this.#visitOf(request)
+  /** For a response that could not be sent to its end: its caller finds the connection broken, the log says why. */
+  onAborted(request: Request, cause: unknown): void {
+    const { requestId, executionId } = this.#visitOf(request)
     const { method } = request
-    this.#services.logger.error('answer broke off', { requestId, method, path: pathOf(request), cause })
+    this.#services.logger.error('response broke off', { requestId, method, path: pathOf(request), executionId, cause })
   }
 
   /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
@@ -202,22 +202,26 @@ export class Door {
     this.#services.logger.error('request failed', { requestId, method, path: pathOf(request), cause: error.cause })
   }
 
-  #write(request: Request, visit: Visit, answer: { status: number; bytes: number | null; code: string | null }): void {
+  #write(
+    request: Request,
+    visit: Visit,
+    response: { status: number; bytes: number | null; code: string | null },
+  ): void {
     const { logger, clock } = this.#services
-    if (visit.written || answer.status < logger.accessFrom) return
+    if (visit.written || response.status < logger.accessFrom) return
     visit.written = true
     logger.access({
       requestId: visit.requestId,
       method: request.method,
       path: pathOf(request),
-      status: answer.status,
+      status: response.status,
       durationMs: visit.startedAt === undefined ? null : roundToMicros(clock.monotonic() - visit.startedAt),
-      bytes: answer.bytes,
+      bytes: response.bytes,
       keyId: visit.keyId ?? null,
       userId: visit.userId ?? null,
       workflowId: visit.workflowId ?? null,
       executionId: visit.executionId ?? null,
-      code: answer.code,
+      code: response.code,
     })
   }
 
@@ -235,8 +239,17 @@ type Visit = RequestNotes & {
   requestId: string
   startedAt: number | undefined
   written: boolean
-  /** Of the error that the answer is. */
+  /** Of the error that the response is. */
   code?: AppError['code']
+}
+
+/**
+ * Hands a `Response` that has all its headers to the framework. With nothing left in `set`, the framework sends it as it
+ * is; otherwise it would wrap its body in a second stream.
+ */
+export function sendAsIs(set: ResponseSet, response: Response): Response {
+  set.headers = {}
+  return response
 }
 
 function roundToMicros(durationMs: number): number {
@@ -254,7 +267,7 @@ function refuseBrokenEscapes(request: Request): void {
   }
 }
 
-/** Whether a path belongs to the external API, whose answers all carry a window. */
+/** Whether a path belongs to the external API, whose responses all carry a window. */
 export function isExternal(path: string): boolean {
   return path === '/api/v1' || path.startsWith('/api/v1/')
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts'
-import type { ErrorAnswer } from './errors.ts'
-import type { RunFailureAnswer } from './execute-operation.ts'
+import type { ErrorResponse } from './errors.ts'
+import type { RunFailureResponse } from './execute-operation.ts'
 
 /** One answer of each code, for the OpenAPI document. */
 export const errorExamples = {
@@ -57,9 +57,9 @@ export const errorExamples = {
     blockId: null,
     blockName: null,
   },
-} satisfies Record<ErrorCode, ErrorAnswer | RunFailureAnswer>
+} satisfies Record<ErrorCode, ErrorResponse | RunFailureResponse>
 
-function of(code: ErrorCode, error: string, details?: ErrorAnswer['details']): ErrorAnswer {
+function of(code: ErrorCode, error: string, details?: ErrorResponse['details']): ErrorResponse {
   return { error, code, ...(details === undefined ? {} : { details }) }
 }
 

@@ -32,8 +32,8 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code]
 }
 
-/** Every answer that is no success, on every route. */
-export const ErrorAnswer = t.Object({
+/** Every response that is no success, on every route. */
+export const ErrorResponse = t.Object({
   error: t.String({ description: 'What is wrong, for people.' }),
   code: oneOf(errorCodes, { description: 'What is wrong, for programs.' }),
   details: t.Optional(
@@ -42,9 +42,9 @@ export const ErrorAnswer = t.Object({
     }),
   ),
 })
-export type ErrorAnswer = Static<typeof ErrorAnswer>
+export type ErrorResponse = Static<typeof ErrorResponse>
 
-export function errorAnswer({ message, code, details }: AppError): ErrorAnswer {
+export function errorBody({ message, code, details }: AppError): ErrorResponse {
   return details ? { error: message, code, details: [...details] } : { error: message, code }
 }
 
@@ -58,11 +58,11 @@ export function errorHeaders({ code, retryAfterS }: AppError): Record<string, st
 }
 
 /**
- * An error as the answer of a route that does its own work with `Response`s (the execute endpoint): the same body and
+ * An error as the response of a route that does its own work with `Response`s (the execute endpoint): the same body and
  * headers that a thrown one gets.
  */
 export function errorResponse(error: AppError, headers: Record<string, string>): Response {
-  return new Response(JSON.stringify(errorAnswer(error)), {
+  return new Response(JSON.stringify(errorBody(error)), {
     status: statusOf(error.code),
     headers: { 'content-type': 'application/json', ...errorHeaders(error), ...headers },
   })

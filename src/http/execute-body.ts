@@ -6,7 +6,7 @@ import { readSelection, type SelectedOutput } from './selected-outputs.ts'
 /** What a body asks for. */
 export type ExecuteBody = {
   input: TriggerInput
-  /** What is selected, for an answer that is streamed; undefined for one that is not. */
+  /** What is selected, for a response that is streamed; undefined for one that is not. */
   stream: readonly SelectedOutput[] | undefined
 }
 
@@ -28,7 +28,7 @@ export function readExecuteBody(call: {
 export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
 const noControl: Control = { stream: undefined, problems: [] }
 
-/** The members of a request that steer its answer. */
+/** The members of a request that steer its response. */
 export function readControl(
   body: Record<string, unknown>,
   { plan, isAsync }: { plan: Plan; isAsync: boolean },

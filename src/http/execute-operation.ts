@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
-import { ErrorAnswer } from './errors.ts'
+import { ErrorResponse } from './errors.ts'
 import { operation } from './operation.ts'
 
 const metadata = t.Object({
@@ -10,7 +10,7 @@ const metadata = t.Object({
 })
 
 /** A run that succeeded, for its caller. */
-export const RunAnswer = t.Object(
+export const RunResponse = t.Object(
   {
     success: t.Literal(true),
     executionId: t.String(),
@@ -21,10 +21,10 @@ export const RunAnswer = t.Object(
 )
 
 /** A run that failed, for its caller: an error with the facts of the run beside it. */
-export const RunFailureAnswer = t.Object(
+export const RunFailureResponse = t.Object(
   {
     success: t.Literal(false),
-    error: ErrorAnswer.properties.error,
+    error: ErrorResponse.properties.error,
     code: oneOf(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT']),
     executionId: t.String(),
     blockId: t.Union([t.String(), t.Null()], { description: 'The block that failed; null when it was no single one.' }),
@@ -34,10 +34,10 @@ export const RunFailureAnswer = t.Object(
   },
   { $id: 'RunFailure' },
 )
-export type RunFailureAnswer = Static<typeof RunFailureAnswer>
+export type RunFailureResponse = Static<typeof RunFailureResponse>
 
-/** The answer to an asynchronous execution. */
-export const AcceptedAnswer = t.Object(
+/** The response to an asynchronous execution. */
+export const AcceptedResponse = t.Object(
   {
     success: t.Literal(true),
     async: t.Literal(true),
@@ -51,11 +51,11 @@ export const AcceptedAnswer = t.Object(
   },
   { $id: 'Accepted' },
 )
-export type AcceptedAnswer = Static<typeof AcceptedAnswer>
+export type AcceptedResponse = Static<typeof AcceptedResponse>
 
 const Input = t.Object(
   {
-    stream: t.Optional(t.Boolean({ description: 'True: the answer is a stream of server-sent events.' })),
+    stream: t.Optional(t.Boolean({ description: 'True: the response is a stream of server-sent events.' })),
     selectedOutputs: t.Optional(
       t.Array(t.String(), {
         description:
@@ -84,20 +84,20 @@ const events = {
   },
 }
 
-/** The execute endpoint's part of the OpenAPI document; the route checks and answers without schemas. */
+/** The execute endpoint's part of the OpenAPI document; the route checks and responses without schemas. */
 export const executeDetail = {
   ...operation({
     name: 'executeWorkflow',
     summary: 'Execute a workflow',
     description:
-      'Runs the active deployment with the JSON body as its input, and answers when the log entry of the run is on disk. ' +
+      'Runs the active deployment with the JSON body as its input, and responses when the log entry of the run is on disk. ' +
       'An empty body is `{}`; JSON that is no object becomes the member `input`. A workflow whose run reaches a response ' +
-      "block answers with that block's status, headers and body instead of the result below.\n\n" +
-      'With `"stream": true` the answer is a stream of server-sent events: `{ blockId, chunk }` for each piece of text or ' +
+      "block responds with that block's status, headers and body instead of the result below.\n\n" +
+      'With `"stream": true` the response is a stream of server-sent events: `{ blockId, chunk }` for each piece of text or ' +
       'selected value, then one `{ "event": "done", success, output, metadata, error?, code? }`, whatever the outcome, when ' +
       'the log entry is on disk, then `[DONE]`. What goes wrong before the first block is an error as below. A caller who ' +
       'leaves cancels the run.\n\n' +
-      'With `X-Execution-Mode: async` it answers as soon as the run is on disk, with the address to ask for the outcome; ' +
+      'With `X-Execution-Mode: async` it responses as soon as the run is on disk, with the address to ask for the outcome; ' +
       'such a run goes on after a crash of the service behind the last block that ended, so a block that was in flight ' +
       'runs again.\n\n' +
       'An input field of the type `files` takes file items, `{ type: "file", data, name, mime? }` with a base64 data URI of ' +
@@ -116,14 +116,14 @@ export const executeDetail = {
       name: 'X-Execution-Mode',
       in: 'header' as const,
       required: false,
-      description: '`async`: answer before the run, with 202.',
+      description: '`async`: response before the run, with 202.',
       schema: { type: 'string' as const, enum: ['async', 'sync'] },
     },
   ],
   requestBody: { content: json(Input) },
   responses: {
-    200: { description: 'The run succeeded, or its stream begins.', content: { ...json(RunAnswer), ...events } },
-    202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedAnswer) },
+    200: { description: 'The run succeeded, or its stream begins.', content: { ...json(RunResponse), ...events } },
+    202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedResponse) },
     default: { description: "What the workflow's response block says: its status, headers and body." },
   },
 }

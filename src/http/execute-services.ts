@@ -1,16 +1,12 @@
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { AppError } from '../domain/errors.ts'
 import type { Deployment } from '../engine/deployments.ts'
 import type { JobRequest } from '../engine/jobs.ts'
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
-import type { AnswerFacts } from './door.ts'
-import type { LookUpKey } from './services.ts'
 
-/** What the execute endpoint stands on; everything in it answers from memory once it is warm. */
+/** What the execute endpoint stands on; everything in it responses from memory once it is warm. */
 export type ExecuteServices = {
-  lookUpKey: LookUpKey
   clock: Clock
   deployments: {
     get(workflowId: string): Deployment | undefined
@@ -27,10 +23,6 @@ export type ExecuteServices = {
   /** Those of the workspace's owner count, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: RunSettings
-  /** Told of a stream that broke off for a reason that is no workflow's. */
-  streamLost(error: AppError, executionId: string): void
-  /** Told of each answer; cheap when nobody listens. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void
 }
 
 /** What every endpoint that starts runs and may stream them is set to. */
@@ -38,7 +30,6 @@ export type RunSettings = {
   bodyBytesMax: number
   /** Of a workflow whose trigger declares files. */
   bodyBytesMaxFiles: number
-  bodyBytesMaxAnywhere: number
   cancelOnDisconnect: boolean
   /** Text that waits for a slow reader of a stream at most. */
   streamBufferBytes: number

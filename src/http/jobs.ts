@@ -1,8 +1,8 @@
 import type { FreshenFiles } from '../domain/file.ts'
 import { isObject } from '../domain/input.ts'
 import type { LogDetailRow, Store } from '../store/store.ts'
-import { isoTime } from './answers.ts'
 import { JsonText, writeObject } from './json-text.ts'
+import { isoTime } from './responses.ts'
 import type { JobInFlight, Services } from './services.ts'
 
 /** A run, in flight or ended. */
@@ -29,8 +29,8 @@ export async function findJob(
   }
 }
 
-async function freshened(answer: JsonText, runFiles: string | null, freshen: FreshenFiles): Promise<JsonText> {
-  return runFiles === null ? answer : new JsonText(await freshen(answer.text, [runFiles]))
+async function freshened(response: JsonText, runFiles: string | null, freshen: FreshenFiles): Promise<JsonText> {
+  return runFiles === null ? response : new JsonText(await freshen(response.text, [runFiles]))
 }
 
 type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf' | 'files'> & { store: Pick<Store, 'getExecution'> }

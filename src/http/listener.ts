@@ -1,26 +1,24 @@
 import type { Server } from 'bun'
+import type { Clock } from '../domain/clock.ts'
 import { requestIdOf } from './request-id.ts'
 
-/** What answers requests once the service is up: an Elysia app, seen from here. */
-export type Answerer = {
+/** What responses requests once the service is up: an Elysia app, seen from here. */
+export type RequestHandler = {
   readonly fetch: (request: Request) => Response | Promise<Response>
   /** Where Elysia looks for the server that it runs on. */
   server: Server<unknown> | null
 }
 
-/** Asked ahead of the app, for what comes too often to go through a router; undefined: that is the app's. */
-export type Shortcut = (request: Request, server: Server<unknown>) => Promise<Response> | undefined
-
 export type ListenerOptions = { hostname: string; port: number; version: string }
 
 /**
- * The socket, apart from what answers on it: it listens before the rest of the service is loaded. Until `open`, only
+ * The socket, apart from what responses on it: it listens before the rest of the service is loaded. Until `open`, only
  * `/health/live` is answered; every other request waits and is answered as soon as the service is up, so nobody who
  * calls while it starts is refused. Throws when the port is taken.
  */
 export class Listener {
   readonly #server: Server<unknown>
-  readonly #opened = Promise.withResolvers<Answerer['fetch']>()
+  readonly #opened = Promise.withResolvers<RequestHandler['fetch']>()
 
   constructor({ hostname, port, version }: ListenerOptions) {
     this.#server = Bun.serve({
@@ -39,24 +37,23 @@ export class Listener {
   }
 
   /**
-   * Hands all requests to the app; `error` answers what even the app could not. `seen`: the server as the app shall see it,
+   * Hands all requests to the app; `error` responses what even the app could not. `seen`: the server as the app shall see it,
    * from behind proxies, say. What that takes is not loaded before the socket listens.
    */
-  open(app: Answerer, error: (thrown: Error) => Response, { seen, shortcut }: OpenOptions = {}): void {
+  open(app: RequestHandler, error: (thrown: Error) => Response, { seen }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
     // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
     const { fetch } = app
     /** What requests named last: mostly it is what the next one names. */
     let usual: string | undefined
-    const answer = (given: Request) => {
+    const handle = (given: Request) => {
       const host = given.headers.get('host')
       if (host !== usual && isUsable(host)) usual = host
-      const request = host === usual ? given : withHost(given)
-      return shortcut?.(request, server) ?? fetch(request)
+      return fetch(host === usual ? given : withHost(given))
     }
-    this.#server.reload({ ...options, fetch: answer, error })
-    this.#opened.resolve(answer)
+    this.#server.reload({ ...options, fetch: handle, error })
+    this.#opened.resolve(handle)
   }
 
   /** Takes no more connections. With `closeAll`, ends those that there are. */
@@ -64,23 +61,34 @@ export class Listener {
     await this.#server.stop(closeAll)
   }
 
+  /** Gives responses that are already written a moment to reach their callers, then ends all connections. */
+  async close(closing: Promise<void>, clock: Pick<Clock, 'setTimer'>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = clock.setTimer(closeMs, resolve)
+    await Promise.race([closing, late])
+    timer.cancel()
+    await this.stop(true)
+  }
+
   async #afterOpening(request: Request): Promise<Response> {
-    const answer = await this.#opened.promise
-    return await answer(request)
+    const handle = await this.#opened.promise
+    return await handle(request)
   }
 }
 
 type OpenOptions = {
   seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
-  shortcut?: Shortcut | undefined
 }
+
+/** For responses that are already written. */
+const closeMs = 500
 
 const options = {
   // Bun's own default would be fine; said here because sharing the port with a second instance loses requests silently.
   reusePort: false,
-  // For requests and answers under way; runs that take longer lift it for themselves.
+  // For requests and responses under way; runs that take longer lift it for themselves.
   idleTimeout: 60,
-  // Bodies are bounded where they are read, with an answer that says so; Bun would close the connection.
+  // Bodies are bounded where they are read, with a response that says so; Bun would close the connection.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
 }
@@ -101,7 +109,7 @@ function isLiveCheck({ method, url }: Request): boolean {
   return method === 'GET' && /^https?:\/\/[^/]*\/health\/live(\?|$)/.test(url)
 }
 
-/** The same answer that the route gives later. */
+/** The same response that the route gives later. */
 function alive(request: Request, version: string): Response {
   return Response.json({ status: 'ok', version }, { headers: { 'x-request-id': requestIdOf(request.headers) } })
 }

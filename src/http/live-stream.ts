@@ -7,7 +7,7 @@ export type LiveStreamOptions = {
   clock: Clock
   /** Aborts when the reader has left. */
   signal: AbortSignal
-  /** Begins to watch; answers how to stop, undefined when there is nothing to watch. */
+  /** Begins to watch; responses how to stop, undefined when there is nothing to watch. */
   watch(watcher: Watcher): (() => void) | undefined
   headers: Record<string, string>
 }
@@ -33,7 +33,7 @@ export function liveStream(options: LiveStreamOptions): Response | undefined {
   if (!leave) return undefined
   if (stream.isOverflown || signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
-  return answerOf(stream, headers)
+  return responseOf(stream, headers)
 }
 
 /** The same for a run that has ended. */
@@ -41,13 +41,13 @@ export function pastStream(messages: readonly string[], clock: Clock, headers: R
   const stream = new EventStream({ clock, bytesWaitingMax: Number.POSITIVE_INFINITY, onOverflow: () => undefined })
   for (const message of messages) stream.message(message)
   stream.end('[DONE]')
-  return answerOf(stream, headers)
+  return responseOf(stream, headers)
 }
 
 /** What waits for a slow reader at most; what has happened so far is less. */
 const messagesWaitingMax = 1_024
 const bytesWaitingMax = 8_388_608
 
-function answerOf(stream: EventStream, headers: Record<string, string>): Response {
+function responseOf(stream: EventStream, headers: Record<string, string>): Response {
   return new Response(stream as unknown as ReadableStream, { headers: { ...headers, ...eventStreamHeaders } })
 }

@@ -5,8 +5,8 @@ import { costText, factsText, filesText, workflowText } from '../domain/log-entr
 import { stateOf, type WorkflowDocument } from '../domain/workflow.ts'
 import type { LiveEnding } from '../events/live-text.ts'
 import type { LogDetailRow } from '../store/store.ts'
-import { isoTime } from './answers.ts'
 import { JsonText, writeObject } from './json-text.ts'
+import { isoTime } from './responses.ts'
 
 /** An entry in detail form. `limits` stands inside it, and beside it, as `beside` does. */
 export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<string, string> = {}): JsonText {

@@ -4,8 +4,8 @@ import type { Store } from '../store/store.ts'
 import { writeCursor } from './cursor.ts'
 import { type LogRequest, scopeOf } from './log-query.ts'
 
-/** What a page of entries is answered with: at once, or, when its long texts are long, piece by piece. */
-export type PageAnswer = { text: string } | { stream: ReadableStream<Uint8Array> }
+/** What a page of entries is responded to with: at once, or, when its long texts are long, piece by piece. */
+export type PageResponse = { text: string } | { stream: ReadableStream<Uint8Array> }
 
 export type PageOptions = {
   store: Pick<Store, 'queryLogs'>
@@ -19,11 +19,11 @@ export type PageOptions = {
 }
 
 /**
- * Answers with a page. The first part is read before anything is sent, so that what fails at once has a status of its
+ * Responds with a page. The first part is read before anything is sent, so that what fails at once has a status of its
  * own. The parts that follow are read when the caller has taken those before; a caller that leaves ends the reading. One
  * that fails breaks the connection: half a page must not look like a whole one.
  */
-export async function answerPage(options: PageOptions): Promise<PageAnswer> {
+export async function respondWithPage(options: PageOptions): Promise<PageResponse> {
   const { store, request, after } = options
   const first = await freshened(options, await store.queryLogs(queryOf(request, after, request.limit)))
   const parts = new PageParts(options, first)

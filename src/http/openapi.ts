@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import { isObject } from '../domain/input.ts'
-import { ErrorAnswer, statusOf } from './errors.ts'
-import { RunFailureAnswer } from './execute-operation.ts'
+import { ErrorResponse, statusOf } from './errors.ts'
+import { RunFailureResponse } from './execute-operation.ts'
 import { errorsMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
@@ -17,7 +17,7 @@ export type Examples = {
   operations: Readonly<Record<string, OperationExamples>>
   errors: Readonly<Record<ErrorCode, unknown>>
 }
-export type OperationExamples = { request?: unknown; answers?: Readonly<Record<number, unknown>> }
+export type OperationExamples = { request?: unknown; responses?: Readonly<Record<number, unknown>> }
 
 type Place = { path: string; named: NamedSchemas; examples: Examples }
 
@@ -41,7 +41,7 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
     ...(delivered === undefined ? {} : { webhooks: describeWebhooks(named, delivered) }),
     components: {
       ...document.components,
-      schemas: { ...named, Error: plainSchema(ErrorAnswer, named) },
+      schemas: { ...named, Error: plainSchema(ErrorResponse, named) },
       headers,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Begins with mrk_.' },
@@ -66,12 +66,13 @@ function tagsIn({ paths }: OpenApi): Json[] {
 
 function repairOperation(operation: Json, place: Place): Json {
   const { [errorsMember]: errors, parameters, requestBody, responses, ...rest } = operation
-  const { request, answers = {} } = place.examples.operations[String(operation['operationId'])] ?? {}
+  const { request, responses: exampleResponses = {} } =
+    place.examples.operations[String(operation['operationId'])] ?? {}
   const codes = new Set((errors ?? []) as ErrorCode[])
-  // Of every path with something in it that can be escaped; to the execute endpoint that is one more unknown workflow.
-  if (place.path.includes('{') && !isExecution(place)) codes.add('INVALID_PARAMETERS')
+  // A path parameter may hold an escape that cannot be decoded.
+  if (place.path.includes('{')) codes.add('INVALID_PARAMETERS')
   const listed = mapValues(objectOf(responses), (response, status) =>
-    repairResponse(response, status, answers[Number(status)], place),
+    repairResponse(response, status, exampleResponses[Number(status)], place),
   )
   return {
     ...rest,
@@ -110,7 +111,7 @@ function repairResponse(response: unknown, status: string, example: unknown, pla
   const { description, content, $id } = objectOf(response)
   const repaired = repairContent(content, example, place, $id)
   return {
-    description: description ?? successTexts[status] ?? 'Another answer.',
+    description: description ?? successTexts[status] ?? 'Another response.',
     headers: headersOf(place, status),
     ...(status === '204' || Object.keys(repaired).length === 0 ? {} : { content: repaired }),
   }
@@ -134,7 +135,7 @@ function repairContent(content: unknown, example: unknown, { named }: Place, $id
 
 const addedTypes: ReadonlySet<string> = new Set(['multipart/form-data', 'text/plain'])
 
-/** The answers of a route that are no success: one for each status, naming the codes it comes with. */
+/** The responses of a route that are no success: one for each status, naming the codes it comes with. */
 function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {
   const byStatus = Map.groupBy(codes, statusOf)
   const responses: Json = {}
@@ -158,10 +159,10 @@ function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {
 const error = { $ref: '#/components/schemas/Error' }
 
 function runFailure({ named }: Place): Json {
-  return plainSchema(RunFailureAnswer, named)
+  return plainSchema(RunFailureResponse, named)
 }
 
-/** The answer to one of these tells of a run that there was. */
+/** The response to one of these tells of a run that there was. */
 function isOfRun(code: ErrorCode): boolean {
   return code === 'EXECUTION_FAILED' || code === 'EXECUTION_TIMEOUT'
 }
@@ -193,7 +194,7 @@ function headersOf(place: Place, status: string): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The endpoint that answers with its own checks, before and beside those of all other routes. */
+/** The execute endpoint, whose responses carry the run's id and the window of executions. */
 function isExecution({ path }: Place): boolean {
   return path.endsWith('/execute')
 }

@@ -8,7 +8,7 @@ export type OperationTexts = {
   summary: string
   description?: string
   tag: Tag
-  /** Errors that this route can answer with, beside those that every route of its kind can. */
+  /** Errors that this route can response with, beside those that every route of its kind can. */
   errors?: readonly ErrorCode[]
   /**
    * Who may call: holders of a key and people who are signed in; holders of a key alone, under a rate limit; only people
@@ -31,7 +31,7 @@ export const tags = {
 } as const
 export type Tag = keyof typeof tags
 
-/** The OpenAPI extension that `repairOpenApi` turns into the answers it names. */
+/** The OpenAPI extension that `repairOpenApi` turns into the responses it names. */
 export const errorsMember = 'x-errors'
 
 /** A route's part of the OpenAPI document. */
@@ -75,7 +75,7 @@ const securities: Record<Access, Record<string, string[]>[]> = {
 /**
  * A shape for the OpenAPI document and the client's types that Elysia does not check: what a handler reads itself (a
  * body, a query), because Elysia's messages are not for people and it would read a body before anyone was asked for a
- * key; and answers. The kind is replaced because Elysia compiles the schema even so, and cannot compile every kind.
+ * key; and responses. The kind is replaced because Elysia compiles the schema even so, and cannot compile every kind.
  */
 export function documented<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, [Kind]: 'Any', noValidate: true }

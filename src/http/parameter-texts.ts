@@ -13,6 +13,6 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/chat/, 'identifier', 'The identifier of a chat trigger.'],
   [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
-  [/./, 'executionId', "The run's id: `X-Execution-Id` of the answer that started it."],
+  [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'version', 'The number of a version: 1, 2, …'],
 ]

@@ -1,17 +1,12 @@
+import type { RateWindow } from '../accounts/rate-limit.ts'
 import { AppError } from '../domain/errors.ts'
-import type { IsoTime } from '../domain/iso-time.ts'
-import { isoTime } from './answers.ts'
-import type { RateWindow } from './services.ts'
+import { isoTime } from './responses.ts'
 
-/** Says on an answer how much is left of a window. */
-export function showWindow(
-  headers: Record<string, unknown>,
-  { limit, remaining, resetAt }: RateWindow,
-  iso: IsoTime = isoTime,
-): void {
+/** Says on a response how much is left of a window. */
+export function showWindow(headers: Record<string, unknown>, { limit, remaining, resetAt }: RateWindow): void {
   headers['x-ratelimit-limit'] = `${limit}`
   headers['x-ratelimit-remaining'] = `${remaining}`
-  headers['x-ratelimit-reset'] = iso(resetAt)
+  headers['x-ratelimit-reset'] = isoTime(resetAt)
 }
 
 /** Whether a window was shown already. */

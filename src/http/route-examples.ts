@@ -73,7 +73,7 @@ const accepted = {
   links: { status: `/api/jobs/${executionId}` },
 }
 const schedule = { next: ['2025-06-02T07:00:00.000Z', '2025-06-03T07:00:00.000Z'] }
-const webhookAnswers = { 200: { success: true, executionId, duplicate: true }, 202: { success: true, executionId } }
+const webhookResponses = { 200: { success: true, executionId, duplicate: true }, 202: { success: true, executionId } }
 const job = {
   success: true,
   taskId: executionId,
@@ -145,19 +145,19 @@ const deliveryDetail = { ...delivery, attempts: [refused503] }
 
 /** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
-  executeWorkflow: { request: { city: 'Porto' }, answers: { 200: run, 202: accepted } },
-  receiveWebhookPost: { request: { city: 'Porto' }, answers: webhookAnswers },
-  receiveWebhookGet: { answers: webhookAnswers },
-  receiveWebhookPut: { request: { city: 'Porto' }, answers: webhookAnswers },
-  receiveWebhookPatch: { request: { city: 'Porto' }, answers: webhookAnswers },
-  receiveWebhookDelete: { answers: webhookAnswers },
-  getExecution: { answers: { 200: job } },
-  getJob: { answers: { 200: job } },
-  cancelExecution: { answers: { 200: { success: true, status: 'cancelled' } } },
+  executeWorkflow: { request: { city: 'Porto' }, responses: { 200: run, 202: accepted } },
+  receiveWebhookPost: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookGet: { responses: webhookResponses },
+  receiveWebhookPut: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookPatch: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookDelete: { responses: webhookResponses },
+  getExecution: { responses: { 200: job } },
+  getJob: { responses: { 200: job } },
+  cancelExecution: { responses: { 200: { success: true, status: 'cancelled' } } },
 
-  queryLogs: { answers: { 200: { data: [entry], nextCursor: 'eyJ2IjoxfQ', limits } } },
+  queryLogs: { responses: { 200: { data: [entry], nextCursor: 'eyJ2IjoxfQ', limits } } },
   getLogEntry: {
-    answers: {
+    responses: {
       200: {
         data: {
           ...entry,
@@ -171,7 +171,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   listRunWebhooks: {
-    answers: {
+    responses: {
       200: {
         data: [
           {
@@ -211,11 +211,11 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       links: { log: `/v1/logs/${logId}`, execution: `/v1/logs/workflow/pt-BR/executions/${executionId}` },
     },
   },
-  getExecutionDetails: { answers: { 200: executionDetail } },
-  getExecutionDetailsShort: { answers: { 200: executionDetail } },
+  getExecutionDetails: { responses: { 200: executionDetail } },
+  getExecutionDetailsShort: { responses: { 200: executionDetail } },
 
   listWorkflows: {
-    answers: {
+    responses: {
       200: {
         data: [
           {
@@ -227,11 +227,11 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
-  createWorkflow: { request: { ...document, workspaceId }, answers: { 201: saved } },
-  getWorkflow: { answers: { 200: workflow } },
-  replaceWorkflow: { request: document, answers: { 200: saved } },
+  createWorkflow: { request: { ...document, workspaceId }, responses: { 201: saved } },
+  getWorkflow: { responses: { 200: workflow } },
+  replaceWorkflow: { request: document, responses: { 200: saved } },
   describeWorkflowEndpoint: {
-    answers: {
+    responses: {
       200: {
         openapi: '3.1.0',
         info: { title: 'Weather', version: '2' },
@@ -242,7 +242,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
 
   sendChatMessage: {
     request: { input: 'Who are you?' },
-    answers: {
+    responses: {
       200: {
         success: true,
         output: { content: 'I answer questions about orders.' },
@@ -252,18 +252,18 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
-  getChat: { answers: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
+  getChat: { responses: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
 
-  deployWorkflow: { answers: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
-  getWorkflowStatus: { answers: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
-  listVersions: { answers: { 200: { data: [version] } } },
-  getVersion: { answers: { 200: { ...version, document } } },
-  describeVersion: { request: { name: 'With a token' }, answers: { 200: { ...version, document } } },
-  activateVersion: { answers: { 200: { version: 2, deployedAt, warnings: [] } } },
-  revertToVersion: { answers: { 200: saved } },
+  deployWorkflow: { responses: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
+  getWorkflowStatus: { responses: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
+  listVersions: { responses: { 200: { data: [version] } } },
+  getVersion: { responses: { 200: { ...version, document } } },
+  describeVersion: { request: { name: 'With a token' }, responses: { 200: { ...version, document } } },
+  activateVersion: { responses: { 200: { version: 2, deployedAt, warnings: [] } } },
+  revertToVersion: { responses: { 200: saved } },
 
   getUsageLimits: {
-    answers: {
+    responses: {
       200: {
         success: true,
         rateLimit: {
@@ -276,35 +276,35 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   listWorkspaces: {
-    answers: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
+    responses: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
   },
   signIn: {
     request: { email: 'ada@example.com', password: 'correct horse battery staple' },
-    answers: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
+    responses: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
   },
-  listDeliveries: { answers: { 200: { data: [delivery], nextCursor: null } } },
-  getDelivery: { answers: { 200: deliveryDetail } },
+  listDeliveries: { responses: { 200: { data: [delivery], nextCursor: null } } },
+  getDelivery: { responses: { 200: deliveryDetail } },
   resendDelivery: {
-    answers: { 200: { ...deliveryDetail, state: 'pending', nextAttemptAt: '2025-06-01T12:05:00.000Z' } },
+    responses: { 200: { ...deliveryDetail, state: 'pending', nextAttemptAt: '2025-06-01T12:05:00.000Z' } },
   },
-  cancelDelivery: { answers: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
-  resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, answers: { 200: { resent: 12 } } },
-  listEnvironment: { answers: { 200: { data: [variable] } } },
-  setVariable: { request: { value: 'a-long-token' }, answers: { 200: variable } },
+  cancelDelivery: { responses: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
+  resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, responses: { 200: { resent: 12 } } },
+  listEnvironment: { responses: { 200: { data: [variable] } } },
+  setVariable: { request: { value: 'a-long-token' }, responses: { 200: variable } },
   listFolders: {
-    answers: {
+    responses: {
       200: {
         data: foldersOf([document.folder]),
       },
     },
   },
 
-  getQuotes: { answers: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
-  checkHealth: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
-  checkLive: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
-  checkReady: { answers: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
+  getQuotes: { responses: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
+  checkHealth: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkLive: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkReady: { responses: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
   readMetrics: {
-    answers: {
+    responses: {
       200:
         '# HELP millrace_runs_in_flight Runs that have started and whose entry is not written.\n' +
         '# TYPE millrace_runs_in_flight gauge\nmillrace_runs_in_flight 3\n',

@@ -5,8 +5,8 @@ import { type BlockPlace, observers, type RunObserver } from '../domain/run-obse
 import type { RunEnd, RunRequest } from '../engine/runner.ts'
 import { toAppError } from './errors.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
-import { codeOf } from './run-answer.ts'
 import { RunEvents } from './run-events.ts'
+import { codeOf } from './run-response.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
 export type RunStreamOptions = {
@@ -22,12 +22,12 @@ export type RunStreamOptions = {
   headers: Record<string, string>
   /** More members of the `done` message; what it waits for comes before that. Must not reject. */
   more?(end: RunEnd): Promise<Record<string, unknown>>
-  /** Told when a run whose answer had begun could not be recorded. */
+  /** Told when a run whose response had begun could not be recorded. */
   lost(error: AppError, executionId: string): void
 }
 
 /**
- * Runs a workflow and answers with what happens in it, as server-sent events: chunks, one `done` in every outcome, and
+ * Runs a workflow and responds with what happens in it, as server-sent events: chunks, one `done` in every outcome, and
  * the terminator. Rejects, before anything was sent, when the run fails before its first block behind the trigger.
  */
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
@@ -46,7 +46,7 @@ class RunStream implements RunObserver {
   readonly #triggerId: string | undefined
   readonly #more: RunStreamOptions['more']
   readonly #lost: RunStreamOptions['lost']
-  /** Undefined when the answer has begun. Here, and not when it leaves: a run may fail in between, and its stream has to say so. */
+  /** Undefined when the response has begun. Here, and not when it leaves: a run may fail in between, and its stream has to say so. */
   #begun: PromiseWithResolvers<void> | undefined
 
   constructor({ request, selected, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
@@ -59,7 +59,7 @@ class RunStream implements RunObserver {
     this.#lost = lost
   }
 
-  /** Resolves when the answer begins. Rejects when there is none to begin: the run has failed before. */
+  /** Resolves when the response begins. Rejects when there is none to begin: the run has failed before. */
   begin({ request, execute, callerSignal }: RunStreamOptions): Promise<void> {
     const begun = Promise.withResolvers<void>()
     this.#begun = begun
@@ -76,7 +76,7 @@ class RunStream implements RunObserver {
   }
 
   started({ blockId }: Span): void {
-    if (blockId !== null && blockId !== this.#triggerId) this.#answer()
+    if (blockId !== null && blockId !== this.#triggerId) this.#respond()
   }
 
   ended(span: Span, place: BlockPlace): void {
@@ -87,7 +87,7 @@ class RunStream implements RunObserver {
     this.#events.chunk(span, text, place)
   }
 
-  #answer(): void {
+  #respond(): void {
     this.#begun?.resolve()
     this.#begun = undefined
   }
@@ -109,7 +109,7 @@ class RunStream implements RunObserver {
 
   #close(done: string): void {
     this.#stream.end(done, '[DONE]')
-    this.#answer()
+    this.#respond()
   }
 }
 

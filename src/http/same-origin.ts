@@ -6,7 +6,7 @@ import { AppError } from '../domain/errors.ts'
  * everywhere. A change that says neither comes from no browser that is still in use, and is refused too.
  *
  * Behind a proxy the address that the browser knows is in `Host` or `X-Forwarded-Host`, or is the base URL. A page cannot
- * set `X-Forwarded-Host` for another origin without being asked first (a preflight, which is answered with no), so
+ * set `X-Forwarded-Host` for another origin without being asked first (a preflight, which is responded to with no), so
  * believing it opens nothing to pages.
  */
 export function assertSameOrigin(request: Request, baseUrl: string): void {
@@ -58,6 +58,6 @@ export function assertLocal({ headers }: Request): void {
   if (isLocal && !isForwarded) return
   throw new AppError(
     'FORBIDDEN',
-    'The service runs without sign-in, so it answers on this machine only: open it as http://localhost or http://127.0.0.1, without a proxy.',
+    'The service runs without sign-in, so it responses on this machine only: open it as http://localhost or http://127.0.0.1, without a proxy.',
   )
 }

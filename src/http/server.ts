@@ -1,17 +1,19 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { accessLog } from './access-log.ts'
 import { Door } from './door.ts'
-import { leaving } from './leaving.ts'
-import type { Shortcut } from './listener.ts'
 import { accountRoutes } from './routes/account.ts'
+import { chatRoutes } from './routes/chat.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import type { EditorApi } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
+import { executeRoutes } from './routes/execute.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
-import { answerPage, interfaceRoutes } from './routes/interface.ts'
+import { webhookRoutes } from './routes/inbound-webhooks.ts'
+import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { sampleRoutes } from './routes/sample.ts'
@@ -21,49 +23,38 @@ import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import type { Services } from './services.ts'
 
-/** Routes that `app.ts` adds: each gets the door, for request ids and the access log. */
-export type MoreRoutes = {
-  execute?: (door: Door) => { routes: AnyElysia; shortcut?: Shortcut }
-  webhooks?: (door: Door) => AnyElysia
-  chat?: (door: Door) => AnyElysia
-}
-
 export type HttpServer = {
   app: AnyElysia
-  /** To the one route that is asked much more often than all others. */
-  shortcut: Shortcut | undefined
+  door: Door
   /** What only the dashboard asks for. */
   editor(): Promise<AnyElysia>
-  /** Answers what even the app could not. */
-  lost(thrown: unknown): Response
 }
 
-/** The whole HTTP interface: the table of contents of the API. It answers on a `Listener`. */
-export function createServer(services: Services, more: MoreRoutes = {}): HttpServer {
+/** The whole HTTP interface: the table of contents of the API. It responses on a `Listener`. */
+export function createServer(services: Services): HttpServer {
   const door = new Door(services)
   let editor: Promise<AnyElysia> | undefined
   const loadEditor = () => {
     editor ??= import('./routes/editor.ts').then(({ editorRoutes }) => {
-      const routes = newApp(door).use(leaving(door)).use(editorRoutes(services, door))
+      const routes = newApp(door).use(accessLog(door)).use(editorRoutes(services, door))
       return routes.use(unknownRoutes(door, () => routes.routes))
     })
     return editor
   }
-  const execute = more.execute?.(door)
   const server: AnyElysia = newApp(door)
-    .use(execute?.routes ?? new Elysia())
-    .use(more.webhooks?.(door) ?? new Elysia())
-    .use(more.chat?.(door) ?? new Elysia())
     .use(editorLater(loadEditor))
-    .use(leaving(door))
+    .use(accessLog(door))
+    .use(executeRoutes(services.runs.execute, door))
+    .use(webhookRoutes(services.runs.webhooks, door))
+    .use(chatRoutes(services.runs.chats, door))
     .use(fileRoutes(services, door))
-    .use(signInLink(services, door, (request, set) => answerPage(services, request, set)))
+    .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
-  return { app: server, shortcut: execute?.shortcut, editor: loadEditor, lost: (thrown) => door.lost(thrown) }
+  return { app: server, door, editor: loadEditor }
 }
 
 function newApp(door: Door): AnyElysia {
@@ -73,7 +64,7 @@ function newApp(door: Door): AnyElysia {
     handler: { standardHostname: false },
   })
   // First: hooks apply only to routes registered after them.
-  return app.onError(({ error, request, set, server }) => door.refuse(request, set, server, error))
+  return app.onError(({ error, request, set, server }) => door.onError(request, set, server, error))
 }
 
 /** The dashboard's own routes, made when a page first asks: a tenth of the start, of which most services have no use. */

@@ -1,3 +1,4 @@
+import type { AccountLimits } from '../accounts/limits.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { FileOwner, FreshenFiles } from '../domain/file.ts'
 import type { RunRecord } from '../domain/log.ts'
@@ -17,7 +18,10 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { Trials } from '../webhooks/trial.ts'
 import type { UserDecisions } from '../webhooks/user-decisions.ts'
+import type { ExecuteServices } from './execute-services.ts'
 import type { InterfaceFiles } from './interface-files.ts'
+import type { ChatServices } from './routes/chat.ts'
+import type { WebhookServices } from './routes/inbound-webhooks.ts'
 
 /** All that the HTTP interface is a skin over; `app.ts` puts it together. */
 export type Services = {
@@ -44,6 +48,8 @@ export type Services = {
     cancel(executionId: string): Promise<boolean>
   }
   manual: ManualServices
+  /** The routes that start runs. */
+  runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
   /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
@@ -66,8 +72,7 @@ export type Services = {
   files: FileServices
   /** What the editor is made of. */
   interfaceFiles(): Promise<InterfaceFiles>
-  rateLimits: RateLimits
-  limitsOf(account: Account): LimitsObject | Promise<LimitsObject>
+  limits: Pick<AccountLimits, 'account' | 'take' | 'takeRefused' | 'peekRefused' | 'report'>
   /** Whether ended runs reach the disk, and how many wait for it. */
   writerHealth(): { healthy: boolean; waiting: number }
   /** What goes to Prometheus. */
@@ -161,32 +166,10 @@ export type ServedFiles = {
   read(key: string): Promise<Blob | undefined>
 }
 
-/** The account that a key belongs to: limits are its, whichever of its keys is used. */
-export type Account = { userId: string }
-
 /** `startedAt` null: it waits for its turn. */
 export type JobInFlight = Omit<RunInFlight, 'startedAt'> & { createdAt: number; startedAt: number | null }
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
-
-export type RateLimits = {
-  /** Counts a request to the external API. */
-  externalApi(account: Account): RateWindow | Promise<RateWindow>
-  /** Counts a request without a valid key. */
-  refused(address: string): RateWindow
-  /** The window that such requests are counted in, counting nothing. */
-  refusedSoFar(address: string): RateWindow
-}
-
-/** A window of rate limiting after this request was counted. `resetAt` in epoch milliseconds. */
-export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
-
-/** What an account may do and has done. Times are epoch milliseconds. */
-export type LimitsObject = {
-  workflowExecutionRateLimit: { sync: RateState; async: RateState }
-  usage: { currentPeriodCost: number; limit: number; plan: string; isExceeded: boolean }
-}
-export type RateState = { limit: number; remaining: number; resetAt: number }
 
 export type HttpSettings = {
   /** The most that a body may have here, and the most that it may have on any route. */

@@ -1,9 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
 import { eventType } from '../webhooks/sign.ts'
-import { LimitsAnswer, logFacts, RateState, TraceSpan } from './answers.ts'
-import { Cost } from './cost-answer.ts'
+import { Cost } from './cost-response.ts'
 import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
+import { LimitsResponse, logFacts, RateState, TraceSpan } from './responses.ts'
 
 /** What webhooks get, for the OpenAPI document and the tests that compare deliveries with it. */
 const { id: _id, ...runFacts } = logFacts
@@ -25,7 +25,7 @@ export const WebhookPayload = t.Object(
         ),
       ),
       usage: t.Optional(
-        t.Object(LimitsAnswer.properties.usage.properties, {
+        t.Object(LimitsResponse.properties.usage.properties, {
           description: 'With `includeUsageData`: when the run ended.',
         }),
       ),

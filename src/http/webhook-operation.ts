@@ -1,24 +1,24 @@
 import { Type as t } from '@sinclair/typebox'
 import type { WebhookMethod } from '../domain/inbound-webhook.ts'
-import { RunAnswer } from './execute-operation.ts'
+import { RunResponse } from './execute-operation.ts'
 import { operation } from './operation.ts'
 
-/** The answer to a request that starts a run. */
+/** The response to a request that starts a run. */
 export const WebhookAccepted = t.Object(
   { success: t.Literal(true), executionId: t.String() },
   { $id: 'WebhookAccepted' },
 )
 
-/** The answer to one that was taken before. */
+/** The response to one that was taken before. */
 export const WebhookDuplicate = t.Object(
   { ...WebhookAccepted.properties, duplicate: t.Literal(true) },
   { $id: 'WebhookDuplicate' },
 )
 
-/** The answer to a sender that wants its challenge back before it sends anything. */
+/** The response to a sender that wants its challenge back before it sends anything. */
 export const WebhookChallenge = t.Object({ challenge: t.String() }, { $id: 'WebhookChallenge' })
 
-/** An inbound webhook's part of the OpenAPI document; the route checks and answers without schemas. */
+/** An inbound webhook's part of the OpenAPI document; the route checks and responses without schemas. */
 export function webhookDetail(method: WebhookMethod) {
   const name = `${method.charAt(0)}${method.slice(1).toLowerCase()}`
   const detail = operation({
@@ -28,10 +28,10 @@ export function webhookDetail(method: WebhookMethod) {
       'The address of a workflow with a webhook trigger that is deployed and takes this method. Whether and how a sender ' +
       'proves who it is, is a parameter of the trigger: a bearer token, a header, or the signature of GitHub, Stripe, ' +
       'Slack or Standard Webhooks. JSON, forms, multipart forms and text are read; anything else is a file.\n\n' +
-      'The answer is 202 when the run is on disk, or what the workflow answers, as from the execute endpoint. With ' +
-      'idempotency a request that was taken in the last 24 hours is answered with 200 and the id of its run, and starts ' +
-      'nothing; where the workflow answers, one that comes while the first one runs waits for it, and gets the same ' +
-      'answer when it fails, after which the request may be sent again.',
+      'The response is 202 when the run is on disk, or what the workflow responses, as from the execute endpoint. With ' +
+      'idempotency a request that was taken in the last 24 hours is responded to with 200 and the id of its run, and starts ' +
+      'nothing; where the workflow responses, one that comes while the first one runs waits for it, and gets the same ' +
+      'response when it fails, after which the request may be sent again.',
     tag: 'Executions',
     access: 'everyone',
     errors: [
@@ -47,7 +47,7 @@ export function webhookDetail(method: WebhookMethod) {
     responses: {
       200: {
         description: 'The request was taken before, or the run succeeded, or the challenge of a sender is said back.',
-        content: json(t.Union([WebhookDuplicate, RunAnswer, WebhookChallenge])),
+        content: json(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
       },
       202: { description: 'The run is on disk and waits for its turn.', content: json(WebhookAccepted) },
       default: { description: "What the workflow's response block says: its status, headers and body." },

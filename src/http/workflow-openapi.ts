@@ -21,7 +21,7 @@ export function workflowOpenApi(
       required: format.some(({ required }) => required),
       content: { 'application/json': { schema: inputSchema(format), ...exampleOf(format) } },
     },
-    responses: answersOf(document),
+    responses: responsesOf(document),
   }
   const openApi = repairOpenApi(
     {
@@ -42,11 +42,11 @@ export function inputFormatOf({ blocks }: WorkflowDocument): InputField[] {
   return format.filter((field): field is InputField => isObject(field) && typeof field['name'] === 'string')
 }
 
-/** A response block answers what it likes; without one only the result of the run comes. */
-function answersOf({ blocks }: WorkflowDocument): Json {
+/** A response block responses what it likes; without one only the result of the run comes. */
+function responsesOf({ blocks }: WorkflowDocument): Json {
   const { default: fromBlock, ...others } = executeDetail.responses
-  const hasOwnAnswer = Object.values(blocks).some(({ type, enabled }) => type === 'response' && enabled !== false)
-  if (!hasOwnAnswer) return others
+  const hasOwnResponse = Object.values(blocks).some(({ type, enabled }) => type === 'response' && enabled !== false)
+  if (!hasOwnResponse) return others
   const description = 'What the response block says, or the result of a run that reaches none; or its stream begins.'
   const content = { ...others[200].content, 'application/json': { schema: {} } }
   return { ...others, 200: { description, content }, default: fromBlock }

@@ -100,3 +100,6 @@ const defaults: Required<SandboxOptions> = {
 const expectationsMax = 1_000
 /** The expectation for a program that has not run yet. */
 const unknownMs = 1
+
+/** The delay after the start before `warm` is called: the start has ended by then, and a first run comes later. */
+export const warmAfterMs = 100

@@ -47,6 +47,11 @@ export class Subscriptions {
     return this.#known.get(workflowId) ?? this.#reading.get(workflowId) ?? this.#read(workflowId)
   }
 
+  /** Reads those of a workflow that is about to run. A failure is ignored: it shows again when the run has ended. */
+  preload(workflowId: string): void {
+    Promise.resolve(this.of(workflowId)).catch(() => undefined)
+  }
+
   /** After a change. What is being read now may be from before it, and is not kept. */
   readonly forget = (workflowId: string): void => {
     this.#known.delete(workflowId)

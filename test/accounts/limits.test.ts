@@ -6,12 +6,14 @@ import { Usage } from '../../src/accounts/usage.ts'
 import { resolveConfig } from '../../src/config.ts'
 import { noCost } from '../../src/domain/cost.ts'
 import { defaultPlans, type PlanName, type PlanNumbers, plansOf } from '../../src/domain/plan.ts'
+import type { TriggerKind } from '../../src/domain/workflow.ts'
 import type { OwnPlan, RateWindowRow } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 
 /** A run of June that cost something. */
 const run = (workspaceId: string, total: number) => {
-  return { workspaceId, endedAt: Date.UTC(2025, 5, 20), cost: { ...noCost, total } }
+  const endedAt = Date.UTC(2025, 5, 20)
+  return { workspaceId, endedAt, cost: { ...noCost, total }, trigger: 'api' as TriggerKind }
 }
 
 /** Sums on disk that a test changes and holds back. */
@@ -55,6 +57,8 @@ describe('usage', () => {
     usage.learnOwner('w', 'u')
     usage.add(run('w', 0.25))
     expect(await usage.of('u')).toBe(1.75)
+    // A manual run counts against no limit.
+    usage.add({ ...run('w', 3), trigger: 'manual' })
     expect(usage.known('u')).toBe(1.75)
     clock.setNow(Date.UTC(2025, 6, 1) - 1)
     expect(usage.known('u')).toBe(1.75)

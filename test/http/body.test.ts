@@ -29,7 +29,7 @@ beforeAll(async () => {
       },
       { parse: 'none' },
     )
-  world = await HttpWorld.open({ bodyBytesMax: bytesMax, more: { execute: () => ({ routes: execute() }) } })
+  world = await HttpWorld.open({ bodyBytesMax: bytesMax, routes: execute })
 })
 afterAll(() => world.close())
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
       },
       { parse: 'none' },
     )
-  world = await HttpWorld.open({ bodyBytesMax: bytesMax, more: { execute: () => ({ routes }) } })
+  world = await HttpWorld.open({ bodyBytesMax: bytesMax, routes: () => routes })
 })
 afterAll(() => world.close())
 

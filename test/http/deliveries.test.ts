@@ -2,13 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AttemptOutcome, DeliveryKey } from '../../src/domain/delivery.ts'
 import { deliveryIdOf, eventIdOf, logIdOf, sequenceAt } from '../../src/domain/ids.ts'
 import type { LogRow } from '../../src/domain/log.ts'
+import { UserDecisions } from '../../src/webhooks/user-decisions.ts'
 import { endedAttempt } from '../store/ended-attempt.ts'
 import { newSubscription } from '../store/subscription-contract.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 
 let world: HttpWorld
 beforeAll(async () => {
-  world = await HttpWorld.open({ bodyBytesMax: 1_000 })
+  world = await HttpWorld.open({
+    bodyBytesMax: 1_000,
+    // Nothing is sent: what a command changes stays as it is.
+    override: ({ store }) => ({
+      deliveries: new UserDecisions({ store, now: Date.now, findLane: () => undefined, expect: () => {} }),
+    }),
+  })
 })
 afterAll(() => world.close())
 

@@ -22,7 +22,7 @@ const typed = document({
 })
 
 describe('the checks of the endpoint', () => {
-  test('are the same however its address is written: the router knows spellings that the shortcut leaves to it', async () => {
+  test('are the same for every spelling of its address', async () => {
     const id = await world.deploy(typed)
     const plain = `/api/workflows/${id}/execute`
     for (const path of [plain, `${plain}/`, `${plain}?n=1`, plain.replace(id, id.replace('-', '%2D'))]) {

@@ -8,7 +8,7 @@ import type { WorkflowDocument } from '../../src/domain/workflow.ts'
 import { startTestApp } from '../app.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'
-import { DeclaredAnswers } from './declared-answers.ts'
+import { DeclaredResponses } from './declared-responses.ts'
 import type { Parsed } from './world.ts'
 
 export type CallOptions = {
@@ -27,7 +27,7 @@ export class ExecutionWorld {
   readonly apiKey: string
   readonly workspaceId: string
   #names = 0
-  #declared: Promise<DeclaredAnswers> | undefined
+  #declared: Promise<DeclaredResponses> | undefined
 
   static async open(flags: Record<string, string> = {}): Promise<ExecutionWorld> {
     const folder = temporaryFolder()
@@ -123,6 +123,6 @@ export const echo = document({
   edges: ['start > f'],
 })
 
-async function declaredBy(url: string): Promise<DeclaredAnswers> {
-  return new DeclaredAnswers(await (await fetch(`${url}/swagger/json`)).json())
+async function declaredBy(url: string): Promise<DeclaredResponses> {
+  return new DeclaredResponses(await (await fetch(`${url}/swagger/json`)).json())
 }

@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { RunInFlight } from '../../src/http/services.ts'
 import { HttpWorld } from './world.ts'
 
 let world: HttpWorld
 let workflowId: string
+const running = new Map<string, RunInFlight>()
+const cancelled: string[] = []
+const runner = {
+  find: (executionId: string) => running.get(executionId),
+  cancel(executionId: string) {
+    cancelled.push(executionId)
+    return running.delete(executionId)
+  },
+}
 beforeAll(async () => {
-  world = await HttpWorld.open()
+  world = await HttpWorld.open({ override: () => ({ runner }) })
   workflowId = await world.deployed({ description: 'What it does' })
 })
 afterAll(() => world.close())
@@ -14,7 +24,7 @@ describe('runs as jobs', () => {
     const executionId = crypto.randomUUID()
     const other = await world.workflow()
     const startedAt = Date.UTC(2025, 0, 1)
-    world.running.set(executionId, { executionId, workflowId, workspaceId: world.workspaceId, startedAt })
+    running.set(executionId, { executionId, workflowId, workspaceId: world.workspaceId, startedAt })
     const path = `/api/workflows/${workflowId}/executions/${executionId}`
     const { json } = await world.get(path)
     expect(json).toEqual({
@@ -32,12 +42,12 @@ describe('runs as jobs', () => {
     expect((await world.get(`/api/jobs/${executionId}`)).json).toEqual(json)
     expect((await world.get(`/api/workflows/${other}/executions/${executionId}`)).status).toBe(404)
     expect((await world.get(path, { key: world.stranger })).status).toBe(404)
-    const cancelled = await world.post(`${path}/cancel`)
-    expect({ status: cancelled.status, json: cancelled.json }).toEqual({
+    const answer = await world.post(`${path}/cancel`)
+    expect({ status: answer.status, json: answer.json }).toEqual({
       status: 200,
       json: { success: true, status: 'cancelled' },
     })
-    expect(world.cancelled).toEqual([executionId])
+    expect(cancelled).toEqual([executionId])
     expect((await world.post(`${path}/cancel`)).status).toBe(404)
   })
 

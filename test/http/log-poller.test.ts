@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { LogSequence, newExecutionId } from '../../src/domain/ids.ts'
 import { LogWriter } from '../../src/events/writer.ts'
 import { readCursor } from '../../src/http/cursor.ts'
-import { answerPage } from '../../src/http/log-page.ts'
+import { respondWithPage } from '../../src/http/log-page.ts'
 import { readLogRequest, scopeOf } from '../../src/http/log-query.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -51,7 +51,7 @@ async function pageOf(store: Store, query: string): Promise<Page> {
   const [after] = (request.cursor === undefined ? undefined : readCursor(request.cursor, scopeOf(request))) ?? []
   if (request.cursor !== undefined && after === undefined) throw new Error('The cursor was refused')
   const rest = { limits: '{}', freshenFiles: (text: string) => text, onFailure: () => undefined }
-  const page = await answerPage({ store, request, after, ...rest })
+  const page = await respondWithPage({ store, request, after, ...rest })
   return ('text' in page ? JSON.parse(page.text) : await new Response(page.stream).json()) as Page
 }
 

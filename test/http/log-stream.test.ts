@@ -104,7 +104,7 @@ describe('a page with long texts', () => {
       () => 'broken',
     )
     expect(outcome).toBe('broken')
-    const line = world.lines.find(({ message }) => message === 'answer broke off')
+    const line = world.lines.find(({ message }) => message === 'response broke off')
     expect(line).toMatchObject({
       level: 'error',
       path: '/api/v1/logs',

@@ -196,7 +196,7 @@ describe('deploying', () => {
 
   test('what was cached of a deployment is forgotten at once', async () => {
     const id = await world.deployed()
-    const { deployments } = world
+    const { deployments } = world.services.runs.execute
     expect((await deployments.load(id))?.version).toBe(1)
     await world.post(`/api/workflows/${id}/deploy`)
     expect((await deployments.load(id))?.version).toBe(2)

@@ -1,49 +1,31 @@
-// Long because it is one world: every service of the HTTP interface, put together in one place.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
-import { Environments } from '../../src/accounts/environment.ts'
-import { KeyCache } from '../../src/accounts/keys.ts'
-import { AccountLimits } from '../../src/accounts/limits.ts'
-import { RateJournal } from '../../src/accounts/rate-journal.ts'
-import { SecretBox } from '../../src/accounts/secret-box.ts'
-import { Sessions } from '../../src/accounts/sessions.ts'
-import { Usage } from '../../src/accounts/usage.ts'
-import { registry } from '../../src/blocks/registry.ts'
-import { systemClock } from '../../src/domain/clock.ts'
+import type { Assembled } from '../../src/app.ts'
 import { LogSequence, newExecutionId, newId } from '../../src/domain/ids.ts'
-import { defaultLimits } from '../../src/domain/limits.ts'
 import type { LogRow } from '../../src/domain/log.ts'
-import { pricesWith } from '../../src/domain/model-prices.ts'
-import { defaultPlans, type PlanName } from '../../src/domain/plan.ts'
+import type { PlanName } from '../../src/domain/plan.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow.ts'
-import { Deployments } from '../../src/engine/deployments.ts'
-import { giveParameters } from '../../src/engine/given-parameters.ts'
-import { checkOf } from '../../src/engine/registrations.ts'
-import { type Answerer, Listener } from '../../src/http/listener.ts'
+import type { Door } from '../../src/http/door.ts'
+import type { Listener, RequestHandler } from '../../src/http/listener.ts'
 import { describeApi } from '../../src/http/routes/swagger.ts'
-import { createServer, type HttpServer, type MoreRoutes } from '../../src/http/server.ts'
-import type { RunInFlight, Services } from '../../src/http/services.ts'
-import { urlProblem } from '../../src/outbound/url-problem.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { createServer, type HttpServer } from '../../src/http/server.ts'
+import type { Services } from '../../src/http/services.ts'
 import type { Role, Store } from '../../src/store/store.ts'
 import { type AccessLogging, Logger } from '../../src/telemetry/logger.ts'
-import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts'
-import { Subscriptions } from '../../src/webhooks/subscriptions.ts'
-import { UserDecisions } from '../../src/webhooks/user-decisions.ts'
-import { allowList } from '../outbound/peers.ts'
+import { assembleTestApp } from '../app.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { Accounts, newKey } from './accounts.ts'
-import { DeclaredAnswers } from './declared-answers.ts'
-import { madeUpInterface } from './interface-files.ts'
+import { DeclaredResponses } from './declared-responses.ts'
 
 export type WorldOptions = {
   access?: AccessLogging
   bodyBytesMax?: number
   /** The installation's. */
   plan?: PlanName
-  more?: MoreRoutes
+  /** Routes beside those of the service. */
+  routes?: (door: Door) => AnyElysia
   /** Replaces services, to see what becomes of their failures. */
   override?: (services: Services) => Partial<Services>
 }
@@ -55,136 +37,65 @@ export type Answer = { status: number; headers: Headers; text: string; json: Par
 export type Parsed = ReturnType<typeof JSON.parse>
 
 /**
- * The HTTP interface over a real store and a real socket, with everything but runs: an owner with one workspace, and a
- * stranger with another. `owner` and `stranger` are personal keys; runs in flight are put into `running`.
+ * The HTTP interface on the service's own assemblies, over a real store and a real socket: an owner with one workspace,
+ * and a stranger with another. Nothing works in the background. `owner` and `stranger` are personal keys.
  */
 export class HttpWorld {
   readonly directory: string
   readonly store: Store
   readonly accounts: Accounts
-  readonly deployments: Deployments
   readonly services: Services
   readonly app: AnyElysia
+  readonly url: string
+  readonly port: number
   readonly #server: HttpServer
-  readonly #listener = new Listener({ hostname: '127.0.0.1', port: 0, version: 'test' })
-  readonly metrics = new ServiceMetrics({ clock: systemClock, build: { version: 'x', commit: 'x', bun: Bun.version } })
-  readonly lines: Parsed[] = []
-  readonly running = new Map<string, RunInFlight>()
-  readonly cancelled: string[] = []
+  readonly #stop: Assembled['stop']
+  readonly metrics: Assembled['metrics']
+  readonly lines: Parsed[]
   readonly workspaceId = newId()
   readonly userId = newId()
   readonly #sequence = new LogSequence(Date.now)
-  #declared: Promise<DeclaredAnswers[]> | undefined
+  #declared: Promise<DeclaredResponses[]> | undefined
   owner = ''
   stranger = ''
-  url = ''
-  port = 0
 
   static async open(options: WorldOptions = {}): Promise<HttpWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-http-'))
-    const store = await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
-    const world = new HttpWorld(directory, store, options)
+    // Log entries of any age stay: tests write them in the past.
+    const flags = { plan: options.plan ?? 'enterprise', 'log-retention-days': '36500' }
+    const lines: Parsed[] = []
+    const logger = new Logger({
+      level: 'info',
+      access: options.access ?? 'off',
+      now: Date.now,
+      write: (line) => lines.push(JSON.parse(line)),
+    })
+    const assembled = await assembleTestApp(directory, flags, { logger })
+    const world = new HttpWorld(directory, assembled, lines, options)
     await world.#populate()
-    world.#listener.open(world.app as unknown as Answerer, world.#server.lost, { shortcut: world.#server.shortcut })
-    world.port = world.#listener.port
-    world.url = `http://127.0.0.1:${world.port}`
+    assembled.listener.open(world.app as unknown as RequestHandler, (thrown) => world.#server.door.onFatal(thrown))
     return world
   }
 
-  private constructor(directory: string, store: Store, options: WorldOptions) {
+  private constructor(
+    directory: string,
+    { store, services, metrics, listener, stop }: Assembled & { listener: Listener },
+    lines: Parsed[],
+    { bodyBytesMax = 100_000, override, routes }: WorldOptions,
+  ) {
     this.directory = directory
     this.store = store
     this.accounts = new Accounts(directory)
-    const clock = systemClock
-    this.deployments = new Deployments({
-      registry,
-      limits: defaultLimits,
-      plansMax: 10,
-      getActive: (workflowId) => store.getActive(workflowId),
-      getVersion: (workflowId, version) => store.getVersion(workflowId, version),
-    })
-    const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
-    const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
-    const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
-    const limits = new AccountLimits({
-      findUser: (userId) => store.findUser(userId),
-      plans: defaultPlans,
-      plan: options.plan ?? 'enterprise',
-      usage,
-      journal,
-      windows: [],
-      clock,
-    })
-    const bodyBytesMax = options.bodyBytesMax ?? 100_000
-    const box = new SecretBox([new Uint8Array(32)], { directory, secretKey: undefined })
-    const services: Services = {
-      store,
-      lookUpKey: keys.lookUp,
-      deployments: this.deployments,
-      completeDocument: (document, before) => giveParameters(document, before, registry, newId),
-      checkWorkflow: (document) => checkOf(this.deployments.check(document), clock.now()),
-      runner: {
-        find: (executionId) => this.running.get(executionId),
-        cancel: (executionId) => this.#cancel(executionId),
-      },
-      jobs: { find: async () => undefined, cancel: async () => false },
-      manual: {
-        compile: (document) => this.deployments.check(document),
-        start: () => undefined,
-        find: () => undefined,
-        secretsOf: async () => undefined,
-        receiveFiles: () => Promise.reject(new Error('No files here')),
-        removeFiles: () => Promise.reject(new Error('No files here')),
-        inFlight: () => undefined,
-        watch: () => undefined,
-        isAwaited: () => false,
-        settle: () => undefined,
-      },
-      outputOf: async () => undefined,
-      priceOf: pricesWith(new Map()),
-      installation: {
-        build: { version: 'x', commit: 'x', bun: Bun.version },
-        startedAt: 0,
-        retention: { days: 30, bytesMax: 10 * 1024 ** 3 },
-        files: 'disk',
-      },
-      sessions: new Sessions({ store, clock, idleDays: 30, open: false }),
-      subscriptions: new Subscriptions({
-        store,
-        seal: (secret, context) => box.seal(secret, context),
-        urlProblem: (url) => urlProblem(url, allowList([])),
-        clock,
-      }),
-      tryWebhook: async () => Promise.reject(new Error('Nothing is sent from here')),
-      deliveries: new UserDecisions({ store, now: clock.now, findLane: () => undefined, expect: () => {} }),
-      environments: new Environments({ store, box, clock }),
-      files: { freshen: (text) => text, served: undefined },
-      interfaceFiles: async () => madeUpInterface(directory),
-      rateLimits: {
-        externalApi: async ({ userId }) => limits.take('external', await limits.account(userId)),
-        refused: (address) => limits.takeRefused(address),
-        refusedSoFar: (address) => limits.peekRefused(address),
-      },
-      limitsOf: ({ userId }) => limits.report(userId),
-      writerHealth: () => ({ healthy: true, waiting: 0 }),
-      metrics: this.metrics,
-      clock,
-      logger: new Logger({
-        level: 'info',
-        access: options.access ?? 'off',
-        now: Date.now,
-        write: (line) => this.lines.push(JSON.parse(line)),
-      }),
-      settings: {
-        bodyBytesMax,
-        bodyBytesMaxAnywhere: 2 * bodyBytesMax,
-        baseUrl: () => this.url,
-        version: '0.0.0-test',
-      },
-    }
-    this.services = { ...services, ...options.override?.(services) }
-    this.#server = createServer(this.services, options.more)
+    this.metrics = metrics
+    this.lines = lines
+    this.port = listener.port
+    this.url = `http://127.0.0.1:${listener.port}`
+    this.#stop = stop
+    const settings = { ...services.settings, bodyBytesMax, bodyBytesMaxAnywhere: 2 * bodyBytesMax }
+    this.services = { ...services, settings, ...override?.(services) }
+    this.#server = createServer(this.services)
     this.app = this.#server.app
+    if (routes) this.app.use(routes(this.#server.door))
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
@@ -291,20 +202,13 @@ export class HttpWorld {
   }
 
   async close(): Promise<void> {
-    this.metrics.stop()
-    await this.#listener.stop(true)
-    await this.store.close()
+    await this.#stop(0)
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  async #describe(): Promise<DeclaredAnswers[]> {
+  async #describe(): Promise<DeclaredResponses[]> {
     const apps = [this.app, await this.#server.editor()]
-    return Promise.all(apps.map(async (app) => new DeclaredAnswers(await describeApi(app, 'test'))))
-  }
-
-  #cancel(executionId: string): boolean {
-    this.cancelled.push(executionId)
-    return this.running.delete(executionId)
+    return Promise.all(apps.map(async (app) => new DeclaredResponses(await describeApi(app, 'test'))))
   }
 
   async #populate(): Promise<void> {

@@ -1,12 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { RateState } from '../../accounts/limits.ts'
 import { foldersOf } from '../../domain/folders.ts'
-import { answers, FolderList, isoTime, UsageLimits, WorkspaceList } from '../answers.ts'
-import { accountOf, chooseWorkspace, roleOf } from '../auth.ts'
+import { chooseWorkspace, roleOf } from '../auth.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
-import type { RateState, Services } from '../services.ts'
+import { FolderList, isoTime, responses, UsageLimits, WorkspaceList } from '../responses.ts'
+import type { Services } from '../services.ts'
 
 /** What a key can see, and what its account has left. */
 export function accountRoutes(services: Services, door: Door) {
@@ -15,8 +16,8 @@ export function accountRoutes(services: Services, door: Door) {
     .get(
       '/users/me/usage-limits',
       async ({ request, set }) => {
-        const key = await door.enter(request, set)
-        const { workflowExecutionRateLimit, usage } = await services.limitsOf(accountOf(key))
+        const key = await door.requireKeyOrSession(request, set)
+        const { workflowExecutionRateLimit, usage } = await services.limits.report(key.userId)
         const { sync, async } = workflowExecutionRateLimit
         const { currentPeriodCost, limit, plan } = usage
         return {
@@ -26,7 +27,7 @@ export function accountRoutes(services: Services, door: Door) {
         } as const
       },
       {
-        response: answers({ 200: UsageLimits }),
+        response: responses({ 200: UsageLimits }),
         detail: operation({
           name: 'getUsageLimits',
           summary: 'Get the limits of your account',
@@ -40,7 +41,7 @@ export function accountRoutes(services: Services, door: Door) {
     .get(
       '/workspaces',
       async ({ request, set }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const rows = await store.listWorkspaces(key.userId)
         return {
           data: rows.flatMap(({ id, name, createdAt }) => {
@@ -50,7 +51,7 @@ export function accountRoutes(services: Services, door: Door) {
         }
       },
       {
-        response: answers({ 200: WorkspaceList }),
+        response: responses({ 200: WorkspaceList }),
         detail: operation({
           name: 'listWorkspaces',
           summary: 'List the workspaces that you can see',
@@ -61,7 +62,7 @@ export function accountRoutes(services: Services, door: Door) {
     .get(
       '/folders',
       async ({ request, set }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const parameters = new Parameters(request.url)
         const named = parameters.text('workspaceId')
         parameters.assertValid()
@@ -76,7 +77,7 @@ export function accountRoutes(services: Services, door: Door) {
             ),
           }),
         ),
-        response: answers({ 200: FolderList }),
+        response: responses({ 200: FolderList }),
         detail: operation({
           name: 'listFolders',
           summary: 'List the folders of a workspace',

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Store } from '../../store/store.ts'
 import type { Door } from '../door.ts'
 import type { InterfaceFiles } from '../interface-files.ts'
-import { answerPage } from './interface.ts'
+import { respondWithPage } from './interface.ts'
 
 /** `/chat/<identifier>`: the same page for every chat; it asks `/api/chat/<identifier>` what it is to show. */
 export function chatPageRoutes(
@@ -12,10 +12,10 @@ export function chatPageRoutes(
   return new Elysia().get(
     '/chat/:identifier',
     async ({ request, set, params: { identifier } }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       const workflowId = await services.store.findAddress({ kind: 'chat', name: identifier })
       if (workflowId === undefined) set.status = 404
-      return answerPage(services, request, set, '/chat')
+      return respondWithPage(services, request, set, '/chat')
     },
     { detail: { hide: true } },
   )

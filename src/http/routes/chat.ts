@@ -12,30 +12,26 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { ReceiveFiles, Upload } from '../../files/upload.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
 import type { Conversation } from '../../triggers/conversations.ts'
 import { headerTexts } from '../../triggers/header-texts.ts'
-import { assertMay, type Caller, roleOf } from '../auth.ts'
-import { readChunks, refuseOversized } from '../body.ts'
-import { chatAnswer, Listening } from '../chat-answer.ts'
+import { hideLimits, isAnonymous, sorry, withoutDetails } from '../anonymous-chat.ts'
+import { assertMay, roleOf } from '../auth.ts'
+import { readChunks } from '../body.ts'
 import { type ChatBody, chatInput, readChatBody } from '../chat-body.ts'
 import { chatDetail, chatFactsDetail } from '../chat-operation.ts'
-import { forStranger, isStranger, sorry, withoutDetails } from '../chat-strangers.ts'
+import { chatResponse, Listening } from '../chat-response.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
-import type { AnswerFacts, AnswerSet } from '../door.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { toAppError } from '../errors.ts'
 import type { RunSettings } from '../execute-services.ts'
-import { ownAnswer } from '../own-answer.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
-import { requestIdOf } from '../request-id.ts'
 import { streamRun } from '../run-stream.ts'
-import type { RateWindow } from '../services.ts'
 
 /** What chats stand on. */
 export type ChatServices = {
   clock: Clock
-  /** The holder of a key, or somebody who is signed in. `set`: what the answer will carry. */
-  enter(request: Request, set: AnswerSet): Promise<Caller>
   /** The active version that an address leads to. */
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
@@ -47,77 +43,65 @@ export type ChatServices = {
     history(conversation: Conversation): Promise<ChatMessage[]>
     keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
   }
-  /** Those of the workspace's owner count. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
-  /** Counts a request that led nowhere against the address it came from. */
-  refused(address: string): RateWindow
-  /** Wrong passwords, by chat and address. `count`: whether this is one. */
-  wrongPasswords(who: string, count: boolean): RateWindow
+  /** The limits of the workspace's owner, and of addresses that guess. */
+  limits: Pick<
+    AccountLimits,
+    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWrongPassword' | 'peekWrongPassword'
+  >
   settings: RunSettings
-  /** Told of what was said and could not be kept, and of streams that broke off. */
-  lost(what: string, error: unknown, executionId: string): void
-  /** Told of a password that names a variable that is not set: nobody gets in. */
-  variableMissing(workflowId: string): void
-  /** Told of each answer. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void
+  logger: Pick<Logger, 'error'>
 }
 
-export const chatPath = '/api/chat/:identifier'
+const chatPath = '/api/chat/:identifier'
 
 /** `/api/chat/<identifier>`: conversations with a workflow. */
-export function chatRoutes(services: ChatServices) {
+export function chatRoutes(services: ChatServices, door: Door) {
   return new Elysia()
-    .post(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, answer), {
-      parse: 'none',
-      detail: chatDetail,
-    })
-    .get(chatPath, ({ request, params, server }) => handle(services, request, params.identifier, server, tell), {
-      detail: chatFactsDetail,
-    })
+    .post(chatPath, (context) => handle(services, door, context, respond), { parse: 'none', detail: chatDetail })
+    .get(chatPath, (context) => handle(services, door, context, describe), { detail: chatFactsDetail })
 }
+
+type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: ResponseSet }
 
 /** One request on its way through the checks, from where its chat is found. */
 type Call = {
   services: ChatServices
+  door: Door
   request: Request
   server: ServerPort | null
-  /** What its answer carries. */
+  set: ResponseSet
+  /** Those of `set`: what its response carries. */
   headers: Record<string, string>
   deployment: Deployment
   plan: Plan
   chat: ChatParameters
-  /** What the service is told of it. */
-  facts: AnswerFacts
 }
 
-function handle(
+async function handle(
   services: ChatServices,
-  request: Request,
-  identifier: string,
-  server: ServerPort | null,
+  door: Door,
+  { request, params, server, set }: Context,
   respond: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  const headers = { 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' }
-  return ownAnswer(services, { request, headers }, async (facts) => {
-    refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
-    const found = await find(services, identifier, request, server)
-    facts.workflowId = found.deployment.workflowId
-    return await respond({ services, request, server, headers, ...found, facts })
-  })
+  door.allowAnonymous(request, set)
+  const found = await find(services, params.identifier, request, server)
+  door.note(request, { workflowId: found.deployment.workflowId })
+  const headers = set.headers as Record<string, string>
+  return sendAsIs(set, await respond({ services, door, request, server, set, headers, ...found }))
 }
 
-async function find({ at, refused, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
+async function find({ at, limits, clock }: ChatServices, name: string, request: Request, server: ServerPort | null) {
   const deployment = await at({ kind: 'chat', name })
   const plan = deployment?.plan
   const trigger = plan?.triggers.get('chat')
   if (deployment && plan && trigger) return { deployment, plan, chat: trigger.params as ChatParameters }
   // Whoever guesses addresses has few tries.
-  assertAllowed(refused(addressOf(request, server)), clock.now())
+  assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   throw noChat()
 }
 
 /** What a page has to know before anybody may talk. */
-async function tell(call: Call): Promise<Response> {
+async function describe(call: Call): Promise<Response> {
   const { access, title = null, greeting = null } = call.chat
   const mayTalk = access === 'public' || (access === 'key' && (await isKnown(call)))
   call.headers['content-type'] = 'application/json'
@@ -140,7 +124,7 @@ const refusals: ReadonlySet<string> = new Set([
   ...['API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'],
 ])
 
-async function answer(call: Call): Promise<Response> {
+async function respond(call: Call): Promise<Response> {
   const { services, request, headers, deployment, chat } = call
   const { limits, clock, settings } = services
   await assertWelcome(call)
@@ -149,12 +133,12 @@ async function answer(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  forStranger(chat, () => limits.assertWithinUsage(owner))
+  hideLimits(chat, () => limits.assertWithinUsage(owner))
   // Files wait on the disk, text in memory: only they may be as large as a body with files may be.
   const chunks = readChunks(request, settings.bodyBytesMaxFiles)
   const upload = await services.receiveFiles(chunks, ['files'], settings.bodyBytesMax)
   try {
-    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isStranger(chat))
+    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isAnonymous(chat))
     return await run(call, body, upload)
   } catch (error) {
     await upload.takeBack(error)
@@ -166,31 +150,33 @@ async function answer(call: Call): Promise<Response> {
 
 /** Throws what keeps a caller out. */
 async function assertWelcome(call: Call): Promise<void> {
-  const { services, request, server, deployment, chat } = call
+  const { services, door, request, server, set, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
-    const caller = await services.enter(request, { headers: call.headers })
+    const caller = await door.requireKeyOrSession(request, set)
     if (roleOf(caller, deployment.workspaceId) === undefined) {
-      // Nothing about the answer tells it from that of an address that leads nowhere.
+      // Nothing about the response tells it from that of an address that leads nowhere.
       delete call.headers['set-cookie']
       throw noChat()
     }
     assertMay(caller, deployment.workspaceId, 'execute', 'chat')
     return
   }
-  const { clock, environmentOf, wrongPasswords, variableMissing } = services
+  const { clock, environmentOf, limits, logger } = services
   const { values } = await environmentOf(deployment.workspaceId)
   // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
   const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
-  assertAllowed(wrongPasswords(who, false), clock.now(), 'wrong passwords')
+  assertAllowed(limits.peekWrongPassword(who), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
     throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
   }
   const isRight = passwordTexts(given).map((text) => isPassword(text, chat.password ?? '', values))
   if (isRight.includes(true)) return
-  wrongPasswords(who, true)
-  if (isRight.includes(undefined)) variableMissing(deployment.workflowId)
+  limits.takeWrongPassword(who)
+  if (isRight.includes(undefined)) {
+    logger.error('a chat lets nobody in: its password is not set', { workflowId: deployment.workflowId })
+  }
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
@@ -204,8 +190,8 @@ function passwordTexts(header: string): string[] {
 }
 
 async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
-  const { services, headers, deployment, plan, chat, request, server } = call
-  const { conversations, settings, clock, lost } = services
+  const { services, door, headers, deployment, plan, chat, request, server } = call
+  const { conversations, settings, clock, logger } = services
   const { workflowId, workspaceId, version } = deployment
   const { conversationId } = body
   const given = chatInput(body, [])
@@ -218,6 +204,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const input = { ...stored, history }
   headers['x-execution-id'] = executionId
   headers['x-conversation-id'] = conversationId
+  door.note(request, { executionId })
   const listening = new Listening(plan)
   const callerSignal = () => {
     // A run may take longer than the server lets a silent connection live.
@@ -229,20 +216,24 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   const remember = async (end: RunEnd) => {
     const reply = listening.replyOf(end)
     const { failure } = end.record
-    if (failure) call.facts.code = failure.code
-    if (failure) return { ...(isStranger(chat) && { error: sorry }), reply: '', conversationId }
+    if (failure) {
+      door.note(request, { runCode: failure.code })
+      return { ...(isAnonymous(chat) && { error: sorry }), reply: '', conversationId }
+    }
     const turn: ChatMessage[] = [
       { role: 'user', content: body.text },
       { role: 'assistant', content: reply },
     ]
     // What was answered stands, whether it can be remembered or not.
-    await conversations.keep(conversation, turn).catch((error: unknown) => lost('chat not kept', error, executionId))
+    await conversations.keep(conversation, turn).catch((cause: unknown) => {
+      logger.error('chat not kept', { executionId, cause })
+    })
     return { reply, conversationId }
   }
   if (!body.stream) {
     const end = await services.execute(started)
     const facts = await remember(end)
-    return chatAnswer(isStranger(chat) ? withoutDetails(end) : end, facts, headers)
+    return chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, headers)
   }
   return await streamRun({
     request: started,
@@ -253,7 +244,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     bytesWaitingMax: settings.streamBufferBytes,
     disconnect: () => disconnect(request, server),
     headers,
-    lost: (error) => lost('stream broke off', error, executionId),
+    lost: (error) => door.onAborted(request, error),
     more: remember,
   })
 }

@@ -7,16 +7,16 @@ import { isObject } from '../../domain/input.ts'
 import { readTime } from '../../domain/iso-time.ts'
 import { oneOf } from '../../domain/one-of.ts'
 import type { DeliveryRow } from '../../store/store.ts'
-import { answers } from '../answers.ts'
 import { assertMayOfRuns } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../cursor.ts'
-import { attemptAnswer, deliveryAnswer } from '../delivery-answer.ts'
+import { attemptResponse, deliveryResponse } from '../delivery-response.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
+import { responses } from '../responses.ts'
 import type { Services } from '../services.ts'
-import { DeliveryDetail, DeliveryList, Resent } from '../webhook-answers.ts'
+import { DeliveryDetail, DeliveryList, Resent } from '../webhook-responses.ts'
 
 const pageMax = 1_000
 const pageDefault = 100
@@ -28,7 +28,7 @@ export function deliveryRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enter(request, set)
+        const caller = await door.requireKeyOrSession(request, set)
         await assertMayOfRuns(services, caller, id, 'read')
         const { state, webhookId, limit, cursor } = readQuery(request.url)
         const scope: CursorScope = { of: id, order: 'desc', filters: JSON.stringify([state, webhookId]) }
@@ -36,11 +36,11 @@ export function deliveryRoutes(services: Services, door: Door) {
         const page = await store.listDeliveries({ workflowId: id, state, webhookId, limit, after })
         const { position } = page
         const nextCursor = position && writeCursor([position.sequence, position.subscription], scope)
-        return { data: page.deliveries.map(deliveryAnswer), nextCursor }
+        return { data: page.deliveries.map(deliveryResponse), nextCursor }
       },
       {
         query: documented(DeliveryQueryParameters),
-        response: answers({ 200: DeliveryList }),
+        response: responses({ 200: DeliveryList }),
         detail: operation({
           name: 'listDeliveries',
           summary: 'List deliveries',
@@ -56,12 +56,12 @@ export function deliveryRoutes(services: Services, door: Door) {
     .get(
       '/:deliveryId',
       async ({ request, set, params: { id, deliveryId } }) => {
-        const caller = await door.enter(request, set)
+        const caller = await door.requireKeyOrSession(request, set)
         await assertMayOfRuns(services, caller, id, 'read')
         return detailOf(await findDelivery(id, deliveryId))
       },
       {
-        response: answers({ 200: DeliveryDetail }),
+        response: responses({ 200: DeliveryDetail }),
         detail: operation({
           name: 'getDelivery',
           summary: 'Get a delivery, with its attempts',
@@ -73,7 +73,7 @@ export function deliveryRoutes(services: Services, door: Door) {
     .post(
       '/:deliveryId/resend',
       async ({ request, set, params: { id, deliveryId } }) => {
-        const caller = await door.enter(request, set)
+        const caller = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await assertMayOfRuns(services, caller, id, 'write')
         await deliveries.resend(await findDelivery(id, deliveryId))
@@ -81,7 +81,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 200: DeliveryDetail }),
+        response: responses({ 200: DeliveryDetail }),
         detail: operation({
           name: 'resendDelivery',
           summary: 'Send a delivery again',
@@ -96,7 +96,7 @@ export function deliveryRoutes(services: Services, door: Door) {
     .post(
       '/:deliveryId/cancel',
       async ({ request, set, params: { id, deliveryId } }) => {
-        const caller = await door.enter(request, set)
+        const caller = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await assertMayOfRuns(services, caller, id, 'write')
         const found = await findDelivery(id, deliveryId)
@@ -105,7 +105,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 200: DeliveryDetail }),
+        response: responses({ 200: DeliveryDetail }),
         detail: operation({
           name: 'cancelDelivery',
           summary: 'Cancel a delivery',
@@ -118,7 +118,7 @@ export function deliveryRoutes(services: Services, door: Door) {
     .post(
       '/resend-failed',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enter(request, set)
+        const caller = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await assertMayOfRuns(services, caller, id, 'write')
         const since = readSince(await readJsonBody(request, settings.bodyBytesMax))
@@ -127,7 +127,7 @@ export function deliveryRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(FailedSince),
-        response: answers({ 200: Resent }),
+        response: responses({ 200: Resent }),
         detail: operation({
           name: 'resendFailedDeliveries',
           summary: 'Send failed deliveries again',
@@ -147,7 +147,7 @@ export function deliveryRoutes(services: Services, door: Door) {
   }
 
   async function detailOf(row: DeliveryRow) {
-    return { ...deliveryAnswer(row), attempts: (await store.listAttempts(row)).map(attemptAnswer) }
+    return { ...deliveryResponse(row), attempts: (await store.listAttempts(row)).map(attemptResponse) }
   }
 }
 

@@ -3,24 +3,24 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/redeployment.ts'
 import type { DeploymentRow } from '../../store/store.ts'
-import {
-  answers,
-  DeployAnswer,
-  DeploymentAnswer,
-  DeploymentList,
-  isoTime,
-  SavedWorkflow,
-  StatusAnswer,
-} from '../answers.ts'
 import { findWorkflow } from '../auth.ts'
 import { readShape } from '../body.ts'
 import type { Door } from '../door.ts'
 import { findingsError } from '../findings-error.ts'
 import { documented, operation } from '../operation.ts'
+import {
+  DeploymentList,
+  DeploymentResponse,
+  DeployResponse,
+  isoTime,
+  responses,
+  SavedWorkflow,
+  StatusResponse,
+} from '../responses.ts'
 import { assertRevision } from '../revision.ts'
 import type { Services } from '../services.ts'
-import { startedBy } from '../started-by.ts'
-import { savedAnswer } from '../workflow-answer.ts'
+import { triggerFacts } from '../trigger-facts.ts'
+import { savedResponse } from '../workflow-response.ts'
 
 const Texts = t.Object({
   name: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Null()])),
@@ -34,7 +34,7 @@ export function deploymentRoutes(services: Services, door: Door) {
     .post(
       '/deploy',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const { document, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
         assertRevision(request.headers, revision)
@@ -47,12 +47,12 @@ export function deploymentRoutes(services: Services, door: Door) {
           version: row.version,
           deployedAt: isoTime(row.createdAt),
           warnings: findings,
-          ...startedBy(check, settings),
+          ...triggerFacts(check, settings),
         }
       },
       {
         parse: 'none',
-        response: answers({ 200: DeployAnswer }),
+        response: responses({ 200: DeployResponse }),
         detail: operation({
           name: 'deployWorkflow',
           summary: 'Deploy a workflow',
@@ -67,7 +67,7 @@ export function deploymentRoutes(services: Services, door: Door) {
     .delete(
       '/deploy',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await findWorkflow(services, key, id, 'write')
         await store.undeploy(id)
@@ -76,7 +76,7 @@ export function deploymentRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'No version is active any more.' }) }),
+        response: responses({ 204: t.Void({ description: 'No version is active any more.' }) }),
         detail: operation({
           name: 'undeployWorkflow',
           summary: 'Undeploy a workflow',
@@ -89,7 +89,7 @@ export function deploymentRoutes(services: Services, door: Door) {
     .get(
       '/status',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const { document, activeVersion, deployedAt, workspaceId } = await findWorkflow(services, key, id, 'read')
         const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
         const check = active && (await services.checkWorkflow(active.document, workspaceId))
@@ -98,11 +98,11 @@ export function deploymentRoutes(services: Services, door: Door) {
           deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
           needsRedeployment: active !== undefined && !runAlike(document, active.document),
           version: active?.version ?? null,
-          ...(check && startedBy(check, settings)),
+          ...(check && triggerFacts(check, settings)),
         }
       },
       {
-        response: answers({ 200: StatusAnswer }),
+        response: responses({ 200: StatusResponse }),
         detail: operation({
           name: 'getWorkflowStatus',
           summary: 'Get the deployment status of a workflow',
@@ -117,13 +117,13 @@ export function deploymentRoutes(services: Services, door: Door) {
     .get(
       '/deployments',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         await findWorkflow(services, key, id, 'read')
         const rows = await store.listDeployments(id)
         return { data: rows.map(factsOf) }
       },
       {
-        response: answers({ 200: DeploymentList }),
+        response: responses({ 200: DeploymentList }),
         detail: operation({
           name: 'listVersions',
           summary: 'List the versions of a workflow',
@@ -135,12 +135,12 @@ export function deploymentRoutes(services: Services, door: Door) {
     .get(
       '/deployments/:version',
       async ({ request, set, params }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         await findWorkflow(services, key, params.id, 'read')
-        return answerOf(await findVersion(params.id, params.version))
+        return responseOf(await findVersion(params.id, params.version))
       },
       {
-        response: answers({ 200: DeploymentAnswer }),
+        response: responses({ 200: DeploymentResponse }),
         detail: operation({
           name: 'getVersion',
           summary: 'Get a version of a workflow',
@@ -152,17 +152,17 @@ export function deploymentRoutes(services: Services, door: Door) {
     .patch(
       '/deployments/:version',
       async ({ request, set, params }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         await findWorkflow(services, key, params.id, 'write')
         const texts = await readShape(request, Texts, settings.bodyBytesMax)
         const { version } = await findVersion(params.id, params.version)
         await store.describeDeployment(params.id, version, texts)
-        return answerOf(await findVersion(params.id, params.version))
+        return responseOf(await findVersion(params.id, params.version))
       },
       {
         parse: 'none',
         body: documented(Texts),
-        response: answers({ 200: DeploymentAnswer }),
+        response: responses({ 200: DeploymentResponse }),
         detail: operation({
           name: 'describeVersion',
           summary: 'Name or describe a version',
@@ -175,7 +175,7 @@ export function deploymentRoutes(services: Services, door: Door) {
     .post(
       '/deployments/:version/activate',
       async ({ request, set, params: { id, version: text } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const { workspaceId } = await findWorkflow(services, key, id, 'write')
         const { version, document } = await findVersion(id, text)
@@ -186,11 +186,11 @@ export function deploymentRoutes(services: Services, door: Door) {
         const at = clock.now()
         await store.activate(id, version, at, registrations)
         services.deployments.forget(id)
-        return { version, deployedAt: isoTime(at), warnings: findings, ...startedBy(check, settings) }
+        return { version, deployedAt: isoTime(at), warnings: findings, ...triggerFacts(check, settings) }
       },
       {
         parse: 'none',
-        response: answers({ 200: DeployAnswer }),
+        response: responses({ 200: DeployResponse }),
         detail: operation({
           name: 'activateVersion',
           summary: 'Make a version the active one',
@@ -202,7 +202,7 @@ export function deploymentRoutes(services: Services, door: Door) {
     .post(
       '/deployments/:version/revert',
       async ({ request, set, params: { id, version: text } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const { document: draft } = await findWorkflow(services, key, id, 'write')
         const { document } = await findVersion(id, text)
@@ -212,11 +212,11 @@ export function deploymentRoutes(services: Services, door: Door) {
         const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now(), undefined, {
           by: key.userId,
         })
-        return savedAnswer(services, row)
+        return savedResponse(services, row)
       },
       {
         parse: 'none',
-        response: answers({ 200: SavedWorkflow }),
+        response: responses({ 200: SavedWorkflow }),
         detail: operation({
           name: 'revertToVersion',
           summary: 'Load a version back into the draft',
@@ -238,6 +238,6 @@ function factsOf({ workflowId, version, name, description, createdAt, createdBy,
   return { workflowId, version, name, description, createdAt: isoTime(createdAt), createdBy, isActive: active }
 }
 
-function answerOf(row: DeploymentRow) {
+function responseOf(row: DeploymentRow) {
   return { ...factsOf(row), document: row.document }
 }

@@ -2,11 +2,11 @@ import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
-import { glanceRoutes } from './editor/glance.ts'
 import { keyRoutes } from './editor/keys.ts'
 import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
+import { overviewRoutes } from './editor/overview.ts'
 import { runRoutes } from './editor/runs.ts'
 import { serviceRoutes } from './editor/service.ts'
 import { usageRoutes } from './editor/usage.ts'
@@ -15,7 +15,7 @@ import { editorWorkflowRoutes } from './editor/workflows.ts'
 import { workspaceRoutes } from './editor/workspaces.ts'
 
 /**
- * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.enterSession`), and
+ * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.requireSession`), and
  * counts in no rate window.
  */
 export function editorRoutes(services: Services, door: Door) {
@@ -23,7 +23,7 @@ export function editorRoutes(services: Services, door: Door) {
     .use(meRoutes(services, door))
     .use(keyRoutes(services, door))
     .use(workspaceRoutes(services, door))
-    .use(glanceRoutes(services, door))
+    .use(overviewRoutes(services, door))
     .use(editorWorkflowRoutes(services, door))
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))

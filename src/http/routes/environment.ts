@@ -2,11 +2,11 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/input.ts'
-import { answers, EnvironmentList, isoTime, NewValue, VariableAnswer } from '../answers.ts'
 import { assertMay } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
+import { EnvironmentList, isoTime, NewValue, responses, VariableResponse } from '../responses.ts'
 import type { Services } from '../services.ts'
 
 /** Environment variables of a workspace: `/api/workspaces/<id>/environment`. Values come in and never go out. */
@@ -16,12 +16,12 @@ export function environmentRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set, params: { id } }) => {
-        assertMay(await door.enter(request, set), id, 'read', 'workspace')
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
         const rows = await store.listEnvironment(id)
         return { data: rows.map(({ name, plain, updatedAt }) => ({ name, plain, updatedAt: isoTime(updatedAt) })) }
       },
       {
-        response: answers({ 200: EnvironmentList }),
+        response: responses({ 200: EnvironmentList }),
         detail: operation({
           name: 'listEnvironment',
           summary: 'List environment variables',
@@ -34,7 +34,7 @@ export function environmentRoutes(services: Services, door: Door) {
     .put(
       '/:name',
       async ({ request, set, params: { id, name } }) => {
-        assertMay(await door.enter(request, set), id, 'write', 'workspace')
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
         const { value, plain } = readVariable(await readJsonBody(request, settings.bodyBytesMax))
         const { updatedAt } = await environments.set({ workspaceId: id, name, value, plain })
         return { name, plain, updatedAt: isoTime(updatedAt) }
@@ -42,7 +42,7 @@ export function environmentRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewValue),
-        response: answers({ 200: VariableAnswer }),
+        response: responses({ 200: VariableResponse }),
         detail: operation({
           name: 'setVariable',
           summary: 'Set an environment variable',
@@ -57,7 +57,7 @@ export function environmentRoutes(services: Services, door: Door) {
     .delete(
       '/:name',
       async ({ request, set, params: { id, name } }) => {
-        assertMay(await door.enter(request, set), id, 'write', 'workspace')
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
         if (!(await environments.unset(id, name))) {
           throw new AppError('NOT_FOUND', 'The workspace has no variable of this name.')
         }
@@ -65,7 +65,7 @@ export function environmentRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'It is gone.' }) }),
+        response: responses({ 204: t.Void({ description: 'It is gone.' }) }),
         detail: operation({
           name: 'unsetVariable',
           summary: 'Take an environment variable out',

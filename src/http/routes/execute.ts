@@ -2,121 +2,77 @@ import { Elysia } from 'elysia'
 import type { LimitedAccount } from '../../accounts/limits.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { TriggerInput } from '../../domain/input.ts'
-import { createIsoTime } from '../../domain/iso-time.ts'
 import { readJson } from '../../domain/json.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import type { RunEnd, RunRequest } from '../../engine/runner.ts'
 import type { KeyRow } from '../../store/store.ts'
-import { acceptedAnswer } from '../accepted-answer.ts'
-import { AnswerHeaders } from '../answer-headers.ts'
-import { assertMay, authenticate } from '../auth.ts'
-import { readBody, readChunks, refuseOversized } from '../body.ts'
+import { acceptedResponse } from '../accepted-response.ts'
+import { assertMay } from '../auth.ts'
+import { readBody, readChunks } from '../body.ts'
 import { allowSilence, disconnect, type ServerPort } from '../connection.ts'
-import type { AnswerFacts } from '../door.ts'
-import { errorResponse, toAppError } from '../errors.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../execute-body.ts'
 import { executeDetail } from '../execute-operation.ts'
 import type { ExecuteServices } from '../execute-services.ts'
-import type { Shortcut } from '../listener.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
-import { requestIdOf } from '../request-id.ts'
-import { type AnswerMaking, runAnswer } from '../run-answer.ts'
+import { runResponse } from '../run-response.ts'
 import { streamRun } from '../run-stream.ts'
 import type { SelectedOutput } from '../selected-outputs.ts'
 
-export const executePath = '/api/workflows/:id/execute'
+const executePath = '/api/workflows/:id/execute'
 
 /**
- * `POST /api/workflows/<id>/execute`: the hot path. It answers with `Response`s of its own, so that no hook, no schema
- * and no mapping of the framework lies between the request and the run; by the shortcut not even its router. The order of
- * the checks is a promise: nothing about a workflow leaks to a caller without a key for it.
+ * `POST /api/workflows/<id>/execute`. The order of the checks is a promise: a caller without a key for a workflow learns
+ * nothing about it.
  */
-export function executeRoute(given: ExecuteServices) {
-  const answerHeaders = new AnswerHeaders()
-  const services: Endpoint = {
-    ...given,
-    iso: createIsoTime(),
-    headersOf: (values) => answerHeaders.of(values),
-  }
-  const routes = new Elysia().post(
+export function executeRoutes(services: ExecuteServices, door: Door) {
+  return new Elysia().post(
     executePath,
-    ({ request, params, server }) => handle(services, request, params.id, server),
+    async ({ request, params, server, set }) => {
+      const headers = set.headers as Record<string, string>
+      const call: Call = { services, door, request, workflowId: params.id, server, set, headers, limitedId: undefined }
+      door.note(request, { workflowId: params.id })
+      try {
+        return sendAsIs(set, await respond(call))
+      } catch (error) {
+        await showWindowOf(call)
+        throw error
+      }
+    },
     { parse: 'none', detail: executeDetail },
   )
-  const shortcut: Shortcut = (request, server) => {
-    const workflowId = request.method === 'POST' ? plainAddress.exec(request.url)?.[1] : undefined
-    return workflowId === undefined ? undefined : handle(services, request, workflowId, server)
-  }
-  return { routes, shortcut }
 }
 
-/** The endpoint's address as it is mostly written. All its other spellings are known to the router. */
-const plainAddress = /^https?:\/\/[^/?#]+\/api\/workflows\/([\w-]+)\/execute$/
-
-type Endpoint = ExecuteServices & AnswerMaking
-
-async function handle(
-  services: Endpoint,
-  request: Request,
-  workflowId: string,
-  server: ServerPort | null,
-): Promise<Response> {
-  const call: Call = {
-    services,
-    request,
-    workflowId,
-    server,
-    headers: { 'x-request-id': requestIdOf(request.headers) },
-    keyId: undefined,
-    limitedId: undefined,
-    code: undefined,
-  }
-  const startedAt = services.clock.monotonic()
-  let response: Response
-  let failure: unknown
-  try {
-    // One function from here to the answer, and nothing waited for that is there already: promises cost more than most of the checks.
-    const found = admit(call)
-    const admitted = found instanceof Promise ? await found : found
-    if (admitted.trigger.fileFields.length > 0) response = await answerWithFiles(call, admitted)
-    else {
-      const body = jsonOf(await readBody(request, services.settings.bodyBytesMax))
-      const account = ownerOf(call, admitted)
-      const owner = account instanceof Promise ? await account : account
-      const { input, stream } = readCall(call, admitted, owner, body)
-      assertAccepting(call, admitted)
-      const run = runRequest(call, admitted, input, newExecutionId())
-      response =
-        admitted.kind === 'async' || stream
-          ? await answerEarly(call, admitted, run, stream)
-          : answerOf(call, await services.execute(run))
-    }
-  } catch (error) {
-    failure = error
-    await showWindowOf(call)
-    response = errorResponse(toAppError(error), call.headers)
-  }
-  const facts: AnswerFacts = { workflowId, startedAt, error: failure }
-  if (call.keyId !== undefined) facts.keyId = call.keyId
-  if (call.code !== undefined) facts.code = call.code
-  services.answered(request, response, facts)
-  return response
-}
-
-/** One call on its way through the checks; `headers` gathers what every answer from here on carries. */
+/** One call on its way through the checks. */
 type Call = {
-  services: Endpoint
+  services: ExecuteServices
+  door: Door
   request: Request
   workflowId: string
   server: ServerPort | null
+  set: ResponseSet
+  /** Those of `set`: every response from here on carries them. */
   headers: Record<string, string>
-  keyId: string | undefined
-  /** The account whose window answers show: the key's until the workflow is found, then its owner's. */
+  /** The account whose window responses show: the key's until the workflow is found, then its owner's. */
   limitedId: string | undefined
-  /** Why the run failed. */
-  code: string | undefined
+}
+
+/** Nothing that is in memory is awaited: on this path promises cost more than most of the checks. */
+async function respond(call: Call): Promise<Response> {
+  const { services, request } = call
+  const found = admit(call)
+  const admitted = found instanceof Promise ? await found : found
+  if (admitted.trigger.fileFields.length > 0) return await respondToFiles(call, admitted)
+  const body = jsonOf(await readBody(request, services.settings.bodyBytesMax))
+  const account = ownerOf(call, admitted)
+  const owner = account instanceof Promise ? await account : account
+  const { input, stream } = readCall(call, admitted, owner, body)
+  assertAccepting(call, admitted)
+  const run = runRequest(call, admitted, input, newExecutionId())
+  if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
+  return responseOf(call, await services.execute(run))
 }
 
 /** A call by somebody who may execute the workflow. */
@@ -124,15 +80,12 @@ type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind
 
 /** At once where the key and the deployment are in memory. */
 function admit(call: Call): Admitted | Promise<Admitted> {
-  const { services, request } = call
-  refuseOversized(request.headers, services.settings.bodyBytesMaxAnywhere)
-  const key = authenticate(services, request.headers)
+  const key = call.door.requireExecutionKey(call.request, call.set)
   return key instanceof Promise ? key.then((known) => admitHolder(call, known)) : admitHolder(call, key)
 }
 
 function admitHolder(call: Call, key: KeyRow): Admitted | Promise<Admitted> {
   const { services, workflowId } = call
-  call.keyId = key.id
   call.limitedId = key.userId
   const deployment = services.deployments.get(workflowId)
   if (deployment) return admitTo(call, key, deployment)
@@ -161,7 +114,7 @@ function jsonOf(text: string): unknown {
 function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, body: unknown): ExecuteBody {
   const { services, headers } = call
   const window = services.limits.take(kind, owner)
-  showWindow(headers, window, services.iso)
+  showWindow(headers, window)
   assertAllowed(window, services.clock.now())
   services.limits.assertWithinUsage(owner)
   return readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
@@ -172,7 +125,7 @@ function assertAccepting({ services }: Call, { kind }: Admitted): void {
   else services.assertAccepting()
 }
 
-async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response> {
+async function respondToFiles(call: Call, admitted: Admitted): Promise<Response> {
   const { services, request, workflowId } = call
   const { deployment, trigger } = admitted
   const { bodyBytesMaxFiles } = services.settings
@@ -187,8 +140,8 @@ async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response
     const executionId = newExecutionId()
     const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
     const run = runRequest(call, admitted, input, executionId)
-    if (admitted.kind === 'async' || stream) return await answerEarly(call, admitted, run, stream)
-    return answerOf(call, await services.execute(run))
+    if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
+    return responseOf(call, await services.execute(run))
   } catch (error) {
     await upload.takeBack(error)
     throw error
@@ -197,19 +150,20 @@ async function answerWithFiles(call: Call, admitted: Admitted): Promise<Response
   }
 }
 
-function answerOf(call: Call, end: RunEnd): Response {
-  call.code = end.record.failure?.code
-  return runAnswer(end, call.headers, call.services)
+function responseOf(call: Call, end: RunEnd): Response {
+  const { failure } = end.record
+  if (failure) call.door.note(call.request, { runCode: failure.code })
+  return runResponse(end, call.headers)
 }
 
 /** Before the run has ended. */
-function answerEarly(
+function respondEarly(
   call: Call,
   { kind }: Admitted,
   run: RunRequest & { executionId: string },
   stream: ExecuteBody['stream'],
 ): Promise<Response> {
-  return kind === 'async' ? accept(call, run) : streamAnswer(call, run, stream ?? [])
+  return kind === 'async' ? accept(call, run) : streamResponse(call, run, stream ?? [])
 }
 
 function runRequest(
@@ -220,7 +174,10 @@ function runRequest(
 ): RunRequest & { executionId: string } {
   const { services, request, server, workflowId } = call
   // An asynchronous one is none before it is on disk.
-  if (kind === 'sync') call.headers['x-execution-id'] = executionId
+  if (kind === 'sync') {
+    call.headers['x-execution-id'] = executionId
+    call.door.note(request, { executionId })
+  }
   return {
     executionId,
     plan,
@@ -237,12 +194,12 @@ function runRequest(
   }
 }
 
-function streamAnswer(
-  { services, request, server, headers }: Call,
+function streamResponse(
+  { services, door, request, server, headers }: Call,
   run: RunRequest,
   selected: readonly SelectedOutput[],
 ): Promise<Response> {
-  const { clock, execute, settings, streamLost } = services
+  const { clock, execute, settings } = services
   return streamRun({
     request: run,
     selected,
@@ -252,7 +209,7 @@ function streamAnswer(
     bytesWaitingMax: settings.streamBufferBytes,
     disconnect: () => disconnect(request, server),
     headers,
-    lost: streamLost,
+    lost: (error) => door.onAborted(request, error),
   })
 }
 
@@ -261,10 +218,14 @@ function isAsync({ headers }: Request): boolean {
 }
 
 /** Answers as soon as the run is on disk; it starts when its turn comes. */
-async function accept({ services, headers }: Call, run: RunRequest & { executionId: string }): Promise<Response> {
+async function accept(
+  { services, door, request, headers }: Call,
+  run: RunRequest & { executionId: string },
+): Promise<Response> {
   const { executionId, workflowId, workspaceId, version, input } = run
   const { createdAt } = await services.accept({ workflowId, workspaceId, version, trigger: 'api', input, executionId })
-  return acceptedAnswer(executionId, createdAt, headers)
+  door.note(request, { executionId })
+  return acceptedResponse(executionId, createdAt, headers)
 }
 
 /** What was refused behind the key check shows a window too, in which nothing was counted. */

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { answers, CancelAnswer, JobAnswer } from '../answers.ts'
 import { assertMay, type Caller, type Need } from '../auth.ts'
 import type { Door } from '../door.ts'
 import { findJob, type Job } from '../jobs.ts'
-import { answerWith } from '../json-text.ts'
+import { respondWith } from '../json-text.ts'
 import { operation } from '../operation.ts'
+import { CancelResponse, JobResponse, responses } from '../responses.ts'
 import type { Services } from '../services.ts'
 
 /** What became of runs, and stopping them. */
@@ -14,13 +14,13 @@ export function executionRoutes(services: Services, door: Door) {
     .get(
       '/api/workflows/:id/executions/:executionId',
       async ({ request, set, params }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: params.id, executionId: params.executionId })
         const { text } = await find(key, params.executionId, 'read', params.id)
-        return answerWith<JobAnswer>(set, text)
+        return respondWith<JobResponse>(set, text)
       },
       {
-        response: answers({ 200: JobAnswer }),
+        response: responses({ 200: JobResponse }),
         detail: operation({
           name: 'getExecution',
           summary: 'Get a run',
@@ -35,7 +35,7 @@ export function executionRoutes(services: Services, door: Door) {
     .post(
       '/api/workflows/:id/executions/:executionId/cancel',
       async ({ request, set, params: { id, executionId } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id, executionId })
         const { ended } = await find(key, executionId, 'write', id)
         // It may have ended since it was found.
@@ -48,7 +48,7 @@ export function executionRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 200: CancelAnswer }),
+        response: responses({ 200: CancelResponse }),
         detail: operation({
           name: 'cancelExecution',
           summary: 'Cancel a run',
@@ -62,17 +62,17 @@ export function executionRoutes(services: Services, door: Door) {
     .get(
       '/api/jobs/:id',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { executionId: id })
         const { text } = await find(key, id, 'read')
-        return answerWith<JobAnswer>(set, text)
+        return respondWith<JobResponse>(set, text)
       },
       {
-        response: answers({ 200: JobAnswer }),
+        response: responses({ 200: JobResponse }),
         detail: operation({
           name: 'getJob',
           summary: 'Get a run by its id alone',
-          description: 'The same answer as under its workflow; the address that an asynchronous execution gives.',
+          description: 'The same response as under its workflow; the address that an asynchronous execution gives.',
           tag: 'Executions',
           errors: ['NOT_FOUND'],
         }),

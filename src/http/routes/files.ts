@@ -1,19 +1,19 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { filesPath } from '../../files/signed-url.ts'
-import type { AnswerSet, Door } from '../door.ts'
+import type { Door, ResponseSet } from '../door.ts'
 import type { Services } from '../services.ts'
 
 /** Files of runs, under signed URLs: whoever has one needs no key. Where files lie in a bucket there are none here. */
 export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
-  type Call = { request: Request; set: AnswerSet }
+  type Call = { request: Request; set: ResponseSet }
   // Named by a star, which is left out of the OpenAPI document: these URLs are made here and given to callers as a whole.
   return new Elysia()
-    .get(`${filesPath}*`, ({ request, set }: Call) => answer(request, set), { detail: { hide: true } })
-    .head(`${filesPath}*`, ({ request, set }: Call) => answer(request, set), { detail: { hide: true } })
+    .get(`${filesPath}*`, ({ request, set }: Call) => respond(request, set), { detail: { hide: true } })
+    .head(`${filesPath}*`, ({ request, set }: Call) => respond(request, set), { detail: { hide: true } })
 
-  async function answer(request: Request, set: AnswerSet): Promise<Response> {
-    door.greet(request, set)
+  async function respond(request: Request, set: ResponseSet): Promise<Response> {
+    door.allowAnonymous(request, set)
     const { served } = services.files
     const { pathname, searchParams } = new URL(request.url)
     const key = pathname.slice(filesPath.length)
@@ -46,7 +46,7 @@ function fileResponse(request: Request, file: Blob, name: string): Response {
     headers['content-range'] = `bytes */${file.size}`
     return new Response(null, { status: 416, headers })
   }
-  // The body of an answer to HEAD is left out by the server, which takes the length from it.
+  // The body of a response to HEAD is left out by the server, which takes the length from it.
   if (!range) return new Response(file, { headers })
   const { from, to } = range
   headers['content-range'] = `bytes ${from}-${to}/${file.size}`

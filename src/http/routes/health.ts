@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { answers, HealthAnswer, ReadyAnswer } from '../answers.ts'
 import type { Door } from '../door.ts'
 import { operation } from '../operation.ts'
+import { HealthResponse, ReadyResponse, responses } from '../responses.ts'
 import type { Services } from '../services.ts'
 
 /** How long one look at the disk serves: anyone may ask, and every look is a commit. */
@@ -20,12 +20,12 @@ export function healthRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         await assertReady()
         return alive()
       },
       {
-        response: answers({ 200: HealthAnswer }),
+        response: responses({ 200: HealthResponse }),
         detail: operation({
           name: 'checkHealth',
           summary: 'Is the service well?',
@@ -38,14 +38,14 @@ export function healthRoutes(services: Services, door: Door) {
     .get(
       '/live',
       ({ request, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         return alive()
       },
       {
-        response: answers({ 200: HealthAnswer }),
+        response: responses({ 200: HealthResponse }),
         detail: operation({
           name: 'checkLive',
-          summary: 'Does the process answer?',
+          summary: 'Does the process response?',
           description: 'Restart it when it does not.',
           tag: 'Operations',
           access: 'everyone',
@@ -55,12 +55,12 @@ export function healthRoutes(services: Services, door: Door) {
     .get(
       '/ready',
       async ({ request, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         const { waiting } = await assertReady()
         return { status: 'ok', store: 'ok', writer: { waiting } } as const
       },
       {
-        response: answers({ 200: ReadyAnswer }),
+        response: responses({ 200: ReadyResponse }),
         detail: operation({
           name: 'checkReady',
           summary: 'Can the service take work?',
@@ -83,12 +83,12 @@ export function healthRoutes(services: Services, door: Door) {
   }
 }
 
-/** Everyone who asks while an answer is young, or on its way, gets that one. */
+/** Everyone who asks while a response is young, or on its way, gets that one. */
 function shared(ask: () => Promise<boolean>, monotonic: () => number): () => Promise<boolean> {
-  let latest: { answer: Promise<boolean>; askedAt: number } | undefined
+  let latest: { result: Promise<boolean>; askedAt: number } | undefined
   return () => {
     const now = monotonic()
-    if (latest === undefined || now - latest.askedAt >= probeAgeMaxMs) latest = { answer: ask(), askedAt: now }
-    return latest.answer
+    if (latest === undefined || now - latest.askedAt >= probeAgeMaxMs) latest = { result: ask(), askedAt: now }
+    return latest.result
   }
 }

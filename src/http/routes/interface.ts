@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { type AnswerSet, type Door, pathOf } from '../door.ts'
+import { type Door, pathOf, type ResponseSet } from '../door.ts'
 import type { InterfaceFile, InterfaceFiles } from '../interface-files.ts'
 
 type Loads = { interfaceFiles(): Promise<InterfaceFiles> }
@@ -16,8 +16,8 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
     app.get(
       path,
       ({ request, set }) => {
-        door.greet(request, set)
-        return answerPage({ interfaceFiles }, request, set)
+        door.allowAnonymous(request, set)
+        return respondWithPage({ interfaceFiles }, request, set)
       },
       { detail: { hide: true } },
     )
@@ -25,33 +25,33 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
   return app.get(
     '/assets/:name',
     async ({ request, set }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       const path = pathOf(request)
       const files = await interfaceFiles()
       const file = Object.hasOwn(files, path) ? files[path] : undefined
       if (!file)
         throw new AppError('NOT_FOUND', 'There is no such file. If a page of an older version asks: reload it.')
       set.headers['cache-control'] = 'public, max-age=31536000, immutable'
-      return await answerFile(request, set, file)
+      return await respondWithFile(request, set, file)
     },
     { detail: { hide: true } },
   )
 }
 
-/** Where the page answers; what it shows there is its own business (`ui/screens.tsx`). */
+/** Where the page responses; what it shows there is its own business (`ui/screens.tsx`). */
 const pagePaths = ['/', '/w/*', '/workflows', '/workflows/*', '/logs', '/logs/*', '/settings']
 
 /** A page: the editor's own, or another one of the interface. */
-export async function answerPage(
+export async function respondWithPage(
   { interfaceFiles }: Loads,
   request: Request,
-  set: AnswerSet,
+  set: ResponseSet,
   path = '/',
 ): Promise<unknown> {
   const file = (await interfaceFiles())[path]
   if (!file) throw new AppError('NOT_FOUND', 'The editor has not been built: bun scripts/build-interface.ts')
   Object.assign(set.headers, pageHeaders)
-  return await answerFile(request, set, file)
+  return await respondWithFile(request, set, file)
 }
 
 /** The page's own scripts and styles, and nothing else: what a workflow's data holds can never become code. */
@@ -64,7 +64,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-async function answerFile(request: Request, set: AnswerSet, file: InterfaceFile): Promise<unknown> {
+async function respondWithFile(request: Request, set: ResponseSet, file: InterfaceFile): Promise<unknown> {
   const { type, etag, br, gz, plain } = file
   Object.assign(set.headers, {
     etag,
@@ -82,7 +82,7 @@ async function answerFile(request: Request, set: AnswerSet, file: InterfaceFile)
   return plain || !gz ? await Bun.file(plain ?? '').bytes() : Bun.gunzipSync(await Bun.file(gz).bytes())
 }
 
-async function compressed(set: AnswerSet, encoding: string, path: string): Promise<Uint8Array> {
+async function compressed(set: ResponseSet, encoding: string, path: string): Promise<Uint8Array> {
   set.headers['content-encoding'] = encoding
   return await Bun.file(path).bytes()
 }

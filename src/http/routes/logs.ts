@@ -2,11 +2,11 @@ import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../domain/one-of.ts'
 import { triggerKinds } from '../../domain/workflow.ts'
-import { answers, ExecutionDetail, LogDetail, LogList, RunWebhooks } from '../answers.ts'
 import type { Door } from '../door.ts'
-import { answerExecution, answerLog, answerLogs, answerRunWebhooks } from '../log-answers.ts'
 import { logsPageDefault, logsPageMax } from '../log-query.ts'
+import { respondWithExecution, respondWithLog, respondWithLogs, respondWithRunWebhooks } from '../log-responses.ts'
 import { documented, operation } from '../operation.ts'
+import { ExecutionDetail, LogDetail, LogList, RunWebhooks, responses } from '../responses.ts'
 import type { Services } from '../services.ts'
 
 /** The external API: `/api/v1/logs`. */
@@ -15,19 +15,19 @@ export function logRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set, server }) => {
-        const key = await door.enterExternal(request, set, server)
-        return answerLogs(services, door, { request, set }, key)
+        const key = await door.requireApiKey(request, set, server)
+        return respondWithLogs(services, door, { request, set }, key)
       },
       {
         query: documented(LogQueryParameters),
-        response: answers({ 200: LogList }),
+        response: responses({ 200: LogList }),
         detail: operation({
           name: 'queryLogs',
           summary: 'Query log entries',
           description:
             'Entries are in the order in which they were recorded. To follow new ones, use `order=asc` and come back ' +
             'with the last `nextCursor` that was not null. A cursor continues the query it came from: `limit`, `details` ' +
-            'and what is included may change, other parameters may not. A filter that admits little may answer with a ' +
+            'and what is included may change, other parameters may not. A filter that admits little may response with a ' +
             'short or empty page and a cursor. A page with final outputs or trace spans may be long: it is sent while it ' +
             'is read, and a connection that breaks before its end means that the page has to be asked for again.',
           tag: 'Logs',
@@ -39,11 +39,11 @@ export function logRoutes(services: Services, door: Door) {
     .get(
       '/:id',
       async ({ request, set, params: { id }, server }) => {
-        const key = await door.enterExternal(request, set, server)
-        return answerLog(services, set, key, id)
+        const key = await door.requireApiKey(request, set, server)
+        return respondWithLog(services, set, key, id)
       },
       {
-        response: answers({ 200: LogDetail }),
+        response: responses({ 200: LogDetail }),
         detail: operation({
           name: 'getLogEntry',
           summary: 'Get a log entry',
@@ -56,11 +56,11 @@ export function logRoutes(services: Services, door: Door) {
     .get(
       '/:id/webhooks',
       async ({ request, set, params: { id }, server }) => {
-        const key = await door.enterExternal(request, set, server)
-        return answerRunWebhooks(services, key, id)
+        const key = await door.requireApiKey(request, set, server)
+        return respondWithRunWebhooks(services, key, id)
       },
       {
-        response: answers({ 200: RunWebhooks }),
+        response: responses({ 200: RunWebhooks }),
         detail: operation({
           name: 'listRunWebhooks',
           summary: 'Why was something sent, or nothing?',
@@ -74,11 +74,11 @@ export function logRoutes(services: Services, door: Door) {
     .get(
       '/workflow/pt-BR/executions/:executionId',
       async ({ request, set, params, server }) => {
-        const key = await door.enterExternal(request, set, server)
-        return answerExecution(services, set, key, params.executionId)
+        const key = await door.requireApiKey(request, set, server)
+        return respondWithExecution(services, set, key, params.executionId)
       },
       {
-        response: answers({ 200: ExecutionDetail }),
+        response: responses({ 200: ExecutionDetail }),
         detail: operation({
           name: 'getExecutionDetails',
           summary: 'Get execution details',
@@ -92,15 +92,15 @@ export function logRoutes(services: Services, door: Door) {
     .get(
       '/executions/:executionId',
       async ({ request, set, params, server }) => {
-        const key = await door.enterExternal(request, set, server)
-        return answerExecution(services, set, key, params.executionId)
+        const key = await door.requireApiKey(request, set, server)
+        return respondWithExecution(services, set, key, params.executionId)
       },
       {
-        response: answers({ 200: ExecutionDetail }),
+        response: responses({ 200: ExecutionDetail }),
         detail: operation({
           name: 'getExecutionDetailsShort',
           summary: 'Get execution details (short path)',
-          description: 'The same answer as the longer path.',
+          description: 'The same response as the longer path.',
           tag: 'Logs',
           access: 'external',
           errors: ['NOT_FOUND'],

@@ -9,7 +9,7 @@ export function metricsRoutes({ metrics }: Services, door: Door) {
   return new Elysia().get(
     '/metrics',
     async ({ request, set }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       const text = await metrics.text()
       set.headers['content-type'] = metricsType
       return text

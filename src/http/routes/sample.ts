@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { answers, QuoteList } from '../answers.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
+import { QuoteList, responses } from '../responses.ts'
 
 /** The one route of the service itself that workflows may call without any setting. */
 export const samplePath = '/sample/quotes'
@@ -15,14 +15,14 @@ export function sampleRoutes(door: Door) {
   return new Elysia().get(
     samplePath,
     ({ request, set }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       // Forgiving: an empty tag is what a caller sends who left out an optional field of the sample workflow.
       const tag = new URL(request.url).searchParams.get('tag')?.trim().toLowerCase() ?? ''
       return { data: quotes.filter((quote) => tag === '' || quote.tag === tag) }
     },
     {
       query: documented(t.Object({ tag: t.Optional(t.String({ description: 'work, time or learning.' })) })),
-      response: answers({ 200: QuoteList }),
+      response: responses({ 200: QuoteList }),
       detail: operation({
         name: 'getQuotes',
         summary: 'Get a few quotes',

@@ -1,10 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { answers, Credentials, SessionAnswer } from '../answers.ts'
 import { readShape } from '../body.ts'
 import { addressOf } from '../connection.ts'
-import type { AnswerSet, Door } from '../door.ts'
+import type { Door, ResponseSet } from '../door.ts'
 import { documented, operation } from '../operation.ts'
+import { Credentials, responses, SessionResponse } from '../responses.ts'
 import { assertSameOrigin } from '../same-origin.ts'
 import type { OpenedSession, Services } from '../services.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../session-cookie.ts'
@@ -19,7 +19,7 @@ export function sessionRoutes(services: Services, door: Door) {
     .post(
       '',
       async ({ request, set, server }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         assertSameOrigin(request, settings.baseUrl())
         const { email, password } = await readShape(request, Credentials, credentialBytesMax)
         const address = addressOf(request, server)
@@ -31,7 +31,7 @@ export function sessionRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(Credentials),
-        response: answers({ 200: SessionAnswer }),
+        response: responses({ 200: SessionResponse }),
         detail: operation({
           name: 'signIn',
           summary: 'Sign in to the dashboard',
@@ -50,7 +50,7 @@ export function sessionRoutes(services: Services, door: Door) {
     .delete(
       '',
       async ({ request, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         assertSameOrigin(request, settings.baseUrl())
         const token = tokenOf(request.headers)
         if (token !== undefined) await sessions.end(token)
@@ -59,7 +59,7 @@ export function sessionRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'Signed out, also when nobody was signed in.' }) }),
+        response: responses({ 204: t.Void({ description: 'Signed out, also when nobody was signed in.' }) }),
         detail: operation({
           name: 'signOut',
           summary: 'Sign out of the dashboard',
@@ -75,12 +75,12 @@ export function sessionRoutes(services: Services, door: Door) {
  * `/sign-in?token=…`, a link that works once: signs in and leads to the dashboard. A browser that only looks ahead is sent
  * away, so that it does not use the link up. Without a token `page` shows where one signs in.
  */
-export function signInLink(services: Services, door: Door, page: (request: Request, set: AnswerSet) => unknown) {
+export function signInLink(services: Services, door: Door, page: (request: Request, set: ResponseSet) => unknown) {
   const { sessions } = services
   return new Elysia().get(
     '/sign-in',
     async ({ request, set, server }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       const link = new URL(request.url).searchParams.get('token')
       if (link === null) return page(request, set)
       set.headers['referrer-policy'] = 'no-referrer'
@@ -109,7 +109,7 @@ function giveCookie(
   { settings, clock }: Services,
   { token, expiresAt }: OpenedSession,
   request: Request,
-  set: AnswerSet,
+  set: ResponseSet,
 ): void {
   const maxAgeS = Math.ceil((expiresAt - clock.now()) / 1000)
   set.headers['set-cookie'] = cookieFor(token, maxAgeS, isHttps(request, settings.baseUrl()))

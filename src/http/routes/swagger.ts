@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { AnswerSet, Door } from '../door.ts'
+import type { Door, ResponseSet } from '../door.ts'
 import { type OpenApi, repairOpenApi } from '../openapi.ts'
 import { contentSecurityPolicy, type EncodedFile, encodeFile, pageFiles } from '../swagger-page.ts'
 
@@ -13,7 +13,7 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
   const app = new Elysia().get(
     '/swagger/json',
     async ({ request, set }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       document ??= describeApi(api(), version).then((openApi) => JSON.stringify(openApi))
       set.headers['content-type'] = 'application/json'
       return await document
@@ -24,10 +24,10 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
     app.get(
       path,
       async ({ request, set }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         const encoded = files.get(path) ?? encodeFile(file)
         files.set(path, encoded)
-        return answerFile(request, set, await encoded, file.type)
+        return respondWithFile(request, set, await encoded, file.type)
       },
       { detail: { hide: true } },
     )
@@ -60,9 +60,9 @@ export async function describeApi(api: AnyElysia, version: string): Promise<Open
   const { getServer, getGlobalRoutes } = api as unknown as Record<string, unknown>
   inner.use(api)
   Object.assign(api, { getServer, getGlobalRoutes })
-  const answer = await inner.handle(new Request(`http://localhost${path}/json`))
+  const response = await inner.handle(new Request(`http://localhost${path}/json`))
   const examples = { operations: routeExamples, errors: errorExamples }
-  return repairOpenApi((await answer.json()) as OpenApi, examples)
+  return repairOpenApi((await response.json()) as OpenApi, examples)
 }
 
 function infoOf(version: string) {
@@ -70,14 +70,19 @@ function infoOf(version: string) {
     title: 'Millrace',
     version,
     description:
-      'Run workflows, manage them, and query what ran. Every answer carries `X-Request-Id`. Every error is ' +
+      'Run workflows, manage them, and query what ran. Every response carries `X-Request-Id`. Every error is ' +
       '`{ "error", "code", "details"? }`: `error` for people, `code` for programs.\n\n' +
       'Executions and the external API (`/api/v1/`) are counted by the minute: `X-RateLimit-*` says what is left, and ' +
       '`Retry-After` how long to wait after 429 or 503. Other routes are not counted.',
   }
 }
 
-function answerFile(request: Request, set: AnswerSet, { body, gzipped, etag }: EncodedFile, type: string): unknown {
+function respondWithFile(
+  request: Request,
+  set: ResponseSet,
+  { body, gzipped, etag }: EncodedFile,
+  type: string,
+): unknown {
   Object.assign(set.headers, {
     etag,
     'content-type': type,

@@ -6,7 +6,7 @@ import { type Door, isExternal, pathOf } from '../door.ts'
 export type KnownRoute = { method: string; path: string }
 
 /**
- * Everything that no other route answers: 405 with `Allow` for a path that takes other methods, OPTIONS for those that
+ * Everything that no other route responses: 405 with `Allow` for a path that takes other methods, OPTIONS for those that
  * exist, 404 for the rest. Under `/api/v1/` these count in the window like all requests there.
  */
 export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute[]) {
@@ -14,7 +14,7 @@ export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute
   return new Elysia().all(
     '/*',
     async ({ request, set, server }) => {
-      door.greet(request, set)
+      door.allowAnonymous(request, set)
       const path = pathOf(request)
       table ??= compileTable(knownRoutes())
       const methods = methodsAt(table, path)
@@ -24,7 +24,7 @@ export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute
         set.status = 204
         return
       }
-      if (isExternal(path)) await door.enterExternal(request, set, server)
+      if (isExternal(path)) await door.requireApiKey(request, set, server)
       if (methods.length === 0) {
         throw new AppError('NOT_FOUND', `There is nothing at ${shown(path)}. GET /swagger shows what there is.`)
       }

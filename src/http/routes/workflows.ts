@@ -4,16 +4,24 @@ import { readDocument } from '../../domain/document.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isObject } from '../../domain/input.ts'
 import type { WorkflowRow } from '../../store/store.ts'
-import { answers, isoTime, NewWorkflow, SavedWorkflow, SentDocument, WorkflowAnswer, WorkflowList } from '../answers.ts'
 import { chooseWorkspace, findWorkflow } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { Parameters } from '../parameters.ts'
+import {
+  isoTime,
+  NewWorkflow,
+  responses,
+  SavedWorkflow,
+  SentDocument,
+  WorkflowList,
+  WorkflowResponse,
+} from '../responses.ts'
 import { etagOf, revisionIn } from '../revision.ts'
 import type { Services } from '../services.ts'
-import { savedAnswer, workflowAnswer } from '../workflow-answer.ts'
 import { workflowOpenApi } from '../workflow-openapi.ts'
+import { savedResponse, workflowResponse } from '../workflow-response.ts'
 
 const WorkspaceQuery = t.Object({
   workspaceId: t.Optional(
@@ -29,14 +37,14 @@ export function workflowRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const workspaceId = chooseWorkspace(key, workspaceParameter(request), 'read')
         const rows = await store.listWorkflows(workspaceId)
         return { data: rows.map(summaryOf) }
       },
       {
         query: documented(WorkspaceQuery),
-        response: answers({ 200: WorkflowList }),
+        response: responses({ 200: WorkflowList }),
         detail: operation({
           name: 'listWorkflows',
           summary: 'List workflows',
@@ -49,7 +57,7 @@ export function workflowRoutes(services: Services, door: Door) {
     .post(
       '',
       async ({ request, set }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const body = await readJsonBody(request, settings.bodyBytesMax)
         const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
         const { document, webhooks, warnings } = documentOf(body, workspaceId)
@@ -65,13 +73,13 @@ export function workflowRoutes(services: Services, door: Door) {
         })
         door.note(request, { workflowId: row.id })
         set.status = 201
-        return savedAnswer(services, row, warnings)
+        return savedResponse(services, row, warnings)
       },
       {
         parse: 'none',
         body: documented(NewWorkflow),
         query: documented(WorkspaceQuery),
-        response: answers({ 201: SavedWorkflow }),
+        response: responses({ 201: SavedWorkflow }),
         detail: operation({
           name: 'createWorkflow',
           summary: 'Create a workflow',
@@ -86,26 +94,26 @@ export function workflowRoutes(services: Services, door: Door) {
     .get(
       '/:id',
       async ({ request, set, params }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const row = await findWorkflow(services, key, params.id, 'read')
         set.headers['etag'] = etagOf(row)
-        return workflowAnswer(services, row)
+        return workflowResponse(services, row)
       },
       {
-        response: answers({ 200: WorkflowAnswer }),
+        response: responses({ 200: WorkflowResponse }),
         detail: operation({ name: 'getWorkflow', summary: 'Get a workflow', tag: 'Workflows', errors: ['NOT_FOUND'] }),
       },
     )
     .get(
       '/:id/openapi.json',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         const { document, activeVersion } = await findWorkflow(services, key, id, 'read')
         const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
         return workflowOpenApi(id, active?.document ?? document, active?.version ?? null, settings.baseUrl())
       },
       {
-        response: answers({ 200: t.Record(t.String(), t.Unknown()) }),
+        response: responses({ 200: t.Record(t.String(), t.Unknown()) }),
         detail: operation({
           name: 'describeWorkflowEndpoint',
           summary: "Describe a workflow's endpoint",
@@ -120,7 +128,7 @@ export function workflowRoutes(services: Services, door: Door) {
     .put(
       '/:id',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const before = await findWorkflow(services, key, id, 'write')
         const body = await readJsonBody(request, settings.bodyBytesMax)
@@ -132,12 +140,12 @@ export function workflowRoutes(services: Services, door: Door) {
           store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks, how),
         )
         set.headers['etag'] = etagOf(row)
-        return savedAnswer(services, row, warnings)
+        return savedResponse(services, row, warnings)
       },
       {
         parse: 'none',
         body: documented(SentDocument),
-        response: answers({ 200: SavedWorkflow }),
+        response: responses({ 200: SavedWorkflow }),
         detail: operation({
           name: 'replaceWorkflow',
           summary: 'Replace a workflow',
@@ -154,7 +162,7 @@ export function workflowRoutes(services: Services, door: Door) {
     .delete(
       '/:id',
       async ({ request, set, params: { id } }) => {
-        const key = await door.enter(request, set)
+        const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await findWorkflow(services, key, id, 'write')
         await store.deleteWorkflow(id, clock.now())
@@ -163,7 +171,7 @@ export function workflowRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'Deleted. Its log entries stay until retention.' }) }),
+        response: responses({ 204: t.Void({ description: 'Deleted. Its log entries stay until retention.' }) }),
         detail: operation({
           name: 'deleteWorkflow',
           summary: 'Delete a workflow',

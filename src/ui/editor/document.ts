@@ -1,7 +1,10 @@
-import type { WorkflowAnswer } from '../../http/answers.ts'
+import type { WorkflowResponse } from '../../http/responses.ts'
 
 /** The document that is edited: the server's own shape, without what the service adds to its answers. Webhooks have a screen of their own. */
-export type Document = Omit<WorkflowAnswer, 'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'>
+export type Document = Omit<
+  WorkflowResponse,
+  'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'
+>
 export type Block = Document['blocks'][string]
 export type Edge = Document['edges'][number]
 export type Loop = NonNullable<Document['loops']>[string]

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import type { WorkflowAnswer } from '../../http/answers.ts'
+import type { WorkflowResponse } from '../../http/responses.ts'
 import { call } from '../api/call.ts'
 
 /** The block types. They change with the service only. */
@@ -42,12 +42,12 @@ export function askForWorkflow(queries: QueryClient, id: string): void {
 }
 
 /** A workflow as the service has it. */
-export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<WorkflowAnswer> {
+export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<WorkflowResponse> {
   // The routes' own types lose the members of records; the answer's schema has them.
   return (await call('GET /api/workflows/:id', {
     params: { id },
     ...(signal ? { signal } : {}),
-  })) as unknown as WorkflowAnswer
+  })) as unknown as WorkflowResponse
 }
 
 /**

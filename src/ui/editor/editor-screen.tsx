@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ReactFlowProvider } from '@xyflow/react'
 import { useEffect, useMemo } from 'react'
-import type { WorkflowAnswer } from '../../http/answers.ts'
+import type { WorkflowResponse } from '../../http/responses.ts'
 import { useMe } from '../api/session.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import { useTitle } from '../shell/page.tsx'
@@ -23,7 +23,7 @@ export function EditorScreen({ params: { id } }: { params: { id: string } }) {
   return <Opened key={id} workflow={data} types={types} />
 }
 
-function Opened({ workflow, types }: { workflow: WorkflowAnswer; types: ReadonlyMap<string, BlockType> }) {
+function Opened({ workflow, types }: { workflow: WorkflowResponse; types: ReadonlyMap<string, BlockType> }) {
   const { id, workspaceId } = workflow
   const { workspaces } = useMe()
   const choose = useChooseWorkspace()

@@ -1,5 +1,5 @@
 import { createContext } from 'react'
-import type { SavedWorkflow } from '../../http/answers.ts'
+import type { SavedWorkflow } from '../../http/responses.ts'
 
 /** How others than callers start a workflow: the addresses that its triggers have, and when it is due. */
 export type Started = Pick<SavedWorkflow, 'schedule' | 'webhookUrl' | 'chatUrl'>

@@ -38,7 +38,7 @@ test('usage is told by day and model, of workspaces that the account owns', asyn
 
 test('the disk is told about to the owner of the installation, the rest to everyone', async () => {
   const { json } = await page.get('/api/editor/service')
-  expect(json).toMatchObject({ bun: Bun.version, health: { isWell: true, waiting: 0 }, retention: { days: 30 } })
+  expect(json).toMatchObject({ bun: Bun.version, health: { isWell: true, waiting: 0 }, retention: { days: 36_500 } })
   expect(json.storage).toMatchObject({ files: 'disk', databaseBytes: expect.any(Number) })
   expect(json.storage.diskFreeBytes).toBeGreaterThan(0)
   const editor = await Page.ofMember(world, 'editor')

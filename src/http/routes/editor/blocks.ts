@@ -4,10 +4,10 @@ import { registry } from '../../../blocks/registry.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { Loop, Parallel } from '../../../domain/workflow.ts'
 import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
-import { answers, listOf, maybe } from '../../answers.ts'
 import type { Door } from '../../door.ts'
 import { operation } from '../../operation.ts'
 import { plainSchema } from '../../plain-schema.ts'
+import { listOf, maybe, responses } from '../../responses.ts'
 
 const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
 
@@ -76,15 +76,15 @@ export type ParametersSchema = { properties: Readonly<Record<string, ParameterSc
 
 /** The block types there are, for the palette and the forms of the editor. */
 export function blockRoutes(door: Door) {
-  let answer: { data: ReturnType<typeof shown>[] } | undefined
+  let body: { data: ReturnType<typeof shown>[] } | undefined
   let etag = ''
   return new Elysia({ prefix: '/blocks' }).get(
     '',
     async ({ request, set }) => {
-      await door.enterSession(request, set)
-      if (!answer) {
-        answer = { data: [...registry.values()].map(shown) }
-        etag = `"${Bun.hash(JSON.stringify(answer)).toString(36)}"`
+      await door.requireSession(request, set)
+      if (!body) {
+        body = { data: [...registry.values()].map(shown) }
+        etag = `"${Bun.hash(JSON.stringify(body)).toString(36)}"`
       }
       // The same until the service is another version: a browser keeps it, and asks whether it still holds.
       Object.assign(set.headers, { etag, 'cache-control': 'private, no-cache' })
@@ -92,10 +92,10 @@ export function blockRoutes(door: Door) {
         set.status = 304
         return undefined as never
       }
-      return answer
+      return body
     },
     {
-      response: answers({ 200: listOf(BlockType) }),
+      response: responses({ 200: listOf(BlockType) }),
       detail: operation({ name: 'listBlockTypes', summary: 'List the block types', tag: 'Editor', access: 'session' }),
     },
   )

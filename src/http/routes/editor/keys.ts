@@ -5,11 +5,11 @@ import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { readTime } from '../../../domain/iso-time.ts'
 import type { KeyRow, NewKey } from '../../../store/store.ts'
-import { answers, isoTime, listOf, maybe, Time } from '../../answers.ts'
 import { assertMay } from '../../auth.ts'
 import { readShape } from '../../body.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
+import { isoTime, listOf, maybe, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Key = t.Object({
@@ -39,12 +39,12 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
     .get(
       '',
       async ({ request, set }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const now = clock.now()
-        return { data: (await store.listKeys(userId)).map((row) => answerOf(row, now)) }
+        return { data: (await store.listKeys(userId)).map((row) => responseOf(row, now)) }
       },
       {
-        response: answers({ 200: listOf(Key) }),
+        response: responses({ 200: listOf(Key) }),
         detail: operation({
           name: 'listKeys',
           summary: 'List keys',
@@ -57,7 +57,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
     .post(
       '',
       async ({ request, set }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const { name, workspaceId = null, expiresAt } = await readShape(request, NewKeyBody, settings.bodyBytesMax)
         if (workspaceId !== null) assertMay(caller, workspaceId, 'read', 'workspace')
         const now = clock.now()
@@ -67,12 +67,12 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         const row: NewKey = { id: newId(), hash, lastFour, ...facts }
         await store.createKey(row)
         set.status = 201
-        return { ...answerOf({ ...row, revokedAt: null, lastUsedAt: null, roles: {} }, now), apiKey: text }
+        return { ...responseOf({ ...row, revokedAt: null, lastUsedAt: null, roles: {} }, now), apiKey: text }
       },
       {
         parse: 'none',
         body: documented(NewKeyBody),
-        response: answers({ 201: MadeKey }),
+        response: responses({ 201: MadeKey }),
         detail: operation({
           name: 'createKey',
           summary: 'Make a key, which is shown this once',
@@ -85,7 +85,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
     .delete(
       '/:id',
       async ({ request, set, params: { id } }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const isOwn = (await store.listKeys(userId)).some((row) => row.id === id && row.revokedAt === null)
         if (!isOwn || !(await store.revokeKey(id, clock.now()))) {
           throw new AppError('NOT_FOUND', 'There is no key with this id that you could revoke.')
@@ -94,7 +94,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'It stops working within 5 seconds.' }) }),
+        response: responses({ 204: t.Void({ description: 'It stops working within 5 seconds.' }) }),
         detail: operation({
           name: 'revokeKey',
           summary: 'Revoke a key',
@@ -106,7 +106,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
     )
 }
 
-function answerOf(row: KeyRow, now: number) {
+function responseOf(row: KeyRow, now: number) {
   const { id, name, lastFour, userId, workspaceId, createdAt, expiresAt, revokedAt, lastUsedAt } = row
   return {
     ...{ id, name, lastFour, userId, workspaceId, createdAt: isoTime(createdAt) },

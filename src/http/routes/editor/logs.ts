@@ -1,12 +1,17 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { LogCounts } from '../../../store/log-query.ts'
-import { answers, EditorLogDetail, ExecutionDetail, isoTime, LogList, RunWebhooks, Time } from '../../answers.ts'
 import { assertMay } from '../../auth.ts'
 import type { Door } from '../../door.ts'
-import { answerEditorLog, answerExecution, answerLogs, answerRunWebhooks } from '../../log-answers.ts'
 import { type HistogramRequest, readHistogramRequest } from '../../log-query.ts'
+import {
+  respondWithEditorLog,
+  respondWithExecution,
+  respondWithLogs,
+  respondWithRunWebhooks,
+} from '../../log-responses.ts'
 import { operation } from '../../operation.ts'
+import { EditorLogDetail, ExecutionDetail, isoTime, LogList, RunWebhooks, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Histogram = t.Object({
@@ -19,21 +24,22 @@ const Histogram = t.Object({
   }),
 })
 
-/** How long one answer may count, in milliseconds: some three million entries. */
+/** How long one response may count, in milliseconds: some three million entries. */
 const countMsMax = 600
 
-/** The log, for people who are signed in: the answers of the external API, and counts over time. */
+/** The log, for people who are signed in: the responses of the external API, and counts over time. */
 export function editorLogRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/logs' })
     .get(
       '',
-      async ({ request, set }) => answerLogs(services, door, { request, set }, await door.enterSession(request, set)),
+      async ({ request, set }) =>
+        respondWithLogs(services, door, { request, set }, await door.requireSession(request, set)),
       {
-        response: answers({ 200: LogList }),
+        response: responses({ 200: LogList }),
         detail: operation({
           name: 'listEditorLogs',
           summary: 'Query log entries',
-          description: 'Parameters and answers are those of `GET /api/v1/logs`.',
+          description: 'Parameters and responses are those of `GET /api/v1/logs`.',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
@@ -43,13 +49,13 @@ export function editorLogRoutes(services: Services, door: Door) {
     .get(
       '/histogram',
       async ({ request, set }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const wanted = readHistogramRequest(request.url)
         assertMay(caller, wanted.workspaceId, 'read', 'workspace')
         return await histogram(services, wanted, request.signal)
       },
       {
-        response: answers({ 200: Histogram }),
+        response: responses({ 200: Histogram }),
         detail: operation({
           name: 'countLogs',
           summary: 'Count log entries over time',
@@ -65,9 +71,9 @@ export function editorLogRoutes(services: Services, door: Door) {
     .get(
       '/executions/:executionId',
       async ({ request, set, params }) =>
-        answerExecution(services, set, await door.enterSession(request, set), params.executionId),
+        respondWithExecution(services, set, await door.requireSession(request, set), params.executionId),
       {
-        response: answers({ 200: ExecutionDetail }),
+        response: responses({ 200: ExecutionDetail }),
         detail: operation({
           name: 'getEditorExecution',
           summary: 'Get the deployment that a run went through',
@@ -80,9 +86,9 @@ export function editorLogRoutes(services: Services, door: Door) {
     .get(
       '/:id',
       async ({ request, set, params }) =>
-        answerEditorLog(services, set, await door.enterSession(request, set), params.id),
+        respondWithEditorLog(services, set, await door.requireSession(request, set), params.id),
       {
-        response: answers({ 200: EditorLogDetail }),
+        response: responses({ 200: EditorLogDetail }),
         detail: operation({
           name: 'getEditorLog',
           summary: 'Get a log entry',
@@ -94,9 +100,10 @@ export function editorLogRoutes(services: Services, door: Door) {
     )
     .get(
       '/:id/webhooks',
-      async ({ request, set, params }) => answerRunWebhooks(services, await door.enterSession(request, set), params.id),
+      async ({ request, set, params }) =>
+        respondWithRunWebhooks(services, await door.requireSession(request, set), params.id),
       {
-        response: answers({ 200: RunWebhooks }),
+        response: responses({ 200: RunWebhooks }),
         detail: operation({
           name: 'listEditorRunWebhooks',
           summary: 'Why was something sent, or nothing?',

@@ -3,13 +3,12 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { UserRow } from '../../../store/store.ts'
-import { answers, isoTime, LimitsAnswer, maybe, Time } from '../../answers.ts'
-import { accountOf } from '../../auth.ts'
 import { readShape } from '../../body.ts'
 import { addressOf } from '../../connection.ts'
 import type { Door } from '../../door.ts'
-import { limitsAnswer } from '../../limits-answer.ts'
+import { limitsResponse } from '../../limits-response.ts'
 import { documented, operation } from '../../operation.ts'
+import { isoTime, LimitsResponse, maybe, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 import { tokenOf } from '../../session-cookie.ts'
 
@@ -25,7 +24,7 @@ const Me = t.Object({
     t.Object({ id: t.String(), name: t.String(), role: oneOf(['owner', 'editor', 'viewer']), createdAt: Time }),
     { description: 'Oldest first.' },
   ),
-  limits: LimitsAnswer,
+  limits: LimitsResponse,
   service: t.Object({
     version: t.String(),
     noAuth: t.Boolean({ description: 'Nobody has to sign in, and signing out means nothing.' }),
@@ -52,11 +51,11 @@ export function meRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const [user, workspaces, limits] = await Promise.all([
           userOf(userId),
           store.listWorkspaces(userId),
-          services.limitsOf(accountOf({ userId })),
+          services.limits.report(userId),
         ])
         const { id, email, hasPassword, plan, createdAt } = user
         return {
@@ -64,19 +63,19 @@ export function meRoutes(services: Services, door: Door) {
           workspaces: workspaces.map(({ createdAt, ownerId: _, role, ...row }) => {
             return { ...row, role: role ?? 'viewer', createdAt: isoTime(createdAt) }
           }),
-          limits: limitsAnswer(limits),
+          limits: limitsResponse(limits),
           service: { version: settings.version, noAuth: sessions.isOpen, baseUrl: settings.baseUrl() },
         }
       },
       {
-        response: answers({ 200: Me }),
+        response: responses({ 200: Me }),
         detail: operation({ name: 'getMe', summary: 'Who is signed in', tag: 'Editor', access: 'session' }),
       },
     )
     .put(
       '/email',
       async ({ request, set, server }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const { email, currentPassword } = await readShape(request, NewEmail, passwordBytesMax)
         await assertPassword(userId, currentPassword, addressOf(request, server))
         await store.setEmail(userId, email)
@@ -85,7 +84,7 @@ export function meRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewEmail),
-        response: answers({ 204: t.Void() }),
+        response: responses({ 204: t.Void() }),
         detail: operation({
           name: 'setEmail',
           summary: 'Change the e-mail that the account signs in with',
@@ -98,13 +97,13 @@ export function meRoutes(services: Services, door: Door) {
     .delete(
       '/sessions',
       async ({ request, set }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         await sessions.endOthers(userId, tokenOf(request.headers))
         set.status = 204
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void() }),
+        response: responses({ 204: t.Void() }),
         detail: operation({
           name: 'endOtherSessions',
           summary: 'Sign out everywhere else',
@@ -116,7 +115,7 @@ export function meRoutes(services: Services, door: Door) {
     .put(
       '/password',
       async ({ request, set, server }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const { password, currentPassword } = await readShape(request, NewPassword, passwordBytesMax)
         await assertPassword(userId, currentPassword, addressOf(request, server))
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
@@ -125,7 +124,7 @@ export function meRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewPassword),
-        response: answers({ 204: t.Void() }),
+        response: responses({ 204: t.Void() }),
         detail: operation({
           name: 'setPassword',
           summary: 'Set or change the password',

@@ -1,9 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
-import { answers, listOf, maybe } from '../../answers.ts'
 import type { Door } from '../../door.ts'
 import { operation } from '../../operation.ts'
+import { listOf, maybe, responses } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Model = t.Object({
@@ -20,7 +20,7 @@ export function modelRoutes({ priceOf }: Services, door: Door) {
   return new Elysia().get(
     '/models',
     async ({ request, set }) => {
-      await door.enterSession(request, set)
+      await door.requireSession(request, set)
       return {
         data: priceOf.models.flatMap((model) => {
           const price = priceOf(model)
@@ -30,7 +30,7 @@ export function modelRoutes({ priceOf }: Services, door: Door) {
       }
     },
     {
-      response: answers({ 200: listOf(Model) }),
+      response: responses({ 200: listOf(Model) }),
       detail: operation({
         name: 'listModels',
         summary: 'The language models that have a price',

@@ -13,7 +13,6 @@ import { PreviousRun } from '../../../engine/previous-run.ts'
 import type { Watcher } from '../../../events/bus.ts'
 import { pastMessages } from '../../../events/live-text.ts'
 import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
-import { answers, FindingAnswer } from '../../answers.ts'
 import { assertMay, findWorkflow } from '../../auth.ts'
 import { readShape } from '../../body.ts'
 import { allowSilence } from '../../connection.ts'
@@ -23,6 +22,7 @@ import { liveStream, pastStream } from '../../live-stream.ts'
 import { endingOf } from '../../log-entry.ts'
 import { chooseTrigger, manualInput, NewManualRun, pastInput } from '../../manual-run.ts'
 import { documented, operation } from '../../operation.ts'
+import { FindingResponse, responses } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 /** What `GET /api/editor/runs/<executionId>/events` sends, as `data:` lines; a line `[DONE]` is the last. */
@@ -33,7 +33,7 @@ const StartedRun = t.Object({
   executionId: t.String(),
   trigger: t.Literal('manual'),
   eventsUrl: t.String({ description: 'Where to watch it.' }),
-  warnings: t.Array(FindingAnswer),
+  warnings: t.Array(FindingResponse),
 })
 
 /** Runs by hand, and watching runs of every kind. */
@@ -43,7 +43,7 @@ export function runRoutes(services: Services, door: Door) {
     .post(
       '/workflows/:id/runs',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         door.note(request, { workflowId: id })
         const workflow = await findWorkflow(services, caller, id, 'execute')
         const { workspaceId } = workflow
@@ -81,7 +81,7 @@ export function runRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewManualRun),
-        response: answers({ 202: StartedRun }),
+        response: responses({ 202: StartedRun }),
         detail: operation({
           name: 'startManualRun',
           summary: 'Run a workflow by hand',
@@ -96,7 +96,7 @@ export function runRoutes(services: Services, door: Door) {
     .get(
       '/runs/:executionId/events',
       async ({ request, set, params: { executionId }, server }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         door.note(request, { executionId })
         const headers = { 'x-request-id': String(set.headers['x-request-id']), 'x-execution-id': executionId }
         const run = manual.inFlight(executionId) ?? (await services.jobs.find(executionId))
@@ -118,7 +118,7 @@ export function runRoutes(services: Services, door: Door) {
         return pastStream(await messagesOf(row as LogDetailRow), clock, headers)
       },
       {
-        response: answers({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
+        response: responses({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
         detail: operation({
           name: 'watchRun',
           summary: 'Watch a run',

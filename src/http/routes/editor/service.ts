@@ -1,9 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
-import { answers, isoTime, maybe, Time } from '../../answers.ts'
 import type { Door } from '../../door.ts'
 import { operation } from '../../operation.ts'
+import { isoTime, maybe, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Bytes = t.Number({ description: 'Bytes.' })
@@ -36,7 +36,7 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
   return new Elysia({ prefix: '/service' }).get(
     '',
     async ({ request, set }) => {
-      const { userId } = await door.enterSession(request, set)
+      const { userId } = await door.requireSession(request, set)
       const owner = await store.findOwner()
       const { healthy, waiting } = writerHealth()
       const { build, startedAt, retention } = installation
@@ -49,7 +49,7 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
       }
     },
     {
-      response: answers({ 200: Service }),
+      response: responses({ 200: Service }),
       detail: operation({
         name: 'getService',
         summary: 'Version, health, retention, and what the disk holds',

@@ -1,12 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
-import { answers, isoTime, LimitsAnswer, Time } from '../../answers.ts'
-import { accountOf } from '../../auth.ts'
 import type { Door } from '../../door.ts'
-import { limitsAnswer } from '../../limits-answer.ts'
+import { limitsResponse } from '../../limits-response.ts'
 import { documented, operation } from '../../operation.ts'
 import { Parameters } from '../../parameters.ts'
+import { isoTime, LimitsResponse, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Spent = {
@@ -16,7 +15,7 @@ const Spent = {
   completionTokens: t.Integer(),
 }
 const Usage = t.Object({
-  limits: LimitsAnswer,
+  limits: LimitsResponse,
   days: t.Array(t.Object({ day: Time, cost: t.Number(), models: t.Array(t.Object({ model: t.String(), ...Spent })) }), {
     description: 'UTC, oldest first, those without usage too; the last one is today.',
   }),
@@ -33,19 +32,19 @@ export function usageRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/usage' }).get(
     '',
     async ({ request, set }) => {
-      const caller = await door.enterSession(request, set)
+      const caller = await door.requireSession(request, set)
       const parameters = new Parameters(request.url)
       const count = parameters.whole('days', 1, daysMax) ?? daysDefault
       parameters.assertValid()
       const today = Math.floor(clock.now() / dayMs) * dayMs
       const from = today - (count - 1) * dayMs
       const [limits, rows] = await Promise.all([
-        services.limitsOf(accountOf(caller)),
+        services.limits.report(caller.userId),
         store.listModelUsage(caller.userId, from),
       ])
       const byDay = Map.groupBy(rows, ({ day }) => day)
       return {
-        limits: limitsAnswer(limits),
+        limits: limitsResponse(limits),
         days: Array.from({ length: count }, (_, index) => dayOf(from + index * dayMs, byDay)),
         models: totalsOf(rows),
       }
@@ -54,7 +53,7 @@ export function usageRoutes(services: Services, door: Door) {
       query: documented(
         t.Object({ days: t.Optional(t.Integer({ minimum: 1, maximum: daysMax, default: daysDefault })) }),
       ),
-      response: answers({ 200: Usage }),
+      response: responses({ 200: Usage }),
       detail: operation({
         name: 'getUsage',
         summary: 'What the account may use, and what its runs spent by day and model',

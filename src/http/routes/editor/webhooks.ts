@@ -10,14 +10,14 @@ import {
   type SubscriptionRow,
   shownOf,
 } from '../../../domain/webhook.ts'
-import { answers, isoTime, listOf } from '../../answers.ts'
 import { findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
-import { attemptAnswer } from '../../delivery-answer.ts'
+import { attemptResponse } from '../../delivery-response.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
+import { isoTime, listOf, responses } from '../../responses.ts'
 import type { Services } from '../../services.ts'
-import { EditorWebhook, SentWebhook, TrialAnswer } from '../../webhook-answers.ts'
+import { EditorWebhook, SentWebhook, TrialResponse } from '../../webhook-responses.ts'
 
 const { id: _, ...changeable } = Subscription.properties
 const Change = t.Partial(t.Object(changeable), { additionalProperties: false })
@@ -42,16 +42,16 @@ const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'] as const
 /** The webhooks of a workflow, one by one: `/api/editor/workflows/<id>/webhooks`. Their secrets come in and never go out. */
 export function webhookRoutes(services: Services, door: Door) {
   const { subscriptions, settings, clock } = services
-  const webhookAnswer = (row: SubscriptionRow) => answerOf(row, clock.now())
+  const webhookResponse = (row: SubscriptionRow) => responseOf(row, clock.now())
   return new Elysia({ prefix: '/workflows/:id/webhooks' })
     .get(
       '',
       async ({ request, set, params: { id } }) => {
-        await findWorkflow(services, await door.enterSession(request, set), id, 'read')
-        return { data: (await subscriptions.of(id)).map(webhookAnswer) }
+        await findWorkflow(services, await door.requireSession(request, set), id, 'read')
+        return { data: (await subscriptions.of(id)).map(webhookResponse) }
       },
       {
-        response: answers({ 200: listOf(EditorWebhook) }),
+        response: responses({ 200: listOf(EditorWebhook) }),
         detail: operation({
           name: 'listWebhooks',
           summary: 'List webhooks',
@@ -64,16 +64,16 @@ export function webhookRoutes(services: Services, door: Door) {
     .post(
       '',
       async ({ request, set, params: { id } }) => {
-        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         const wanted = withoutNulls(await readJsonBody(request, settings.bodyBytesMax))
         assertFits(Subscription, wanted)
         set.status = 201
-        return webhookAnswer(await subscriptions.create(workflow, wanted as Subscription))
+        return webhookResponse(await subscriptions.create(workflow, wanted as Subscription))
       },
       {
         parse: 'none',
         body: documented(SentWebhook),
-        response: answers({ 201: EditorWebhook }),
+        response: responses({ 201: EditorWebhook }),
         detail: operation({
           name: 'createWebhook',
           summary: 'Add a webhook',
@@ -86,16 +86,16 @@ export function webhookRoutes(services: Services, door: Door) {
     .patch(
       '/:webhookId',
       async ({ request, set, params: { id, webhookId } }) => {
-        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         const change = await readJsonBody(request, settings.bodyBytesMax)
         assertFits(Change, withoutNulls(change))
         assertKnown(change)
-        return webhookAnswer(await subscriptions.change(workflow, webhookId, change))
+        return webhookResponse(await subscriptions.change(workflow, webhookId, change))
       },
       {
         parse: 'none',
         body: documented(Change),
-        response: answers({ 200: EditorWebhook }),
+        response: responses({ 200: EditorWebhook }),
         detail: operation({
           name: 'changeWebhook',
           summary: 'Change a webhook',
@@ -110,13 +110,13 @@ export function webhookRoutes(services: Services, door: Door) {
     .delete(
       '/:webhookId',
       async ({ request, set, params: { id, webhookId } }) => {
-        await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         await subscriptions.delete(id, webhookId)
         set.status = 204
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void() }),
+        response: responses({ 204: t.Void() }),
         detail: operation({
           name: 'deleteWebhook',
           summary: 'Delete a webhook',
@@ -130,14 +130,14 @@ export function webhookRoutes(services: Services, door: Door) {
     .post(
       '/:webhookId/rotate-secret',
       async ({ request, set, params: { id, webhookId } }) => {
-        const workflow = await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         const { secret, keepPreviousForS = 0 } = await readShape(request, NewSecret, settings.bodyBytesMax)
-        return webhookAnswer(await subscriptions.rotate(workflow, webhookId, secret, keepPreviousForS * 1000))
+        return webhookResponse(await subscriptions.rotate(workflow, webhookId, secret, keepPreviousForS * 1000))
       },
       {
         parse: 'none',
         body: documented(NewSecret),
-        response: answers({ 200: EditorWebhook }),
+        response: responses({ 200: EditorWebhook }),
         detail: operation({
           name: 'rotateWebhookSecret',
           summary: 'Give a webhook a new secret',
@@ -153,15 +153,15 @@ export function webhookRoutes(services: Services, door: Door) {
     .post(
       '/:webhookId/test',
       async ({ request, set, params: { id, webhookId } }) => {
-        await findWorkflow(services, await door.enterSession(request, set), id, 'write')
+        await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         const subscription = await subscriptions.find(id, webhookId)
         const { deliveryId, body, attempt } = await services.tryWebhook(subscription, request.signal)
-        const { number: _, ...ended } = attemptAnswer(attempt)
+        const { number: _, ...ended } = attemptResponse(attempt)
         return { delivered: attempt.failure === null, deliveryId, ...ended, body }
       },
       {
         parse: 'none',
-        response: answers({ 200: TrialAnswer }),
+        response: responses({ 200: TrialResponse }),
         detail: operation({
           name: 'testWebhook',
           summary: 'Send a test to a webhook',
@@ -176,7 +176,7 @@ export function webhookRoutes(services: Services, door: Door) {
     )
 }
 
-function answerOf(row: SubscriptionRow, now: number): EditorWebhook {
+function responseOf(row: SubscriptionRow, now: number): EditorWebhook {
   const { secret, previousSecret, previousSecretUntil, createdAt, updatedAt } = row
   const isKept = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
   return {

@@ -4,14 +4,14 @@ import { readDocument } from '../../../domain/document.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { WorkflowDocument } from '../../../domain/workflow.ts'
 import type { DeletedWorkflow } from '../../../store/dashboard-store.ts'
-import { answers, CheckAnswer, isoTime, listOf, maybe, SentDocument, Time } from '../../answers.ts'
 import { assertMay, chooseWorkspace, findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
 import { Parameters } from '../../parameters.ts'
+import { CheckResponse, isoTime, listOf, maybe, responses, SentDocument, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
-import { startedBy } from '../../started-by.ts'
+import { triggerFacts } from '../../trigger-facts.ts'
 import { freshCopy, nameOfCopy } from '../../workflow-copy.ts'
 
 const { name, folder, description } = WorkflowDocument.properties
@@ -44,7 +44,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .patch(
       '/workflows/:id',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const { document, revision } = await findWorkflow(services, caller, id, 'write')
         const facts = await readShape(request, Facts, settings.bodyBytesMax)
         const save = { by: caller.userId, ifRevision: revision }
@@ -54,7 +54,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(Facts),
-        response: answers({ 200: Named }),
+        response: responses({ 200: Named }),
         detail: operation({
           name: 'describeWorkflow',
           summary: 'Rename, move or describe a workflow',
@@ -68,7 +68,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .post(
       '/workflows/:id/duplicate',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const { document, workspaceId } = await findWorkflow(services, caller, id, 'write')
         const wanted = await readShape(request, Copy, settings.bodyBytesMax)
         const taken = (await store.listWorkflows(workspaceId)).map((row) => row.document.name)
@@ -82,7 +82,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(Copy),
-        response: answers({ 201: Named }),
+        response: responses({ 201: Named }),
         detail: operation({
           name: 'duplicateWorkflow',
           summary: 'Make a copy of a workflow',
@@ -96,17 +96,17 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .post(
       '/workflows/:id/check',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const { workspaceId } = await findWorkflow(services, caller, id, 'read')
         const reading = readDocument(await readJsonBody(request, settings.bodyBytesMax))
         if ('details' in reading) throw unreadable(reading.details)
         const check = await services.checkWorkflow(reading.document, workspaceId)
-        return { findings: [...check.findings, ...reading.warnings], ...startedBy(check, settings) }
+        return { findings: [...check.findings, ...reading.warnings], ...triggerFacts(check, settings) }
       },
       {
         parse: 'none',
         body: documented(SentDocument),
-        response: answers({ 200: CheckAnswer }),
+        response: responses({ 200: CheckResponse }),
         detail: operation({
           name: 'checkWorkflow',
           summary: 'Check a document that is not saved',
@@ -119,7 +119,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .get(
       '/workflows/deleted',
       async ({ request, set }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const parameters = new Parameters(request.url)
         const named = parameters.text('workspaceId')
         parameters.assertValid()
@@ -131,7 +131,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         }
       },
       {
-        response: answers({ 200: listOf(Deleted) }),
+        response: responses({ 200: listOf(Deleted) }),
         detail: operation({
           name: 'listDeletedWorkflows',
           summary: 'List deleted workflows, the newest first',
@@ -145,7 +145,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .post(
       '/workflows/:id/restore',
       async ({ request, set, params: { id } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const deleted = await store.findDeletedWorkflow(id)
         assertMay(caller, deleted?.workspaceId, 'write', 'deleted workflow')
         await store.restoreWorkflow(id)
@@ -153,7 +153,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 200: Restored }),
+        response: responses({ 200: Restored }),
         detail: operation({
           name: 'restoreWorkflow',
           summary: 'Undo the deletion of a workflow',
@@ -167,7 +167,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
     .post(
       '/folders/move',
       async ({ request, set }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         const { workspaceId, path, to } = await readShape(request, FolderMove, settings.bodyBytesMax)
         assertMay(caller, workspaceId, 'write', 'workspace')
         const moved = await store.moveFolder(workspaceId, path, tidied(to), clock.now(), caller.userId)
@@ -177,7 +177,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(FolderMove),
-        response: answers({
+        response: responses({
           200: t.Object({ moved: t.Integer({ description: 'Workflows that lie elsewhere now.' }) }),
         }),
         detail: operation({

@@ -3,11 +3,11 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { oneOf } from '../../../domain/one-of.ts'
-import { answers, isoTime, listOf, Time } from '../../answers.ts'
 import { assertMay, type Caller, roleOf } from '../../auth.ts'
 import { readShape } from '../../body.ts'
 import type { Door } from '../../door.ts'
 import { documented, operation } from '../../operation.ts'
+import { isoTime, listOf, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const role = oneOf(['owner', 'editor', 'viewer'])
@@ -29,7 +29,7 @@ export function workspaceRoutes(services: Services, door: Door) {
     .post(
       '',
       async ({ request, set }) => {
-        const { userId } = await door.enterSession(request, set)
+        const { userId } = await door.requireSession(request, set)
         const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
         const workspace = { id: newId(), name: name.trim(), at: clock.now() }
         await store.createWorkspace({ ...workspace, ownerId: userId })
@@ -40,7 +40,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(WorkspaceName),
-        response: answers({ 201: Workspace }),
+        response: responses({ 201: Workspace }),
         detail: operation({
           name: 'createWorkspace',
           summary: 'Make a workspace of your own',
@@ -53,7 +53,7 @@ export function workspaceRoutes(services: Services, door: Door) {
     .patch(
       '/:id',
       async ({ request, set, params: { id } }) => {
-        assertOwner(await door.enterSession(request, set), id)
+        assertOwner(await door.requireSession(request, set), id)
         const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
         const row = await store.renameWorkspace(id, name.trim())
         return { id, name: row.name, role: 'owner' as const, createdAt: isoTime(row.createdAt) }
@@ -61,7 +61,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(WorkspaceName),
-        response: answers({ 200: Workspace }),
+        response: responses({ 200: Workspace }),
         detail: operation({
           name: 'renameWorkspace',
           summary: 'Give a workspace another name',
@@ -74,11 +74,11 @@ export function workspaceRoutes(services: Services, door: Door) {
     .get(
       '/:id/members',
       async ({ request, set, params: { id } }) => {
-        assertMay(await door.enterSession(request, set), id, 'read', 'workspace')
+        assertMay(await door.requireSession(request, set), id, 'read', 'workspace')
         return { data: await store.listMembers(id) }
       },
       {
-        response: answers({ 200: listOf(Member) }),
+        response: responses({ 200: listOf(Member) }),
         detail: operation({
           name: 'listMembers',
           summary: 'List the members of a workspace, its owner first',
@@ -91,7 +91,7 @@ export function workspaceRoutes(services: Services, door: Door) {
     .post(
       '/:id/members',
       async ({ request, set, params: { id } }) => {
-        assertOwner(await door.enterSession(request, set), id)
+        assertOwner(await door.requireSession(request, set), id)
         const { email, role } = await readShape(request, NewMember, settings.bodyBytesMax)
         // By e-mail only: nobody lists the accounts of an installation here.
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
@@ -104,7 +104,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewMember),
-        response: answers({ 201: Member }),
+        response: responses({ 201: Member }),
         detail: operation({
           name: 'addMember',
           summary: 'Let an account into a workspace, by its e-mail',
@@ -117,7 +117,7 @@ export function workspaceRoutes(services: Services, door: Door) {
     .patch(
       '/:id/members/:userId',
       async ({ request, set, params: { id, userId } }) => {
-        assertOwner(await door.enterSession(request, set), id)
+        assertOwner(await door.requireSession(request, set), id)
         const { role } = await readShape(request, NewRole, settings.bodyBytesMax)
         const member = (await store.listMembers(id)).find((each) => each.userId === userId)
         if (!member) throw noMember()
@@ -128,7 +128,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       {
         parse: 'none',
         body: documented(NewRole),
-        response: answers({ 200: Member }),
+        response: responses({ 200: Member }),
         detail: operation({
           name: 'changeRole',
           summary: 'Change what a member may do',
@@ -141,7 +141,7 @@ export function workspaceRoutes(services: Services, door: Door) {
     .delete(
       '/:id/members/:userId',
       async ({ request, set, params: { id, userId } }) => {
-        const caller = await door.enterSession(request, set)
+        const caller = await door.requireSession(request, set)
         if (caller.userId === userId) assertMay(caller, id, 'read', 'workspace')
         else assertOwner(caller, id)
         if (!(await store.removeMember(id, userId))) throw noMember()
@@ -150,7 +150,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: answers({ 204: t.Void({ description: 'Keys of the account stop reaching it within 5 seconds.' }) }),
+        response: responses({ 204: t.Void({ description: 'Keys of the account stop reaching it within 5 seconds.' }) }),
         detail: operation({
           name: 'removeMember',
           summary: 'Take a workspace from a member, or leave it',

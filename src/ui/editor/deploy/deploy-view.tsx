@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Rocket } from 'lucide-react'
 import { useEffect, useSyncExternalStore } from 'react'
-import type { WorkflowAnswer } from '../../../http/answers.ts'
+import type { WorkflowResponse } from '../../../http/responses.ts'
 import { call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -47,7 +47,7 @@ export function DeployView({
     queryFn: async ({ signal }) => {
       const params = { id: workflowId, version: String(version) }
       const found = await call('GET /api/workflows/:id/deployments/:version', { params, signal })
-      return found.document as unknown as WorkflowAnswer
+      return found.document as unknown as WorkflowResponse
     },
   })
   const deploy = useMutation({

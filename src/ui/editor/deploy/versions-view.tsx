@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Layers } from 'lucide-react'
-import type { WorkflowAnswer } from '../../../http/answers.ts'
+import type { WorkflowResponse } from '../../../http/responses.ts'
 import { call } from '../../api/call.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -54,7 +54,7 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
     mutationFn: async (version: number) => {
       await autosave.flush()
       const found = await call('GET /api/workflows/:id/deployments/:version', { params: params(version) })
-      return found.document as unknown as WorkflowAnswer & Document
+      return found.document as unknown as WorkflowResponse & Document
     },
     onSuccess: (document, version) => {
       const { id: _, ...whole } = document

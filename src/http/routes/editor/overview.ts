@@ -5,11 +5,11 @@ import type { EntryFacts } from '../../../domain/log-entry.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { triggerKinds } from '../../../domain/workflow.ts'
 import type { WorkflowOverview } from '../../../store/dashboard-store.ts'
-import { answers, isoTime, listOf, maybe, Time } from '../../answers.ts'
 import { chooseWorkspace } from '../../auth.ts'
 import type { Door } from '../../door.ts'
 import { operation } from '../../operation.ts'
 import { Parameters } from '../../parameters.ts'
+import { isoTime, listOf, maybe, responses, Time } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
 const Glance = t.Object({
@@ -45,11 +45,11 @@ const Glance = t.Object({
 const hours = 24
 
 /** The workflows of a workspace at a glance. */
-export function glanceRoutes({ store, clock }: Services, door: Door) {
+export function overviewRoutes({ store, clock }: Services, door: Door) {
   return new Elysia({ prefix: '/workflows' }).get(
     '',
     async ({ request, set }) => {
-      const caller = await door.enterSession(request, set)
+      const caller = await door.requireSession(request, set)
       const parameters = new Parameters(request.url)
       const named = parameters.text('workspaceId')
       parameters.assertValid()
@@ -57,7 +57,7 @@ export function glanceRoutes({ store, clock }: Services, door: Door) {
       return { data: rows.map(glanceOf) }
     },
     {
-      response: answers({ 200: listOf(Glance) }),
+      response: responses({ 200: listOf(Glance) }),
       detail: operation({
         name: 'glanceAtWorkflows',
         summary: 'Workflows with their state, and what ran in the last 24 hours',

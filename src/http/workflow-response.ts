@@ -1,15 +1,15 @@
 import { type SubscriptionRow, shownOf } from '../domain/webhook.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
 import type { WorkflowRow } from '../store/store.ts'
-import { isoTime, type SavedWorkflow, type WorkflowAnswer } from './answers.ts'
+import { isoTime, type SavedWorkflow, type WorkflowResponse } from './responses.ts'
 import type { Services } from './services.ts'
-import { startedBy } from './started-by.ts'
+import { triggerFacts } from './trigger-facts.ts'
 
 /** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
-export async function workflowAnswer(
+export async function workflowResponse(
   { subscriptions }: Pick<Services, 'subscriptions'>,
   { id, workspaceId, document, createdAt, updatedAt, revision }: WorkflowRow,
-): Promise<WorkflowAnswer> {
+): Promise<WorkflowResponse> {
   const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
   const webhooks = await subscriptions.of(id)
   return { ...withWebhooks(document, webhooks), id, workspaceId, ...times, revision }
@@ -20,12 +20,12 @@ function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscripti
 }
 
 /** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
-export async function savedAnswer(
+export async function savedResponse(
   services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'settings'>,
   row: WorkflowRow,
   warnings: readonly Finding[] = [],
 ): Promise<SavedWorkflow> {
   const check = await services.checkWorkflow(row.document, row.workspaceId)
-  const answer = await workflowAnswer(services, row)
-  return { ...answer, findings: [...check.findings, ...warnings], ...startedBy(check, services.settings) }
+  const workflow = await workflowResponse(services, row)
+  return { ...workflow, findings: [...check.findings, ...warnings], ...triggerFacts(check, services.settings) }
 }

@@ -51,11 +51,11 @@ const Attempt = t.Object(
   },
   { $id: 'DeliveryAttempt' },
 )
-export type AttemptAnswer = Static<typeof Attempt>
+export type AttemptResponse = Static<typeof Attempt>
 
 const { number: _number, ...ended } = Attempt.properties
 /** What came of a test. */
-export const TrialAnswer = t.Object(
+export const TrialResponse = t.Object(
   {
     delivered: t.Boolean(),
     deliveryId: t.String(),
@@ -80,7 +80,7 @@ const deliveryFacts = {
   lastAttempt: maybe(Attempt),
 }
 export const Delivery = t.Object(deliveryFacts, { $id: 'Delivery' })
-export type DeliveryAnswer = Static<typeof Delivery>
+export type DeliveryResponse = Static<typeof Delivery>
 
 export const DeliveryList = t.Object({
   data: t.Array(Delivery),

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia, InvalidCookieSignature, InvalidFileType, ParseError, t } from 'elysia'
-import { systemClock } from '../../src/domain/clock.ts'
 import { AppError, errorCodes } from '../../src/domain/errors.ts'
-import type { Door } from '../../src/http/door.ts'
+import { type Door, sendAsIs } from '../../src/http/door.ts'
 import { statusOf } from '../../src/http/errors.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { RequestMetrics } from '../../src/telemetry/request-metrics.ts'
 import { ManualClock } from '../clock.ts'
 import { readScrape, valueIn } from '../telemetry/scrape.ts'
 import { HttpWorld } from './world.ts'
@@ -40,7 +37,7 @@ beforeAll(async () => {
       .post('/validated', () => 'ok', { parse: 'json', body: t.Object({ n: t.Number() }) })
       .get('/broken-answer', () => ({ n: 'text' }) as never, { response: t.Object({ n: t.Number() }) })
   }
-  world = await HttpWorld.open({ access: 'all', more: { execute: () => ({ routes: execute() }) } })
+  world = await HttpWorld.open({ access: 'all', routes: execute })
 })
 afterAll(() => world.close())
 
@@ -213,24 +210,22 @@ describe('the access log', () => {
 
   test('knows of the answers that a route makes itself', async () => {
     const execute = (door: Door) =>
-      new Elysia().get('/own/:status', ({ request, params }) => {
-        const startedAt = performance.now()
-        const headers = { 'x-request-id': 'r-9', 'x-execution-id': 'e-1' }
-        const response = new Response('{}', { status: Number(params.status), headers })
-        const error = params.status === '500' ? new Error('inner') : undefined
-        const facts = { keyId: 'k-1', workflowId: 'w-1', startedAt, error, code: 'EXECUTION_FAILED' }
-        door.answered(request, response, facts, route)
-        return response
+      new Elysia().get('/own/:status', ({ request, params, set }) => {
+        door.allowAnonymous(request, set)
+        door.note(request, { keyId: 'k-1', workflowId: 'w-1', executionId: 'e-1', runCode: 'EXECUTION_FAILED' })
+        if (params.status === '500') throw new Error('inner')
+        const headers = set.headers as Record<string, string>
+        return sendAsIs(set, new Response('{}', { status: Number(params.status), headers }))
       })
-    const route = new RequestMetrics(new Metrics({ clock: systemClock })).route('GET', '/own/:status')
-    const own = await HttpWorld.open({ access: 'errors', more: { execute: (door) => ({ routes: execute(door) }) } })
+    const own = await HttpWorld.open({ access: 'errors', routes: execute })
+    const headers = { 'x-request-id': 'r-9' }
     try {
-      await own.get('/own/200')
-      await own.get('/own/504')
-      await own.get('/own/500')
-      const facts = { requestId: 'r-9', keyId: 'k-1', userId: null, workflowId: 'w-1', executionId: 'e-1', bytes: null }
+      expect((await own.get('/own/200', { headers })).headers.get('x-request-id')).toBe('r-9')
+      await own.get('/own/504', { headers })
+      await own.get('/own/500', { headers })
+      const facts = { requestId: 'r-9', keyId: 'k-1', userId: null, workflowId: 'w-1', executionId: 'e-1' }
       expect(own.lines).toMatchObject([
-        { message: 'request', status: 504, code: 'EXECUTION_FAILED', ...facts },
+        { message: 'request', status: 504, code: 'EXECUTION_FAILED', bytes: null, ...facts },
         { message: 'request failed', requestId: 'r-9', cause: { message: 'inner' } },
         { message: 'request', status: 500, code: 'INTERNAL', ...facts },
       ])

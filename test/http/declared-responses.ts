@@ -8,7 +8,7 @@ export type SeenAnswer = { status: number; json: unknown; headers: Headers }
  * schema and have no member beyond it, its headers must be there. So whatever the tests know of the service, its users
  * are told.
  */
-export class DeclaredAnswers {
+export class DeclaredResponses {
   readonly #openApi: Parsed
   readonly #paths: { pattern: RegExp; path: string }[]
 

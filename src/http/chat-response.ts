@@ -3,8 +3,8 @@ import type { Span } from '../domain/log.ts'
 import type { BlockPlace, RunObserver } from '../domain/run-observer.ts'
 import type { Plan } from '../engine/plan.ts'
 import type { RunEnd } from '../engine/runner.ts'
-import { runAnswer } from './run-answer.ts'
 import { RunEvents } from './run-events.ts'
+import { runResponse } from './run-response.ts'
 
 /** Hears what a run says to its caller, as a stream of it would without selected outputs. */
 export class Listening implements RunObserver {
@@ -22,20 +22,20 @@ export class Listening implements RunObserver {
     this.#events.chunk(span, text, place)
   }
 
-  /** What somebody who reads the answer as text is told: what a response block says, else what was streamed, else the output. */
+  /** What somebody who reads the response as text is told: what a response block says, else what was streamed, else the output. */
   replyOf({ record, response }: RunEnd): string {
     if (response) return replyOf(response.data)
     return this.#texts.size > 0 ? [...this.#texts.values()].join('\n\n') : replyOf(record.output)
   }
 }
 
-/** Members of every answer that tells of a run. */
+/** Members of every response that tells of a run. */
 export type ChatFacts = { reply: string; conversationId: string }
 
-/** The answer of a run that ended; of one that failed the execute endpoint's. */
-export function chatAnswer(end: RunEnd, facts: ChatFacts, headers: Record<string, string>): Response {
+/** The response of a run that ended; of one that failed the execute endpoint's. */
+export function chatResponse(end: RunEnd, facts: ChatFacts, headers: Record<string, string>): Response {
   const { record, response } = end
-  if (record.failure) return runAnswer(end, headers)
+  if (record.failure) return runResponse(end, headers)
   headers['content-type'] = 'application/json'
   const output = (response ? response.data : record.output) ?? null
   return new Response(JSON.stringify({ success: true, output, ...facts, executionId: record.executionId }), { headers })

@@ -13,21 +13,19 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs.ts'
 import type { Plan, PlanTrigger } from '../../engine/plan.ts'
 import { hasFailed, type RunEnd, type RunRequest } from '../../engine/runner.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
-import { readBytes, refuseOversized } from '../body.ts'
+import { readBytes } from '../body.ts'
 import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
-import type { AnswerFacts } from '../door.ts'
-import { ownAnswer } from '../own-answer.ts'
+import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { assertAllowed } from '../rate-headers.ts'
-import { requestIdOf } from '../request-id.ts'
-import { runAnswer, sandboxed } from '../run-answer.ts'
-import type { RateWindow } from '../services.ts'
+import { runResponse, sandboxed } from '../run-response.ts'
 import { withoutSession } from '../session-cookie.ts'
 import { webhookDetail } from '../webhook-operation.ts'
 
-/** What inbound webhooks stand on. Like the execute endpoint they answer from memory, but for the run's own commit. */
+/** What inbound webhooks stand on. Like the execute endpoint they response from memory, but for the run's own commit. */
 export type WebhookServices = {
   clock: Clock
   /** The active version that an address leads to. */
@@ -44,27 +42,22 @@ export type WebhookServices = {
   assertAcceptingJobs(): void
   storeFile: FileStore['store']
   removeFiles(owner: FileOwner): Promise<void>
-  /** Those of the workspace's owner count. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage'>
-  /** Counts a request that led nowhere, or could not prove whose it is, against the address it came from. */
-  refused(address: string): RateWindow
-  /** Told of a secret that names a variable that is not set: its senders are all refused. */
-  variableMissing(workflowId: string, variable: string): void
-  settings: { bodyBytesMax: number; bodyBytesMaxAnywhere: number }
-  /** Told of each answer. */
-  answered(request: Request, response: Response, facts: AnswerFacts): void
+  /** The limits of the workspace's owner, and of addresses that guess. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
+  logger: Pick<Logger, 'error'>
+  settings: { bodyBytesMax: number }
 }
 
 export type Acceptance = { job: { executionId: string } } | { job: undefined; holder: string | null }
 
-export const webhookPath = '/api/webhooks/trigger/:path'
+const webhookPath = '/api/webhooks/trigger/:path'
 
-type Context = { request: Request; params: { path: string }; server: ServerPort | null }
+type Context = { request: Request; params: { path: string }; server: ServerPort | null; set: ResponseSet }
 
 /** `/api/webhooks/trigger/<path>`: runs that other services start. */
-export function webhookRoutes(services: WebhookServices) {
-  const receiver = new Receiver(services)
-  const handle = ({ request, params, server }: Context) => receiver.handle(request, params.path, server)
+export function webhookRoutes(services: WebhookServices, door: Door) {
+  const receiver = new Receiver(services, door)
+  const handle = (context: Context) => receiver.handle(context)
   const of = (method: WebhookMethod) => ({ parse: 'none' as const, detail: webhookDetail(method) })
   return new Elysia()
     .post(webhookPath, handle, of('POST'))
@@ -79,10 +72,8 @@ type Call = {
   request: Request
   path: string
   server: ServerPort | null
-  /** What its answer carries. */
+  /** What its response carries. */
   headers: Record<string, string>
-  /** What the service is told of it. */
-  facts: AnswerFacts
 }
 
 /** A call whose workflow is found and whose sender is known. */
@@ -93,25 +84,26 @@ type Outcome = { holder: string; end: RunEnd | undefined }
 
 class Receiver {
   readonly #services: WebhookServices
+  readonly #door: Door
   /** By trigger: what its parameters say, read once for each version. */
   readonly #hooks = new WeakMap<PlanTrigger, Hook>()
-  /** Requests that name themselves and whose answer somebody waits for. */
+  /** Requests that name themselves and whose response somebody waits for. */
   readonly #inFlight = new Map<string, Promise<Outcome>>()
 
-  constructor(services: WebhookServices) {
+  constructor(services: WebhookServices, door: Door) {
     this.#services = services
+    this.#door = door
   }
 
-  handle(request: Request, path: string, server: ServerPort | null): Promise<Response> {
-    const headers = { 'x-request-id': requestIdOf(request.headers) }
-    const respond = (facts: AnswerFacts) => this.#receive({ request, path, server, headers, facts })
-    return ownAnswer(this.#services, { request, headers }, respond)
+  async handle({ request, params, server, set }: Context): Promise<Response> {
+    this.#door.allowAnonymous(request, set)
+    const headers = set.headers as Record<string, string>
+    return sendAsIs(set, await this.#receive({ request, path: params.path, server, headers }))
   }
 
   async #receive(call: Call): Promise<Response> {
     const { request, path } = call
     const { settings, at } = this.#services
-    refuseOversized(request.headers, settings.bodyBytesMaxAnywhere)
     const found = at({ kind: 'webhook', name: path })
     const deployment = found instanceof Promise ? await found : found
     const plan = deployment?.plan
@@ -120,7 +112,7 @@ class Receiver {
       this.#countRefused(call)
       throw new AppError('NOT_FOUND', 'No workflow that is deployed has a webhook at this address.')
     }
-    call.facts.workflowId = deployment.workflowId
+    this.#door.note(request, { workflowId: deployment.workflowId })
     const hook = this.#hookOf(trigger)
     if (!hook.methods.has(request.method)) {
       const methods = [...hook.methods].join(', ')
@@ -136,15 +128,16 @@ class Receiver {
   }
 
   async #assertSender(call: Call, { workflowId, workspaceId }: Deployment, { sender }: Hook, body: Uint8Array) {
-    const { environmentOf, clock, variableMissing } = this.#services
+    const { environmentOf, clock, logger } = this.#services
     const { values } = sender.needsEnvironment ? await environmentOf(workspaceId) : noEnvironment
     try {
       sender.check({ headers: call.request.headers, body }, values, clock.now())
     } catch (error) {
       this.#countRefused(call)
       if (!(error instanceof VariableMissing)) throw error
-      variableMissing(workflowId, error.variable)
-      const message = 'Who sends this cannot be checked: what is expected is not set. The log of the service says more.'
+      logger.error('a webhook takes nothing: its secret is not set', { workflowId, variable: error.variable })
+      const message =
+        "The sender cannot be verified: this webhook's secret is not configured. The service's log names it."
       throw new AppError('INVALID_SIGNATURE', message, { cause: error })
     }
   }
@@ -161,7 +154,7 @@ class Receiver {
     assertAllowed(limits.take('async', owner), clock.now())
     limits.assertWithinUsage(owner)
     const executionId = newExecutionId()
-    if (!hook.answersAtOnce) return await this.#answer(call, executionId, claim)
+    if (!hook.answersAtOnce) return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
     // What accepts the job says who has the claim, but the files of a request would be stored by then, for no run.
     const holder =
@@ -171,32 +164,32 @@ class Receiver {
     const run = { workspaceId, workflowId, executionId, input: await this.#inputOf(call, executionId) }
     const job: JobRequest = { ...run, version: version ?? 0, trigger: 'webhook' }
     const accepted = await this.#services.accept(job, claim).catch((error) => this.#refuse(error, run))
-    if (accepted.job) return taken(call, executionId)
+    if (accepted.job) return this.#taken(call, executionId)
     await this.#takeBack(run)
     return duplicate(call, accepted.holder ?? executionId)
   }
 
   /**
-   * The answer is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
+   * The response is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
    * the same request meanwhile waits, and is told what became of the first one. When that failed, both may try again.
    */
-  async #answer(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
-    const { request, server, headers, deployment } = call
-    if (!claim) return answerOf(call, await this.#execute(call, executionId))
+  async #respond(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
+    const { request, server, deployment } = call
+    if (!claim) return this.#responseOf(call, await this.#execute(call, executionId))
     const held = `${deployment.workflowId} ${claim.key}`
     const first = this.#inFlight.get(held)
     if (first) {
       allowSilence(request, server)
       const { holder, end } = await first
       if (!end || !hasFailed(end)) return duplicate(call, holder)
-      headers['x-execution-id'] = holder
-      return answerOf(call, end)
+      this.#name(call, holder)
+      return this.#responseOf(call, end)
     }
     const leading = this.#lead(call, executionId, claim)
     this.#inFlight.set(held, leading)
     try {
       const { end, holder } = await leading
-      return end ? answerOf(call, end) : duplicate(call, holder)
+      return end ? this.#responseOf(call, end) : duplicate(call, holder)
     } finally {
       this.#inFlight.delete(held)
     }
@@ -209,11 +202,11 @@ class Receiver {
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
-    const { deployment, plan, headers, server, request } = call
+    const { deployment, plan, server, request } = call
     const { workflowId, workspaceId, version } = deployment
     this.#services.assertAccepting()
     const input = await this.#inputOf(call, executionId)
-    headers['x-execution-id'] = executionId
+    this.#name(call, executionId)
     const callerSignal = () => {
       // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
       // request again: the run goes on, so that it need not begin anew.
@@ -260,28 +253,33 @@ class Receiver {
 
   /** Whoever guesses addresses and secrets has few tries; who has the right one is never counted. */
   #countRefused({ request, server }: Call): void {
-    const { refused, clock } = this.#services
-    assertAllowed(refused(addressOf(request, server)), clock.now())
+    const { limits, clock } = this.#services
+    assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   }
-}
 
-function taken({ headers }: Call, executionId: string): Response {
-  headers['x-execution-id'] = executionId
-  headers['content-type'] = 'application/json'
-  return new Response(`{"success":true,"executionId":"${executionId}"}`, { status: 202, headers })
-}
+  #taken(call: Call, executionId: string): Response {
+    this.#name(call, executionId)
+    return jsonResponse({ success: true, executionId }, 202, call.headers)
+  }
 
-function answerOf(call: Call, end: RunEnd): Response {
-  const { failure } = end.record
-  if (failure) call.facts.code = failure.code
-  return sandboxed(runAnswer(end, call.headers))
+  /** Says in the response and in the access log which run this request started. */
+  #name({ request, headers }: Call, executionId: string): void {
+    headers['x-execution-id'] = executionId
+    this.#door.note(request, { executionId })
+  }
+
+  #responseOf({ request, headers }: Call, end: RunEnd): Response {
+    const { failure } = end.record
+    if (failure) this.#door.note(request, { runCode: failure.code })
+    return sandboxed(runResponse(end, headers))
+  }
 }
 
 function duplicate({ headers }: Call, executionId: string): Response {
   return jsonResponse({ success: true, executionId, duplicate: true }, 200, headers)
 }
 
-function jsonResponse(answer: object, status: number, headers: Record<string, string>): Response {
+function jsonResponse(body: object, status: number, headers: Record<string, string>): Response {
   headers['content-type'] = 'application/json'
-  return new Response(JSON.stringify(answer), { status, headers })
+  return new Response(JSON.stringify(body), { status, headers })
 }

@@ -1,31 +1,20 @@
-import type { IsoTime } from '../domain/iso-time.ts'
 import type { RunFailure } from '../domain/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
-import { isoTime } from './answers.ts'
 import { statusOf } from './errors.ts'
+import { isoTime } from './responses.ts'
 import { isSessionPair } from './session-cookie.ts'
 
-/** How an endpoint writes its answers: what one has in common with the one before it need not be made again. */
-export type AnswerMaking = { iso: IsoTime; headersOf(values: Record<string, string>): Headers | Record<string, string> }
-
-const plainMaking: AnswerMaking = { iso: isoTime, headersOf: (values) => values }
-
-/** The HTTP answer of a run that ended: its envelope, or what its `response` block says. */
-export function runAnswer(
-  { record, response }: RunEnd,
-  headers: Record<string, string>,
-  making = plainMaking,
-): Response {
+/** The HTTP response of a run that ended: its envelope, or what its `response` block says. */
+export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  if (response) return answerOf(response, headers, making)
-  const { iso, headersOf } = making
-  const metadata = `{"duration":${durationMs},"startTime":"${iso(startedAt)}","endTime":"${iso(endedAt)}"}`
+  if (response) return responseOf(response, headers)
+  const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
   headers['content-type'] = 'application/json'
   const outputText = JSON.stringify(output) ?? 'null'
   if (!failure) {
     const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
-    return new Response(text, { headers: headersOf(headers) })
+    return new Response(text, { headers })
   }
   const { blockId, blockName } = failure
   const facts = JSON.stringify({
@@ -40,22 +29,19 @@ export function runAnswer(
   return new Response(text, { status: statusOf(codeOf(failure)), headers })
 }
 
-function answerOf(
-  response: NonNullable<RunEnd['response']>,
-  headers: Record<string, string>,
-  { headersOf }: AnswerMaking,
-): Response {
+function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
   const { data, status } = response
   const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
+  // What the workflow sends is its own, of whatever type it says.
+  delete headers['x-content-type-options']
   const own = Object.entries(response.headers)
-  const sent = own.length === 0 ? headersOf(headers) : withOwn(headers, own)
-  return new Response(hasNoBody ? null : body, { status, headers: sent })
+  return new Response(hasNoBody ? null : body, { status, headers: own.length === 0 ? headers : withOwn(headers, own) })
 }
 
 /**
- * For an answer that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
+ * For a response that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
  * origin of their own, so that no page that a workflow makes can use the session of whoever opens it.
  */
 export function sandboxed(response: Response): Response {
@@ -85,7 +71,7 @@ function withOwn(headers: Record<string, string>, own: readonly [string, Respons
 /**
  * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing, and
  * those that a browser keeps for everything at this address, the dashboard too. So are the ids and the rate limit that
- * every answer of the endpoint carries.
+ * every response of the endpoint carries.
  */
 const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],

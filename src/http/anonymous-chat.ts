@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import type { RunEnd } from '../engine/runner.ts'
 
 /** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */
-export function isStranger({ access }: ChatParameters): boolean {
+export function isAnonymous({ access }: ChatParameters): boolean {
   return access !== 'key'
 }
 
@@ -19,11 +19,11 @@ export function withoutDetails(end: RunEnd): RunEnd {
 }
 
 /** A refusal for the owner's limits, without what these are. */
-export function forStranger(chat: ChatParameters, assert: () => void): void {
+export function hideLimits(chat: ChatParameters, assert: () => void): void {
   try {
     assert()
   } catch (cause) {
-    if (!isStranger(chat) || !(cause instanceof AppError)) throw cause
+    if (!isAnonymous(chat) || !(cause instanceof AppError)) throw cause
     throw new AppError(cause.code, 'This chat takes no more messages for now.', { cause })
   }
 }

@@ -2,25 +2,25 @@ import { AppError } from '../domain/errors.ts'
 import { sequenceOf } from '../domain/ids.ts'
 import type { WorkflowDocument } from '../domain/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
-import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './answers.ts'
-import { accountOf, assertMay, type Caller } from './auth.ts'
+import { assertMay, type Caller } from './auth.ts'
 import { readCursor } from './cursor.ts'
-import { runWebhookAnswer } from './delivery-answer.ts'
-import type { AnswerSet, Door } from './door.ts'
-import { answerWith, JsonText, streamWith } from './json-text.ts'
-import { limitsAnswer } from './limits-answer.ts'
+import { runWebhookResponse } from './delivery-response.ts'
+import type { Door, ResponseSet } from './door.ts'
+import { JsonText, respondWith, streamWith } from './json-text.ts'
+import { limitsResponse } from './limits-response.ts'
 import { writeDetail, writeExecution } from './log-entry.ts'
-import { answerPage } from './log-page.ts'
+import { respondWithPage } from './log-page.ts'
 import { readLogRequest, scopeOf } from './log-query.ts'
+import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './responses.ts'
 import type { Services } from './services.ts'
 
 /** The log as holders of keys and people who are signed in read it: one shape, two doors. */
 
 /** A page of entries. */
-export async function answerLogs(
+export async function respondWithLogs(
   services: Services,
   door: Door,
-  { request, set }: { request: Request; set: AnswerSet },
+  { request, set }: { request: Request; set: ResponseSet },
   caller: Caller,
 ): Promise<LogList> {
   const wanted = readLogRequest(request.url)
@@ -28,33 +28,38 @@ export async function answerLogs(
   const scope = scopeOf(wanted)
   const [after] = (wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)) ?? []
   if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
-  const page = await answerPage({
+  const page = await respondWithPage({
     store: services.store,
     request: wanted,
     after,
     limits: (await limitsFor(services, caller)).text,
     freshenFiles: services.files.freshen,
-    onFailure: (cause) => door.broke(request, cause),
+    onFailure: (cause) => door.onAborted(request, cause),
   })
-  return 'text' in page ? answerWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
+  return 'text' in page ? respondWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
 }
 
 /** One entry. */
-export async function answerLog(services: Services, set: AnswerSet, caller: Caller, id: string): Promise<LogDetail> {
+export async function respondWithLog(
+  services: Services,
+  set: ResponseSet,
+  caller: Caller,
+  id: string,
+): Promise<LogDetail> {
   const row = await findLog(services, caller, id)
-  return await detailAnswer(services, set, row, writeDetail(row, await limitsFor(services, caller)))
+  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller)))
 }
 
 /** One entry, and which workspace it belongs to. */
-export async function answerEditorLog(
+export async function respondWithEditorLog(
   services: Services,
-  set: AnswerSet,
+  set: ResponseSet,
   caller: Caller,
   id: string,
 ): Promise<EditorLogDetail> {
   const row = await findLog(services, caller, id)
   const { workspaceId } = row
-  return await detailAnswer(services, set, row, writeDetail(row, await limitsFor(services, caller), { workspaceId }))
+  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller), { workspaceId }))
 }
 
 async function findLog({ store }: Services, caller: Caller, id: string): Promise<LogDetailRow> {
@@ -65,27 +70,27 @@ async function findLog({ store }: Services, caller: Caller, id: string): Promise
 }
 
 /** File objects in it get URLs that open now. */
-async function detailAnswer<Answer>(
+async function detailResponse<Body>(
   { files }: Services,
-  set: AnswerSet,
+  set: ResponseSet,
   row: LogDetailRow,
   { text }: JsonText,
-): Promise<Answer> {
-  return answerWith<Answer>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
+): Promise<Body> {
+  return respondWith<Body>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
 }
 
 /** What was decided about each webhook when a run ended, and what became of it. */
-export async function answerRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
+export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
   const run = await findLog(services, caller, id)
   const decided = await services.store.listRunWebhooks(run.sequence)
-  const limits = limitsAnswer(await services.limitsOf(accountOf(caller)))
-  return { data: decided.map((each) => runWebhookAnswer(each, run)), limits }
+  const limits = limitsResponse(await services.limits.report(caller.userId))
+  return { data: decided.map((each) => runWebhookResponse(each, run)), limits }
 }
 
 /** The deployment that a run went through. */
-export async function answerExecution(
+export async function respondWithExecution(
   services: Services,
-  set: AnswerSet,
+  set: ResponseSet,
   caller: Caller,
   executionId: string,
 ): Promise<ExecutionDetail> {
@@ -95,11 +100,11 @@ export async function answerExecution(
   const { workflowId, version } = row as LogDetailRow
   const document = await store.getDocument(workflowId, version)
   const limits = await limitsFor(services, caller)
-  return answerWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, document ?? nothing, limits))
+  return respondWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, document ?? nothing, limits))
 }
 
 async function limitsFor(services: Services, caller: Caller): Promise<JsonText> {
-  return new JsonText(JSON.stringify(limitsAnswer(await services.limitsOf(accountOf(caller)))))
+  return new JsonText(JSON.stringify(limitsResponse(await services.limits.report(caller.userId))))
 }
 
 /** The state of a version that is gone. */

@@ -1,20 +1,20 @@
-// Long because it is one list: what every route answers.
+// Long because it is one list: what every route responses.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
-import { Cost, modelFacts, Tokens } from './cost-answer.ts'
+import { Cost, modelFacts, Tokens } from './cost-response.ts'
 import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
-import { RunWebhook, SentWebhook, Webhook } from './webhook-answers.ts'
+import { RunWebhook, SentWebhook, Webhook } from './webhook-responses.ts'
 
-/** What the routes answer: for the OpenAPI document, the typed client and the tests that compare answers with it. */
+/** What the routes response: for the OpenAPI document, the typed client and the tests that compare responds with it. */
 
 export const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 export const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
 
 /** `$id` is the name of a schema in the OpenAPI document; `repairOpenApi` moves it to the components. */
-export const FindingAnswer = t.Object(
+export const FindingResponse = t.Object(
   {
     level: oneOf(['error', 'warning']),
     code: t.String(),
@@ -52,29 +52,29 @@ const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, update
 const revision = t.Integer({ description: 'Higher each time that the document is saved; also the `ETag`.' })
 
 const webhooks = t.Optional(t.Array(Webhook, { description: 'Without their secrets; absent when there are none.' }))
-export const WorkflowAnswer = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
-export type WorkflowAnswer = Static<typeof WorkflowAnswer>
+export const WorkflowResponse = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
+export type WorkflowResponse = Static<typeof WorkflowResponse>
 
 /** Of a workflow with a schedule. */
-export const ScheduleAnswer = t.Object(
+export const ScheduleResponse = t.Object(
   { next: t.Array(Time, { description: 'The next times at which it is due, a few of them.' }) },
   { $id: 'Schedule' },
 )
 /** How others than its callers start a workflow. */
 const started = {
-  schedule: t.Optional(ScheduleAnswer),
+  schedule: t.Optional(ScheduleResponse),
   webhookUrl: t.Optional(t.String({ description: 'Where other services send requests that start it.' })),
   chatUrl: t.Optional(t.String({ description: 'The page on which people talk to it.' })),
 }
 
 export const SavedWorkflow = t.Object(
-  { ...WorkflowAnswer.properties, findings: t.Array(FindingAnswer), ...started },
+  { ...WorkflowResponse.properties, findings: t.Array(FindingResponse), ...started },
   { $id: 'SavedWorkflow' },
 )
 export type SavedWorkflow = Static<typeof SavedWorkflow>
 
 /** Of a document that is not saved: its addresses are those that it asks for. */
-export const CheckAnswer = t.Object({ findings: t.Array(FindingAnswer), ...started }, { $id: 'Checked' })
+export const CheckResponse = t.Object({ findings: t.Array(FindingResponse), ...started }, { $id: 'Checked' })
 
 export const WorkflowList = listOf(
   t.Object(
@@ -91,8 +91,8 @@ export const WorkflowList = listOf(
   ),
 )
 
-export const DeployAnswer = t.Object(
-  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingAnswer), ...started },
+export const DeployResponse = t.Object(
+  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingResponse), ...started },
   { $id: 'Deployed' },
 )
 
@@ -106,9 +106,9 @@ const deploymentFacts = {
   isActive: t.Boolean(),
 }
 export const DeploymentList = listOf(t.Object(deploymentFacts, { $id: 'VersionSummary' }))
-export const DeploymentAnswer = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Version' })
+export const DeploymentResponse = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Version' })
 
-export const StatusAnswer = t.Object(
+export const StatusResponse = t.Object(
   {
     isDeployed: t.Boolean(),
     deployedAt: maybe(Time),
@@ -119,7 +119,7 @@ export const StatusAnswer = t.Object(
   { $id: 'DeploymentStatus' },
 )
 
-export const JobAnswer = t.Object(
+export const JobResponse = t.Object(
   {
     success: t.Boolean({ description: 'False when the run failed or was cancelled.' }),
     taskId: t.String(),
@@ -145,12 +145,12 @@ export const JobAnswer = t.Object(
   },
   { $id: 'Job' },
 )
-export type JobAnswer = Static<typeof JobAnswer>
+export type JobResponse = Static<typeof JobResponse>
 
-export const CancelAnswer = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
+export const CancelResponse = t.Object({ success: t.Literal(true), status: t.Literal('cancelled') })
 
 export const RateState = t.Object({ limit: t.Number(), remaining: t.Number(), resetAt: Time }, { $id: 'RateLimit' })
-export const LimitsAnswer = t.Object(
+export const LimitsResponse = t.Object(
   {
     workflowExecutionRateLimit: t.Object({ sync: RateState, async: RateState }),
     usage: t.Object({
@@ -162,7 +162,7 @@ export const LimitsAnswer = t.Object(
   },
   { $id: 'Limits' },
 )
-export type LimitsAnswer = Static<typeof LimitsAnswer>
+export type LimitsResponse = Static<typeof LimitsResponse>
 
 const UsageState = t.Object({ isLimited: t.Boolean(), ...RateState.properties })
 export const UsageLimits = t.Object(
@@ -235,7 +235,7 @@ export const LogList = t.Object({
     ),
   ),
   nextCursor: maybe(t.String({ description: 'Continues this query; opaque.' })),
-  limits: LimitsAnswer,
+  limits: LimitsResponse,
 })
 export type LogList = Static<typeof LogList>
 
@@ -246,9 +246,9 @@ export const LogDetail = t.Object(
       cost: Cost,
       workflow: WorkflowFacts,
       executionData: t.Object({ traceSpans: t.Array(TraceSpan), finalOutput: t.Unknown() }),
-      limits: LimitsAnswer,
+      limits: LimitsResponse,
     }),
-    limits: LimitsAnswer,
+    limits: LimitsResponse,
   },
   { $id: 'LogDetail' },
 )
@@ -274,13 +274,13 @@ export const ExecutionDetail = t.Object(
       totalDurationMs: t.Number(),
       cost: Cost,
     }),
-    limits: LimitsAnswer,
+    limits: LimitsResponse,
   },
   { $id: 'ExecutionDetail' },
 )
 export type ExecutionDetail = Static<typeof ExecutionDetail>
 
-export const RunWebhooks = t.Object({ data: t.Array(RunWebhook), limits: LimitsAnswer })
+export const RunWebhooks = t.Object({ data: t.Array(RunWebhook), limits: LimitsResponse })
 export type RunWebhooks = Static<typeof RunWebhooks>
 
 export const WorkspaceList = listOf(
@@ -294,7 +294,7 @@ const Variable = t.Object({
   plain: t.Boolean({ description: 'Whether logs may show its value.' }),
   updatedAt: Time,
 })
-export const VariableAnswer = t.Object(Variable.properties, { $id: 'Variable' })
+export const VariableResponse = t.Object(Variable.properties, { $id: 'Variable' })
 export const EnvironmentList = listOf(Variable)
 export const NewValue = t.Object({
   value: t.String({ description: 'At most 64 KB of text.' }),
@@ -305,22 +305,22 @@ export const Credentials = t.Object({
   email: t.String({ minLength: 1, maxLength: 254 }),
   password: t.String({ minLength: 1 }),
 })
-export const SessionAnswer = t.Object({ userId: t.String(), expiresAt: Time }, { $id: 'Session' })
+export const SessionResponse = t.Object({ userId: t.String(), expiresAt: Time }, { $id: 'Session' })
 
 export const FolderList = listOf(t.Object({ id: t.String(), path: t.String() }, { $id: 'Folder' }))
 export const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))
-export const HealthAnswer = t.Object({ status: t.Literal('ok'), version: t.String() })
-export const ReadyAnswer = t.Object({
+export const HealthResponse = t.Object({ status: t.Literal('ok'), version: t.String() })
+export const ReadyResponse = t.Object({
   status: t.Literal('ok'),
   store: t.Literal('ok'),
   writer: t.Object({ waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }) }),
 })
 
 /**
- * The answer of a route, by its status. Answers are not checked while the service runs: one that breaks its schema
+ * The response of a route, by its status. Answers are not checked while the service runs: one that breaks its schema
  * would turn a document that somebody can still read into a 500. The tests check them instead.
  */
-export function answers<const Schemas extends Record<number, TSchema>>(schemas: Schemas): Schemas {
+export function responses<const Schemas extends Record<number, TSchema>>(schemas: Schemas): Schemas {
   return Object.fromEntries(Object.entries(schemas).map(([status, schema]) => [status, documented(schema)])) as Schemas
 }
 

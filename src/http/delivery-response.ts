@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryAttempt, RunDecision } from '../domain/delivery.ts'
 import { deliveryIdOf, eventIdOf, logIdOf } from '../domain/ids.ts'
 import type { DeliveryRow } from '../store/store.ts'
-import { isoTime } from './answers.ts'
-import type { AttemptAnswer, DeliveryAnswer, RunWebhook } from './webhook-answers.ts'
+import { isoTime } from './responses.ts'
+import type { AttemptResponse, DeliveryResponse, RunWebhook } from './webhook-responses.ts'
 
-export function deliveryAnswer(row: DeliveryRow): DeliveryAnswer {
+export function deliveryResponse(row: DeliveryRow): DeliveryResponse {
   const { sequence, executionId, workflowId, subscriptionId, url, state, dueAt, lastAttempt } = row
   return {
     id: deliveryIdOf(row, executionId),
@@ -18,17 +18,17 @@ export function deliveryAnswer(row: DeliveryRow): DeliveryAnswer {
     createdAt: isoTime(row.endedAt),
     nextAttemptAt: dueAt === null ? null : isoTime(dueAt),
     attemptCount: row.attempts,
-    lastAttempt: lastAttempt && attemptAnswer(lastAttempt),
+    lastAttempt: lastAttempt && attemptResponse(lastAttempt),
   }
 }
 
-export function attemptAnswer(attempt: DeliveryAttempt): AttemptAnswer {
+export function attemptResponse(attempt: DeliveryAttempt): AttemptResponse {
   const { number, startedAt, durationMs, status, failure, answer } = attempt
   return { number, startedAt: isoTime(startedAt), durationMs, status, error: failure, answer }
 }
 
 /** `run`: the one that the decisions are about. */
-export function runWebhookAnswer(
+export function runWebhookResponse(
   { subscription, skipped, delivery }: RunDecision,
   run: Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt'>,
 ): RunWebhook {
@@ -39,7 +39,7 @@ export function runWebhookAnswer(
     ...shown,
     decision: delivery.state === 'pending' ? 'queued' : delivery.state,
     reason: reasonOf(delivery),
-    delivery: deliveryAnswer({ ...delivery, ...run, subscriptionId: id, url }),
+    delivery: deliveryResponse({ ...delivery, ...run, subscriptionId: id, url }),
   }
 }
 

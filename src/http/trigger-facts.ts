@@ -1,8 +1,8 @@
-import { isoTime } from './answers.ts'
+import { isoTime } from './responses.ts'
 import type { HttpSettings, WorkflowCheck } from './services.ts'
 
-/** What an answer says of how a workflow is started by others than its callers; nothing when nobody else does. */
-export function startedBy(
+/** What a response says of how a workflow is started by others than its callers; nothing when nobody else does. */
+export function triggerFacts(
   { nextTimes, registrations }: Pick<WorkflowCheck, 'nextTimes' | 'registrations'>,
   { baseUrl }: Pick<HttpSettings, 'baseUrl'>,
 ): { schedule?: { next: string[] }; webhookUrl?: string; chatUrl?: string } {

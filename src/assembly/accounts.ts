@@ -1,0 +1,52 @@
+import { Environments } from '../accounts/environment.ts'
+import { createJobSeal } from '../accounts/job-seal.ts'
+import { KeyUses } from '../accounts/key-uses.ts'
+import { KeyCache } from '../accounts/keys.ts'
+import { AccountLimits } from '../accounts/limits.ts'
+import { createOwnerLimits } from '../accounts/owner-limits.ts'
+import { RateJournal } from '../accounts/rate-journal.ts'
+import { openSecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
+import { Sessions } from '../accounts/sessions.ts'
+import { Usage } from '../accounts/usage.ts'
+import { plansOf } from '../domain/plan.ts'
+import type { Base } from './base.ts'
+import { stopAll } from './stop-all.ts'
+
+/** Who calls and what they may use: keys, sessions, limits, environment variables, encryption. */
+export type Accounts = Awaited<ReturnType<typeof assembleAccounts>>
+
+export async function assembleAccounts({ config, store, metrics, logger, clock }: Base) {
+  const [windows, box] = await Promise.all([
+    store.listRateWindows(clock.now()),
+    openSecretBox({
+      directory: config.data,
+      secretKey: config.secretKey,
+      sealHeads: () => store.sealHeads(sealHeadBytes),
+    }),
+  ])
+  const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
+  const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
+  const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })
+  const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
+  const environments = new Environments({ store, box, clock })
+  logger.redactWith(environments.redact)
+  const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+  const limits = new AccountLimits({
+    findUser: (userId) => store.findUser(userId),
+    plans: plansOf(config),
+    plan: config.plan,
+    usage,
+    journal,
+    windows,
+    onRefused: (kind) => metrics.refused(kind),
+    clock,
+  })
+  const ownerLimits = createOwnerLimits({ store, usage, limits })
+  const stop = () =>
+    stopAll(logger, [
+      ['keys', () => keyUses.stop()],
+      ['sessions', () => sessions.stop()],
+      ['rate windows', () => journal.stop()],
+    ])
+  return { box, jobSeal: createJobSeal(box), keys, sessions, usage, environments, limits, ownerLimits, stop }
+}

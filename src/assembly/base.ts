@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Limits } from '../domain/limits.ts'
+import type { PriceTable } from '../domain/model-prices.ts'
+import type { AllowList } from '../outbound/addresses.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Build, ServiceMetrics } from '../telemetry/service-metrics.ts'
+
+/** What every assembly builds on. It is there before them and stays until they have stopped. */
+export type Base = {
+  config: Config
+  /** The limits of runs that `config` sets. */
+  limits: Limits
+  build: Build
+  store: Store
+  metrics: ServiceMetrics
+  logger: Logger
+  clock: Clock
+  /** Addresses that workflows may call although they are not public. */
+  outboundAllow: AllowList
+  /** Prices of language models. */
+  priceOf: PriceTable
+  /** The port that the service listens on. */
+  port: number
+}

@@ -1,0 +1,112 @@
+import { registry } from '../blocks/registry.ts'
+import { answerBytesMax } from '../domain/limits.ts'
+import { localHost } from '../domain/local-address.ts'
+import { Addresses } from '../engine/addresses.ts'
+import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
+import { Jobs } from '../engine/jobs.ts'
+import { ManualRuns } from '../engine/manual-runs.ts'
+import { Runner } from '../engine/runner.ts'
+import { RunBus } from '../events/bus.ts'
+import type { OpenFiles } from '../files/open.ts'
+import { samplePath } from '../http/routes/sample.ts'
+import { createLanguageModels } from '../models/language-models.ts'
+import { createOutbound } from '../outbound/fetch.ts'
+import { Sandbox, warmAfterMs } from '../sandbox/sandbox.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Delivery } from './delivery.ts'
+import { stopAll } from './stop-all.ts'
+
+/** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
+export type Engine = ReturnType<typeof assembleEngine>
+
+export type EngineOptions = Base & { accounts: Accounts; delivery: Delivery; files: OpenFiles }
+
+export function assembleEngine({ accounts, delivery, files, ...base }: EngineOptions) {
+  const { config, limits, store, logger, clock, priceOf } = base
+  const { environments, jobSeal } = accounts
+  const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
+  const deployments = new Deployments({ registry, limits, priceOf, ...activeVersions({ store, accounts, delivery }) })
+  const runner = new Runner({
+    capabilities: { ...blockCapabilities, clock, random: Math.random, limits, priceOf, files: files.power },
+    record: delivery.record,
+    deploymentOf: (workflowId, pinned) =>
+      pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
+    environmentOf: environments.of,
+    awaiting: (executionId) => bus.awaiting(executionId),
+  })
+  const bus = new RunBus({
+    observe: (executionId, observer) => runner.observe(executionId, observer),
+    watchersMax: config.watchersMax,
+  })
+  const manualRuns = new ManualRuns({
+    runner,
+    observe: (run) => bus.open(run),
+    bytesMax: config.manualRunsBytes,
+    onLost: (executionId, cause) => logger.error('a manual run was not recorded', { executionId, cause }),
+  })
+  const jobs = new Jobs({
+    store,
+    write: (write) => delivery.writer.write(write),
+    record: (ended) => delivery.record(ended).then(() => bus.passed(ended)),
+    ...jobSeal,
+    runner,
+    environmentOf: environments.of,
+    deploymentOf: (workflowId, version) => deployments.loadVersion(workflowId, version),
+    clock,
+    concurrency: config.jobsConcurrency,
+    waitingMax: config.jobsWaitingMax,
+    timeoutMs: config.asyncTimeoutMs,
+    onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
+  })
+  const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
+  const open = () => {
+    clock.setTimer(warmAfterMs, () => sandbox.warm())
+    void jobs.open()
+  }
+  const stop = (graceMs: number) =>
+    stopAll(logger, [
+      ['asynchronous runs', () => jobs.close()],
+      ['runs', () => runner.stop(graceMs)],
+      ['asynchronous runs', () => jobs.stop()],
+      ['live events', () => bus.close()],
+      ['sandbox', () => sandbox.stop()],
+      ['connections', () => outbound.stop()],
+    ])
+  return { deployments, runner, bus, manualRuns, jobs, addresses, sandbox, outbound, open, stop }
+}
+
+/** What blocks use outside the engine: requests to other services, language models, user code. */
+function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: Base) {
+  const outbound = createOutbound({
+    allow: outboundAllow,
+    version: build.version,
+    samples: { host: localHost(config.host), port, paths: [samplePath] },
+    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+    clock,
+  })
+  const monotonic = () => clock.monotonic()
+  const open = metrics.outbound.countingOpen(outbound.open, monotonic)
+  const sandbox = new Sandbox()
+  return {
+    outbound,
+    sandbox,
+    fetch: metrics.outbound.counting(outbound.fetch, monotonic),
+    models: createLanguageModels({ open, clock, answerBytesMax }),
+    runProgram: sandbox.run,
+  }
+}
+
+/** Reads versions that are about to run, together with what the end of their runs needs: the owner, the subscriptions. */
+function activeVersions({ store, accounts, delivery }: Pick<EngineOptions, 'store' | 'accounts' | 'delivery'>) {
+  const read = async (workflowId: string, reading: Promise<ActiveDeployment | undefined>) => {
+    delivery.subscriptions.preload(workflowId)
+    const found = await reading
+    if (found) accounts.usage.learnOwner(found.workspaceId, found.ownerId)
+    return found
+  }
+  return {
+    getActive: (workflowId: string) => read(workflowId, store.getActive(workflowId)),
+    getVersion: (workflowId: string, version: number) => read(workflowId, store.getVersion(workflowId, version)),
+  }
+}

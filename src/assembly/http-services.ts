@@ -1,0 +1,130 @@
+import { registry } from '../blocks/registry.ts'
+import type { RequestClaim } from '../domain/claim.ts'
+import { newId } from '../domain/ids.ts'
+import type { Address } from '../domain/trigger.ts'
+import type { WorkflowDocument } from '../domain/workflow.ts'
+import { giveParameters } from '../engine/given-parameters.ts'
+import type { JobRequest } from '../engine/jobs.ts'
+import type { Reach } from '../engine/reachable-part.ts'
+import { checkOf } from '../engine/registrations.ts'
+import type { RunRequest } from '../engine/runner.ts'
+import type { ExpectedRun, Watcher } from '../events/bus.ts'
+import type { OpenFiles } from '../files/open.ts'
+import type { InterfaceFiles } from '../http/interface-files.ts'
+import type { ManualServices, Services } from '../http/services.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Delivery } from './delivery.ts'
+import type { Engine } from './engine.ts'
+import type { Triggers } from './triggers.ts'
+
+export type HttpServicesOptions = Base & {
+  accounts: Accounts
+  files: OpenFiles
+  delivery: Delivery
+  engine: Engine
+  triggers: Triggers
+  baseUrl(): string
+  interfaceFiles(): Promise<InterfaceFiles>
+}
+
+/** What the HTTP interface uses of the assemblies. */
+export function httpServicesOf(options: HttpServicesOptions): Services {
+  const { accounts, files, delivery, engine, triggers, ...base } = options
+  const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
+  const { deployments, runner, jobs } = engine
+  return {
+    ...{ store, clock, metrics, logger, priceOf, files },
+    lookUpKey: accounts.keys.lookUp,
+    sessions: accounts.sessions,
+    limits: accounts.limits,
+    environments: accounts.environments,
+    deployments: {
+      forget(workflowId) {
+        deployments.forget(workflowId)
+        triggers.scheduler.changed(workflowId)
+      },
+    },
+    completeDocument: (document, before) => giveParameters(document, before, registry, newId),
+    checkWorkflow: (document) => checkOf(deployments.check(document), clock.now()),
+    runner,
+    jobs,
+    manual: manualServicesOf(options),
+    runs: runServicesOf(options),
+    async outputOf(executionId) {
+      const sealed = await store.getJobOutput(executionId)
+      return sealed && accounts.jobSeal.open(sealed, executionId)
+    },
+    installation: {
+      build,
+      startedAt: clock.now(),
+      retention: { days: config.logRetentionDays, bytesMax: config.logRetentionBytes },
+      files: config.s3Bucket === undefined ? 'disk' : 's3',
+    },
+    subscriptions: delivery.subscriptions,
+    deliveries: delivery.dispatcher.decisions,
+    tryWebhook: delivery.trials.run,
+    interfaceFiles: base.interfaceFiles,
+    writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),
+    settings: {
+      bodyBytesMax: config.bodyBytesMax,
+      bodyBytesMaxAnywhere: Math.max(config.bodyBytesMax, config.bodyBytesMaxFiles),
+      baseUrl,
+      version: build.version,
+    },
+  }
+}
+
+function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOptions): ManualServices {
+  const { deployments, manualRuns, bus, runner } = engine
+  return {
+    compile: (document: WorkflowDocument, reach: Reach) => deployments.checkReachable(document, reach),
+    start(request) {
+      delivery.writer.assertHealthy()
+      manualRuns.start(request)
+    },
+    find: (executionId) => manualRuns.find(executionId),
+    secretsOf: async (workspaceId) => (await accounts.environments.of(workspaceId)).redactor,
+    receiveFiles: files.receive,
+    removeFiles: files.remove,
+    inFlight: (executionId) => bus.find(executionId) ?? runner.find(executionId),
+    watch: (executionId: string, watcher: Watcher, expected?: ExpectedRun) => bus.watch(executionId, watcher, expected),
+    isAwaited: (executionId) => bus.awaiting(executionId) !== undefined,
+    settle: (executionId, messages) => bus.settle(executionId, messages),
+  }
+}
+
+function runServicesOf(options: HttpServicesOptions): Services['runs'] {
+  const { config, store, clock, logger, accounts, files, delivery, engine, triggers } = options
+  const { runner, jobs, deployments, addresses } = engine
+  const { bodyBytesMax, bodyBytesMaxFiles, cancelOnDisconnect, streamBufferBytes } = config
+  const starting = {
+    clock,
+    logger,
+    limits: accounts.limits,
+    settings: { bodyBytesMax, bodyBytesMaxFiles, cancelOnDisconnect, streamBufferBytes },
+    execute: (request: RunRequest) => runner.execute(request),
+    assertAccepting() {
+      runner.assertFree()
+      delivery.writer.assertHealthy()
+    },
+    assertAcceptingJobs() {
+      jobs.assertAccepting()
+      delivery.writer.assertHealthy()
+    },
+  }
+  const addressed = { at: (address: Address) => addresses.at(address), environmentOf: accounts.environments.of }
+  const { receive: receiveFiles, remove: removeFiles } = files
+  return {
+    execute: { ...starting, deployments, receiveFiles, accept: (request) => jobs.accept(request) },
+    chats: { ...starting, ...addressed, receiveFiles, conversations: triggers.conversations },
+    webhooks: {
+      ...starting,
+      ...addressed,
+      accept: (request: JobRequest, claim: RequestClaim | undefined) => jobs.acceptOnce(request, claim),
+      findClaim: (workflowId, key, at) => store.findRequestClaim(workflowId, key, at),
+      storeFile: files.power.store,
+      removeFiles,
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { messageOf } from '../domain/errors.ts'
+import { timeOfSequence } from '../domain/ids.ts'
+import type { RunRecord } from '../domain/log.ts'
+import { Conversations } from '../triggers/conversations.ts'
+import { logDecision } from '../triggers/schedule-log.ts'
+import { createScheduledStart } from '../triggers/scheduled-start.ts'
+import { Scheduler } from '../triggers/scheduler.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Delivery } from './delivery.ts'
+import type { Engine } from './engine.ts'
+import { stopAll } from './stop-all.ts'
+
+/** What starts runs besides requests, and what triggers remember: the scheduler and the conversations of chats. */
+export type Triggers = ReturnType<typeof assembleTriggers>
+
+export type TriggersOptions = Base & {
+  accounts: Accounts
+  delivery: Delivery
+  engine: Engine
+  /** The last sequence number of the log before this start. */
+  lastSequence: number
+}
+
+export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...base }: TriggersOptions) {
+  const { store, metrics, logger, clock } = base
+  const { writer } = delivery
+  const { box, limits } = accounts
+  const { jobs } = engine
+  const scheduler = new Scheduler({
+    store,
+    clock,
+    random: Math.random,
+    start: createScheduledStart({ limits, accept: (request, claim) => jobs.acceptOnce(request, claim), clock }),
+    take: async (step) => (await writer.write({ kind: 'schedule', step })) === undefined,
+    prepare: (ownerIds) => limits.preload(ownerIds),
+    onDecided(row, dueAt, fate) {
+      metrics.schedules.decided(fate, clock.now() - dueAt)
+      logDecision(logger, row, dueAt, fate)
+    },
+    onTrouble: (cause) => logger.error('schedules stand still', { reason: messageOf(cause) }),
+    lastSeenAt: timeOfSequence(lastSequence),
+  })
+  const conversations = new Conversations({
+    listTurns: (workflowId, conversationId, limit) => store.listTurns(workflowId, conversationId, limit),
+    write: (write) => writer.write(write),
+    seal: (text, context) => box.seal(text, context),
+    open: (sealed, context) => box.openText(sealed, context),
+    clock,
+  })
+  /** Called when a run's log entry is on disk: a schedule may wait for its run to end. */
+  const recorded = ({ trigger, workflowId, executionId }: RunRecord) => {
+    if (trigger === 'schedule') scheduler.ended(workflowId, executionId)
+  }
+  const open = () => void scheduler.open()
+  const stop = () => stopAll(logger, [['schedules', () => scheduler.stop()]])
+  return { scheduler, conversations, recorded, open, stop }
+}

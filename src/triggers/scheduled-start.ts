@@ -1,0 +1,43 @@
+import type { Clock } from '../domain/clock.ts'
+import type { TriggerInput } from '../domain/input.ts'
+import type { ScheduleStep } from '../domain/schedule.ts'
+import type { ScheduledRun, StartOutcome } from './schedule-decision.ts'
+
+/** What a scheduled run asks for: an asynchronous run of the active version. */
+export type ScheduledRequest = {
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: 'schedule'
+  input: TriggerInput
+  executionId: string
+}
+
+export type ScheduledStartOptions<Account> = {
+  limits: {
+    account(ownerId: string): Account | Promise<Account>
+    isWithinUsage(account: Account): boolean
+    take(kind: 'async', account: Account): { allowed: boolean }
+  }
+  /** Accepts the run and takes the schedule's step in one commit; `job` is undefined when the step is refused. */
+  accept(request: ScheduledRequest, claim: { kind: 'schedule'; step: ScheduleStep }): Promise<{ job: unknown }>
+  clock: Clock
+}
+
+/**
+ * Starts runs that are due. A scheduled run counts as an asynchronous run of the workspace's owner: it needs room in the
+ * owner's usage and in their rate window.
+ */
+export function createScheduledStart<Account>({ limits, accept, clock }: ScheduledStartOptions<Account>) {
+  return async ({ row, dueAt, executionId }: ScheduledRun, step: ScheduleStep): Promise<StartOutcome> => {
+    const { workflowId, workspaceId, version, ownerId } = row
+    const owner = await limits.account(ownerId)
+    if (!limits.isWithinUsage(owner)) return 'usage'
+    if (!limits.take('async', owner).allowed) return 'rate'
+    const fields = { dueAt: new Date(dueAt).toISOString(), firedAt: new Date(clock.now()).toISOString() }
+    const input = { input: {}, fields }
+    const request = { workflowId, workspaceId, version, trigger: 'schedule' as const, input, executionId }
+    const { job } = await accept(request, { kind: 'schedule', step })
+    return job ? 'started' : 'refused'
+  }
+}
