@@ -47,8 +47,8 @@ import type { Account } from './http/services.ts'
 import { createLanguageModels } from './models/language-models.ts'
 import type { AllowList } from './outbound/addresses.ts'
 import { createOutbound } from './outbound/fetch.ts'
-import { Poster } from './outbound/post.ts'
 import { urlProblem } from './outbound/url-problem.ts'
+import { WebhookClient } from './outbound/webhook-client.ts'
 import { Sandbox } from './sandbox/sandbox.ts'
 import { Retention } from './store/retention.ts'
 import type { Store } from './store/store.ts'
@@ -170,12 +170,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     return accounts.report(ownerId)
   }
   const owed = createOutbox({ subscriptionsOf: subscriptions.of, limitsOf: ownersLimits })
-  const poster = new Poster({ allow: outboundAllow, version, clock })
+  const webhookClient = new WebhookClient({ allow: outboundAllow, version, clock })
   const delivering = {
     subscriptionsOf: subscriptions.of,
     environmentOf: environments.of,
     openSecret: (sealed: Uint8Array, context: string) => textOf(box.open(sealed, context)),
-    post: poster.post,
+    post: webhookClient.post,
     clock,
     random: Math.random,
     timeoutMs: config.webhookTimeoutMs,
@@ -477,7 +477,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ['sandbox', () => sandbox.stop()],
         ['metrics', () => metrics.stop()],
         ['connections', () => outbound.stop()],
-        ['connections', () => poster.stop()],
+        ['connections', () => webhookClient.stop()],
         ['keys', () => keyUses.stop()],
         ['sessions', () => sessions.stop()],
         ['rate windows', () => journal.stop()],

@@ -95,7 +95,6 @@ const properties = {
     range: 'loopback, private, CIDR blocks, host or host:port, with commas between them',
     description: 'Addresses inside your network that workflows may call.',
   }),
-  // More than 192 needs a higher cap of Bun's own, for which the process starts itself again (cli/serve.ts).
   outboundConcurrency: whole(192, 1, 65_000, 'Requests of workflows in flight at once.'),
   outboundHostConcurrency: whole(50, 1, 65_535, 'Requests of workflows in flight at once to one host.'),
 
