@@ -1,6 +1,6 @@
 /**
- * Timers of which thousands are pending and nearly all have the same few delays, as those that bound runs and requests do.
- * Those of one delay end in the order in which they began, so one timer of the engine serves them all: of its own, each would
+ * Timers for the deadlines of runs and requests: thousands are pending, and nearly all have one of a few delays. Timers with
+ * the same delay end in the order in which they began, so one engine timer serves all of them. An engine timer for each would
  * take 300 bytes.
  */
 export class TimerLines {
@@ -19,7 +19,7 @@ export class TimerLines {
 
 class Line {
   readonly #delayMs: number
-  /** Where it stands while it has timers. */
+  /** The map that holds this line while it has timers. */
   readonly #lines: Map<number, Line>
   /** In the order in which they end. */
   readonly #timers = new Set<LineTimer>()
@@ -49,13 +49,15 @@ class Line {
 
   #expire(): void {
     const now = performance.now()
+    let left = endedPerTurn
     for (const timer of this.#timers) {
-      if (timer.endsAt > now) {
-        this.#wait(timer.endsAt - now)
+      if (timer.endsAt > now || left === 0) {
+        this.#wait(Math.max(0, timer.endsAt - now))
         return
       }
+      left -= 1
       this.#timers.delete(timer)
-      // Each by itself: what one throws is not the others' business.
+      // Each in a microtask of its own, so that an exception stops no other timer.
       queueMicrotask(() => timer.fire())
     }
     this.#lines.delete(this.#delayMs)
@@ -86,5 +88,7 @@ class LineTimer {
   }
 }
 
-/** The longest delay that one timer of the engine can hold. */
+/** Hundreds may end together. Other work gets its turn in between. */
+const endedPerTurn = 32
+/** The longest delay that one engine timer can hold. */
 const timeoutMsMax = 2_147_483_647
