@@ -113,7 +113,6 @@ const properties = {
     range: 'loopback, private, CIDR blocks, host or host:port, comma-separated',
     description: 'Non-public addresses that workflows may call.',
   }),
-  // More than 192 needs a higher cap of Bun's own, for which the process starts itself again (cli/serve.ts).
   outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
   outboundHostConcurrency: whole(50, 1, 65_535, 'Concurrent requests of workflows to one host.'),
 

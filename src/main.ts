@@ -1,7 +1,9 @@
 #!/usr/bin/env bun
-import { runCommandLine } from './cli/command-line.ts'
-import { processTerminal } from './cli/terminal.ts'
+import { raiseFetchCap } from './cli/raise-fetch-cap.ts'
 import { environment } from './config.ts'
 
-const code = await runCommandLine(Bun.argv.slice(2), { terminal: processTerminal, environment: environment() })
-process.exit(code)
+const words = Bun.argv.slice(2)
+raiseFetchCap(words, environment())
+const { runCommandLine } = await import('./cli/command-line.ts')
+const { processTerminal } = await import('./cli/terminal.ts')
+process.exit(await runCommandLine(words, { terminal: processTerminal, environment: environment() }))

@@ -5,8 +5,8 @@ import { AttemptWriter } from '../events/attempt-writer.ts'
 import { createRunRecorder } from '../events/run-recorder.ts'
 import { LogWriter } from '../events/writer.ts'
 import type { OpenFiles } from '../files/open.ts'
-import { Poster } from '../outbound/post.ts'
 import { urlProblem } from '../outbound/url-problem.ts'
+import { WebhookClient } from '../outbound/webhook-client.ts'
 import { Retention } from '../store/retention.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { createOutbox } from '../webhooks/outbox.ts'
@@ -82,7 +82,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     clock,
   })
   const attemptWriter = new AttemptWriter({ store, clock })
-  const poster = new Poster({ allow, version: base.build.version, clock })
+  const webhookClient = new WebhookClient({ allow, version: base.build.version, clock })
   const sending = {
     store,
     clock,
@@ -90,7 +90,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     subscriptionsOf: subscriptions.of,
     environmentOf: environments.of,
     openSecret: (sealed: Uint8Array, context: string) => box.openText(sealed, context),
-    post: poster.post,
+    post: webhookClient.post,
     timeoutMs: config.webhookTimeoutMs,
   }
   const dispatcher = new Dispatcher({
@@ -108,7 +108,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     stopAll(logger, [
       ['dispatcher', () => dispatcher.stop(graceMs)],
       ['attempt writer', () => attemptWriter.stop()],
-      ['connections', () => poster.stop()],
+      ['connections', () => webhookClient.stop()],
     ])
   return { subscriptions, dispatcher, trials, stop }
 }

@@ -1,11 +1,10 @@
 import type { App } from '../app.ts'
-import { type Config, environmentWith } from '../config.ts'
+import type { Config } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import { isLoopback } from '../domain/local-address.ts'
 import { loadInterfaceFiles } from '../http/interface-files.ts'
 import { Listener } from '../http/listener.ts'
-import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import type { DirectoryLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
 import { tellLastWords } from '../telemetry/last-words.ts'
@@ -36,7 +35,6 @@ export const serve: Command = {
   async run(call) {
     const { config, terminal } = call
     assertClosed(config)
-    liftFetchCap(call)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
     const { app, lock } = await start(call)
@@ -59,19 +57,6 @@ function assertClosed({ noAuth, host }: Config): void {
     `MILLRACE_NO_AUTH is true, but the service would listen on ${host}, where others reach it; allowed: only with a loopback address.`,
     'Leave --no-auth out, or listen on --host 127.0.0.1.',
   )
-}
-
-/**
- * Bun reads its cap on `fetch` calls in flight once, when the process starts. A setting that needs a higher one puts
- * this program in its own place, with the variable set; the process id stays. The default does not need it, and starts
- * at once.
- */
-function liftFetchCap({ config, environment }: Call): void {
-  const needed = fetchCapNeeded(environment[fetchCapVariable], [config.outboundConcurrency])
-  if (needed === undefined) return
-  const isExecutable = import.meta.url.includes('/$bunfs/')
-  const words = process.argv.slice(isExecutable ? 2 : 1)
-  process.execve?.(process.execPath, [process.execPath, ...words], environmentWith({ [fetchCapVariable]: needed }))
 }
 
 /**

@@ -55,38 +55,22 @@ export type OutboundOutcome = { ok: true; answer: OutboundAnswer } | OutboundFai
 /** Never throws: what goes wrong is an outcome. */
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>
 
-/** A request whose answer is read while it arrives: its own body is a text. */
-export type OutboundStreamRequest = Omit<OutboundRequest, 'body'> & { body?: string }
-
 /** An answer whose body is still arriving. */
 export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody }
 
-/**
- * The request keeps its place among those in flight until the body has come to its end, breaks off or is closed. Not a
- * `ReadableStream`: thousands of these may be under way, and each of those takes 2 KB.
- */
+/** The request keeps its slot among those in flight until the body was read to its end, failed or was closed. */
 export type OutboundBody = {
-  /** Gives the body to a sink as it arrives. To be asked for once; until then the peer has to wait. */
-  flow(sink: OutboundSink): void
-  /** Ends the request; whatever of its answer is still to come is not taken. */
+  /**
+   * The next part; undefined at the end. Rejects with an `OutboundError` when the body broke off, grew too large, passed the
+   * deadline or was closed.
+   */
+  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Ends the request; the rest of its response is not read. */
   close(): void
 }
 
-/**
- * Who is given a body: its parts, then either its end or why there is none. An object: of functions there would be
- * three a body.
- */
-export type OutboundSink = {
-  part(part: Uint8Array<ArrayBuffer>): void
-  ended(): void
-  /** When it broke off, grew too large, passed the deadline or was closed. */
-  failed(error: OutboundError): void
-}
-
 /** Like `OutboundFetch`, but resolves as soon as the answer has begun. Never throws. */
-export type OutboundOpen = (
-  request: OutboundStreamRequest,
-) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
+export type OutboundOpen = (request: OutboundRequest) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
 
 /** Why the body of an `OutboundStream` did not arrive as a whole. */
 export class OutboundError extends Error {
@@ -99,9 +83,7 @@ export class OutboundError extends Error {
   }
 }
 
-/**
- * A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed.
- */
+/** A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed. */
 export type OutboundPost = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]

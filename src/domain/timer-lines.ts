@@ -1,7 +1,7 @@
 /**
- * Timers with few distinct delays, of which thousands are pending, such as the timeouts of runs and requests. Timers
- * with the same delay expire in the order in which they started, so one engine timer serves them all. An engine timer
- * each would take 300 bytes.
+ * Timers for the deadlines of runs and requests: thousands are pending, and nearly all have one of a few delays. Timers with
+ * the same delay end in the order in which they began, so one engine timer serves all of them. An engine timer for each would
+ * take 300 bytes.
  */
 export class TimerLines {
   readonly #lines = new Map<number, Line>()
@@ -49,13 +49,15 @@ class Line {
 
   #expire(): void {
     const now = performance.now()
+    let left = endedPerTurn
     for (const timer of this.#timers) {
-      if (timer.endsAt > now) {
-        this.#wait(timer.endsAt - now)
+      if (timer.endsAt > now || left === 0) {
+        this.#wait(Math.max(0, timer.endsAt - now))
         return
       }
+      left -= 1
       this.#timers.delete(timer)
-      // Each timer runs in its own task, so that an exception does not affect the others.
+      // Each in a microtask of its own, so that an exception stops no other timer.
       queueMicrotask(() => timer.fire())
     }
     this.#lines.delete(this.#delayMs)
@@ -86,5 +88,7 @@ class LineTimer {
   }
 }
 
-/** The longest delay of one engine timer. */
+/** Hundreds may end together. Other work gets its turn in between. */
+const endedPerTurn = 32
+/** The longest delay that one engine timer can hold. */
 const timeoutMsMax = 2_147_483_647

@@ -4,30 +4,27 @@ import type { TokenCount } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
 import type { CallModel, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest, Models } from '../domain/model-call.ts'
 import type { OutboundOpen } from '../domain/outbound-request.ts'
-import { AnswersUnderWay } from './answers-under-way.ts'
 import { checkJson } from './json-check.ts'
+import { ModelTransport } from './model-transport.ts'
 import { Providers } from './providers.ts'
+import { reportedTokens } from './reported-tokens.ts'
 import { callOptions } from './request.ts'
-import { Wire } from './wire.ts'
 
 export type LanguageModelsOptions = {
-  /** Every request goes out by it. */
+  /** Sends every request. */
   open: OutboundOpen
   clock: Clock
-  /** Bytes of an answer. */
+  /** Bytes of a response. */
   answerBytesMax: number
-  /** Soon, and beside what goes on. */
-  collectGarbage?(): void
 }
 
 /**
- * Language models, spoken to by the low-level interface of the `ai` SDK's providers: they know the wire formats, and
- * nothing else of the SDK has a say. Retries, tools, addresses and time are this service's own.
+ * Calls language models through the low-level interface of the `ai` SDK's providers, which know the wire formats. Retries,
+ * tools, addresses and timeouts are the service's own.
  */
 export function createLanguageModels(options: LanguageModelsOptions): Models {
   const providers = new Providers()
-  const underWay = new AnswersUnderWay(options.collectGarbage ?? (() => Bun.gc(false)))
-  const call: CallModel = (request) => new ModelCall(request, options, providers, underWay).run()
+  const call: CallModel = (request) => new ModelCall(request, options, providers).run()
   return { call, checkJson }
 }
 
@@ -36,8 +33,7 @@ class ModelCall {
   readonly #clock: Clock
   readonly #startedAt: number
   readonly #providers: Providers
-  readonly #underWay: AnswersUnderWay
-  readonly #wire: Wire
+  readonly #transport: ModelTransport
   readonly #text = new GrowingText()
   readonly #toolCalls: ModelAnswer['toolCalls'][number][] = []
   #finish = 'other'
@@ -45,65 +41,32 @@ class ModelCall {
   #firstTokenMs: number | null = null
   #error: { thrown: unknown } | undefined
 
-  #resolve: ((outcome: ModelOutcome) => void) | undefined
-
-  constructor(
-    request: ModelRequest,
-    { open, clock, answerBytesMax }: LanguageModelsOptions,
-    providers: Providers,
-    underWay: AnswersUnderWay,
-  ) {
+  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions, providers: Providers) {
+    const { timeoutMs, signal } = request
     this.#request = request
     this.#providers = providers
-    this.#underWay = underWay
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    const { provider, timeoutMs, signal } = request
-    const isOpenAi = provider === 'openai' || provider === 'openai-compatible'
-    this.#wire = new Wire(open, clock, { timeoutMs, signal, answerBytesMax }, isOpenAi ? this.#takeText : undefined)
+    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, answerBytesMax })
   }
 
-  /** In no call while it waits for its answer: thousands of them may be waiting. */
-  run(): Promise<ModelOutcome> {
-    this.#underWay.begin()
-    return new Promise((resolve) => {
-      this.#resolve = resolve
-      this.#send()
-        .then(() => this.#wire.read(this))
-        .catch((error: unknown) => this.#fail(error))
-    })
-  }
-
-  answered(response: Response): void {
-    this.#read(response)
-      .then(() => this.#end())
-      .catch((error: unknown) => this.#fail(error))
-  }
-
-  #fail(thrown: unknown): void {
-    this.#error ??= { thrown }
-    this.#end()
-  }
-
-  #end(): void {
-    this.#underWay.end()
-    const seen = { tokens: this.#tokens ?? this.#wire.tokens, firstTokenMs: this.#firstTokenMs }
-    const failure = this.#failure()
-    if (failure) this.#resolve?.({ ok: false, failure, ...seen })
-    else {
-      const answer = { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }
-      this.#resolve?.({ ok: true, answer, ...seen })
+  async run(): Promise<ModelOutcome> {
+    try {
+      await this.#read()
+    } catch (thrown) {
+      this.#error ??= { thrown }
     }
+    const seen = { tokens: this.#tokens, firstTokenMs: this.#firstTokenMs }
+    const failure = this.#failure()
+    if (failure) return { ok: false, failure, ...seen }
+    const answer = { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }
+    return { ok: true, answer, ...seen }
   }
 
-  async #send(): Promise<void> {
-    await this.#wire.send(await this.#providers.requestOf(this.#request, callOptions(this.#request)))
-  }
-
-  /** The options are made again: they would live as long as the answer, with the whole prompt. */
-  async #read(response: Response): Promise<void> {
+  async #read(): Promise<void> {
     const request = this.#request
-    const reader = (await this.#providers.read(request, callOptions(request), response)).getReader()
+    const stream = await this.#providers.stream(request, callOptions(request), this.#transport.send)
+    const reader = stream.getReader()
     try {
       for (let part = await reader.read(); !part.done; part = await reader.read()) this.#take(part.value)
     } finally {
@@ -128,7 +91,7 @@ class ModelCall {
         return
       }
       case 'raw':
-        this.#tokens ??= promptTokensOf(part.rawValue)
+        this.#tokens = reportedTokens(part.rawValue) ?? this.#tokens
         return
       case 'finish':
         this.#finish = part.finishReason.unified
@@ -142,7 +105,7 @@ class ModelCall {
     }
   }
 
-  #takeText = (text: string): void => {
+  #takeText(text: string): void {
     if (text === '') return
     this.#firstTokenMs ??= this.#elapsedMs()
     this.#text.add(text)
@@ -153,43 +116,43 @@ class ModelCall {
     return Math.round((this.#clock.monotonic() - this.#startedAt) * 1000) / 1000
   }
 
-  /** What went wrong, by what the wire saw before what the provider's code made of it. */
+  /** What went wrong. The transport's own finding comes before that of the provider's code. */
   #failure(): ModelFailure | undefined {
-    const { failure, status, retryAfter, host } = this.#wire
+    const { failure, status, retryAfter, host } = this.#transport
     const thrown = this.#error?.thrown
     if (failure) {
       const mayPass = failure.code === 'TIMEOUT' || failure.code === 'CONNECTION_FAILED'
       return { code: failure.code, message: failure.message, mayPass }
     }
     if (status !== undefined && status >= 300 && status < 400) {
-      const message = `${host} answered ${status}, a redirect, and those of models are not followed: check the baseUrl`
+      const message = `${host} responded with ${status}, a redirect, which is not followed for models: check the baseUrl`
       return { code: 'HTTP_ERROR', message, status, mayPass: false }
     }
     if (status !== undefined && status >= 400) {
       const mayPass = status === 429 || status >= 500
-      const message = `${host} answered ${status}: ${wordsOf(thrown)}`
+      const message = `${host} responded with ${status}: ${wordsOf(thrown)}`
       return { code: 'HTTP_ERROR', message, status, mayPass, ...(retryAfter === undefined ? {} : { retryAfter }) }
     }
-    if (this.#error) return this.#brokenAnswer(thrown)
+    if (this.#error) return this.#brokenResponse(thrown)
     if (this.#finish === 'interrupted' || this.#finish === 'error') {
-      return this.#brokenAnswer(new Error('it ended before it was complete'))
+      return this.#brokenResponse(new Error('it ended before it was complete'))
     }
     return undefined
   }
 
-  #brokenAnswer(thrown: unknown): ModelFailure {
+  #brokenResponse(thrown: unknown): ModelFailure {
     const { statusCode } = (thrown ?? {}) as { statusCode?: unknown }
-    const { host, answered, finished } = this.#wire
-    if (!answered) return { code: 'INVALID_REQUEST', message: wordsOf(thrown), mayPass: false }
-    // Some report in the stream that they are overloaded, by an error that names the status it would have been.
-    const mayPass = (typeof statusCode === 'number' && (statusCode === 429 || statusCode >= 500)) || !finished
-    return { code: 'INVALID_RESPONSE', message: `The answer of ${host} cannot be used: ${wordsOf(thrown)}`, mayPass }
+    const { host, status, isFinished } = this.#transport
+    if (status === undefined) return { code: 'INVALID_REQUEST', message: wordsOf(thrown), mayPass: false }
+    // Some providers report an overload inside the stream, with the status that the response would have had.
+    const mayPass = (typeof statusCode === 'number' && (statusCode === 429 || statusCode >= 500)) || !isFinished
+    return { code: 'INVALID_RESPONSE', message: `The response of ${host} cannot be used: ${wordsOf(thrown)}`, mayPass }
   }
 }
 
 /**
- * A text that comes in small pieces. Put together each time, each piece would live as a string of its own for as long as
- * the whole: 60 bytes for one of 5, until somebody reads it.
+ * A text that arrives in small pieces. Appending each piece to a string would keep every piece as an object of its own until
+ * somebody reads the whole: 60 bytes for a piece of 5.
  */
 class GrowingText {
   readonly #parts: string[] = []
@@ -209,27 +172,18 @@ class GrowingText {
 
 const piecesMax = 64
 
-/** Undefined when the answer said nothing of tokens: providers' code then makes zeros of it. */
+/** Undefined when the response reported no tokens: the providers' code then reports zeros. */
 function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenCount | undefined {
   const { total: prompt = 0, cacheRead: cached = 0 } = inputTokens
   const { total: completion = 0 } = outputTokens
   return prompt + completion > 0 ? { prompt, cached: Math.min(cached, prompt), completion } : undefined
 }
 
-/** Anthropic tells the tokens of the prompt first: of an answer that breaks off they are what is known to be spent. */
-function promptTokensOf(event: unknown): TokenCount | undefined {
-  const { type, message } = (event ?? {}) as { type?: unknown; message?: { usage?: Record<string, unknown> } }
-  if (type !== 'message_start' || !message?.usage) return undefined
-  const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation_input_tokens: written } = message.usage
-  const count = (value: unknown) => (typeof value === 'number' ? value : 0)
-  return { prompt: count(fresh) + count(read) + count(written), cached: count(read), completion: 0 }
-}
-
 const wordsMax = 1_000
 
 /**
- * An error as providers report it: thrown, or the `error` member of a message, in one of their shapes. One that was thrown
- * holds the whole prompt as well; where it has no words, those of the answer are all that is said.
+ * The words of an error in one of the shapes that providers use: thrown, or the `error` member of a message. A thrown error
+ * also holds the whole prompt; if it has no message, only the response's own words are shown.
  */
 function wordsOf(thrown: unknown): string {
   const isThrown = thrown instanceof Error

@@ -2,53 +2,27 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { ModelRequest } from '../domain/model-call.ts'
 
-/** Sends a request of a provider's code. */
-type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
-
-/** A request as a provider's code would send it. */
-export type ProviderRequest = { url: string; method: string; headers: [name: string, value: string][]; body: string }
+/** The `fetch` that a provider's code calls. */
+export type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 /**
- * The providers' code, kept by model, address and key: making it anew makes the schemas of its protocol anew, 150 KB of
- * them, and they would live as long as the answer. It is asked twice: what it would send, and, when there is something of
- * the answer for it to read, what that means. In between it is in no call: one that waits for an answer to begin holds
- * some 8 KB, its request among them. Each call has its own way to send: a header, taken off again, tells whose request it is.
+ * Keeps the providers' code by model, address and key. Each instance builds the schemas of its protocol anew, 150 KB of
+ * them, which would live as long as the response. Each call has its own `fetch`: a header that is removed before the request
+ * is sent tells which call a request belongs to.
  */
 export class Providers {
   readonly #models = new Map<string, Promise<LanguageModelV4>>()
   readonly #sending = new Map<string, Send>()
   #calls = 0
 
-  /** Rejects with what the provider's code refuses to send. */
-  async requestOf(selection: Selection, options: LanguageModelV4CallOptions): Promise<ProviderRequest> {
-    let request: ProviderRequest | undefined
-    const take: Send = (input, { method = 'POST', headers, body } = {}) => {
-      const url = input instanceof Request ? input.url : String(input)
-      request = { url, method, headers: [...new Headers(headers)], body: typeof body === 'string' ? body : '' }
-      return Promise.reject(new Error('This request is sent by others'))
-    }
-    try {
-      await this.#doStream(selection, options, take)
-    } catch (error) {
-      if (!request) throw error
-    }
-    if (!request) throw new Error('The code of the provider sends no request')
-    return request
-  }
-
-  /** Reads an answer to the request of these options. */
-  async read(selection: Selection, options: LanguageModelV4CallOptions, answer: Response): Promise<Stream['stream']> {
-    const { stream } = await this.#doStream(selection, options, () => Promise.resolve(answer))
-    return stream
-  }
-
-  async #doStream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream> {
+  /** Sends one request with `send` and returns its stream. Rejects with the errors of `send` and of the provider's code. */
+  async stream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream['stream']> {
     const model = await this.#model(selection)
     this.#calls += 1
     const call = String(this.#calls)
     this.#sending.set(call, send)
     try {
-      return await model.doStream({ ...options, headers: { [callHeader]: call } })
+      return (await model.doStream({ ...options, headers: { [callHeader]: call } })).stream
     } finally {
       this.#sending.delete(call)
     }
@@ -69,7 +43,7 @@ export class Providers {
   #send: Send = (input, init = {}) => {
     const headers = new Headers(init.headers)
     const send = this.#sending.get(headers.get(callHeader) ?? '')
-    if (!send) return Promise.reject(new Error('A request of a language model belongs to no call'))
+    if (!send) return Promise.reject(new Error('A language model sent a request that belongs to no call'))
     headers.delete(callHeader)
     return send(input, { ...init, headers })
   }
@@ -82,9 +56,8 @@ type Stream = Awaited<ReturnType<LanguageModelV4['doStream']>>
 type Selection = Pick<ModelRequest, 'provider' | 'model' | 'baseUrl' | 'apiKey'>
 
 /**
- * The provider's code for a model, loaded when the first such request is made: a service that calls no models has none
- * of it in memory. Every option that it would take from the process's environment otherwise is set: keys and addresses
- * are the workflow's to say.
+ * Loads the provider's code when the first request needs it, so that a service without models does not have it in memory.
+ * Every option that the code would otherwise read from the environment is set: keys and addresses come from the workflow.
  */
 async function languageModel(
   { provider, model, baseUrl, apiKey = '' }: Selection,
@@ -110,7 +83,7 @@ async function languageModel(
       return createOpenAICompatible({
         name: 'openaiCompatible',
         baseURL: baseUrl ?? '',
-        // Without it streams tell no tokens.
+        // Streams report tokens only with this option.
         includeUsage: true,
         supportsStructuredOutputs: true,
         fetch: sending.fetch,

@@ -10,11 +10,11 @@ import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/model-
 
 /** A request as the providers' code takes it. */
 export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
-  const { provider, messages, temperature, maxTokens, responseSchema, tools } = request
+  const { messages, temperature, maxTokens, responseSchema, tools } = request
   return {
     prompt: messages.map(promptMessage),
-    // What a stream tells before its end reaches nobody otherwise; only Anthropic tells tokens there.
-    ...(provider === 'anthropic' ? { includeRawChunks: true } : {}),
+    // The providers' code reports tokens at the end of a stream only, and nothing if the stream breaks off.
+    includeRawChunks: true,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     ...(responseSchema

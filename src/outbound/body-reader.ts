@@ -2,26 +2,6 @@
 export type BodyReader = {
   read(): Promise<Bytes | undefined>
   cancel(): void
-  /** Instead of `read`, where parts come by themselves. */
-  flow?(sink: BodySink): void
-}
-
-/** Who is given a body: its parts, then either its end or why there is none. */
-export type BodySink = { part(part: Bytes): void; ended(): void; failed(error: unknown): void }
-
-/** Gives all of a body to a sink. */
-export function flow(reader: BodyReader, sink: BodySink): void {
-  if (reader.flow) reader.flow(sink)
-  else void pump(reader, sink)
-}
-
-async function pump(reader: BodyReader, sink: BodySink): Promise<void> {
-  try {
-    for (let part = await reader.read(); part; part = await reader.read()) sink.part(part)
-    sink.ended()
-  } catch (error) {
-    sink.failed(error)
-  }
 }
 
 /** The `code` of what `read` throws when a body is not what its encoding says. */

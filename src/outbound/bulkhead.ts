@@ -4,7 +4,7 @@ import { OutboundError } from '../domain/outbound-request.ts'
 export type Concurrency = { total: number; perHost: number; waiting: number }
 
 /** A place among the requests in flight; giving it back twice does nothing. */
-export type Place = { release(): void }
+export type Slot = { release(): void }
 
 /**
  * Keeps slow hosts from taking all the places. A request waits in the line of its own host; a place that gets free goes
@@ -36,17 +36,17 @@ export class Bulkhead {
   }
 
   /** A place that is free now; undefined when one would have to be waited for. */
-  take(name: string): Place | undefined {
+  take(name: string): Slot | undefined {
     const host = this.#hostOf(name)
-    return this.#hasPlace(host) ? this.#take(host) : undefined
+    return this.#hasFreeSlot(host) ? this.#take(host) : undefined
   }
 
   /** Rejects with the signal's reason when it aborts first, and with `CONNECTION_FAILED` when too many wait. */
-  acquire(name: string, signal: AbortSignal): Promise<Place> {
+  acquire(name: string, signal: AbortSignal): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const host = this.#hostOf(name)
-      if (this.#hasPlace(host)) return resolve(this.#take(host))
+      if (this.#hasFreeSlot(host)) return resolve(this.#take(host))
       if (this.#waiting >= this.#bounds.waiting) return reject(this.#full(name))
       this.#hosts.set(name, host)
       const abort = () => {
@@ -62,7 +62,7 @@ export class Bulkhead {
       signal.addEventListener('abort', abort, { once: true })
       host.line.add(waiter)
       this.#waiting++
-      this.#seat(host)
+      this.#queue(host)
     })
   }
 
@@ -70,21 +70,21 @@ export class Bulkhead {
     return this.#hosts.get(name) ?? { name, running: 0, line: new Set() }
   }
 
-  #hasPlace(host: Host): boolean {
+  #hasFreeSlot(host: Host): boolean {
     return this.#running < this.#bounds.total && host.running < this.#bounds.perHost
   }
 
-  #take(host: Host): Place {
+  #take(host: Host): Slot {
     this.#hosts.set(host.name, host)
     host.running++
     this.#running++
-    return new HeldPlace(host, this.#release)
+    return new HeldSlot(host, this.#release)
   }
 
   #release = (host: Host): void => {
     host.running--
     this.#running--
-    this.#seat(host)
+    this.#queue(host)
     this.#serve()
     this.#forget(host)
   }
@@ -96,7 +96,7 @@ export class Bulkhead {
       this.#turns.delete(host)
       const [waiter] = host.line
       waiter?.()
-      this.#seat(host)
+      this.#queue(host)
     }
   }
 
@@ -107,7 +107,7 @@ export class Bulkhead {
     this.#forget(host)
   }
 
-  #seat(host: Host): void {
+  #queue(host: Host): void {
     if (host.line.size > 0 && host.running < this.#bounds.perHost) this.#turns.add(host)
   }
 
@@ -122,7 +122,7 @@ export class Bulkhead {
   }
 }
 
-class HeldPlace implements Place {
+class HeldSlot implements Slot {
   readonly #release: (host: Host) => void
   #host: Host | undefined
 

@@ -1,43 +1,63 @@
 import type { Clock, Timer } from '../domain/clock.ts'
-import type { OutboundError } from '../domain/outbound-request.ts'
-import { cancelled, TimeLimit } from './time-limit.ts'
+import { OutboundError } from '../domain/outbound-request.ts'
+
+/** What a request waits for. The message of a timeout names it, because that is what its reader wants to know first. */
+export type Phase = 'a free slot' | 'the address' | 'a response' | 'the rest of the response'
 
 /** Ends one request when its time is up or when its caller gives up, whichever comes first. */
-export class Deadline extends TimeLimit {
+export class Deadline {
+  phase: Phase = 'a free slot'
+  /** Why the request ended early; undefined until then. */
+  reason: OutboundError | undefined
+  /** Called when the request ends early. */
+  onEnd: (() => void) | undefined
+  readonly #timeoutMs: number
+  readonly #controller = new AbortController()
   readonly #timer: Timer
   readonly #caller: AbortSignal
-  readonly #all: Set<Deadline>
+  readonly #underWay: Set<Deadline>
 
-  /** `all`: it is one of these as long as the request is under way. */
-  constructor(timeoutMs: number, caller: AbortSignal, all: Set<Deadline>, clock: Clock) {
-    super(timeoutMs, clock.monotonic() + timeoutMs)
-    this.phase = 'a free place'
-    this.#timer = clock.setTimer(timeoutMs, () => this.expire())
+  /** Adds itself to `underWay` and removes itself from there when the request is over. */
+  constructor(timeoutMs: number, caller: AbortSignal, underWay: Set<Deadline>, clock: Clock) {
+    this.#timeoutMs = timeoutMs
+    this.#timer = clock.setTimer(timeoutMs, () => this.#expire())
     this.#caller = caller
-    this.#all = all
-    all.add(this)
+    this.#underWay = underWay
+    underWay.add(this)
     caller.addEventListener('abort', this, { once: true })
     if (caller.aborted) this.cancel()
   }
 
-  cancel(): void {
-    this.end(cancelled())
+  /** Aborts with `reason` when the request ends early. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
   }
 
-  /** As a listener by itself, it needs no function of its own. */
+  cancel(): void {
+    this.end(new OutboundError('CANCELLED', 'The request was cancelled'))
+  }
+
+  /** Listens to the caller's signal. The deadline itself is the listener, so that a request needs no closure for it. */
   handleEvent(): void {
     this.cancel()
   }
 
-  override end(reason: OutboundError): void {
+  end(reason: OutboundError): void {
     this.lift()
-    super.end(reason)
+    if (this.reason) return
+    this.reason = reason
+    this.#controller.abort(reason)
+    this.onEnd?.()
   }
 
-  /** The request is over: nothing may end it any more. */
+  /** The request is over, so nothing may end it any more. */
   lift(): void {
     this.#timer.cancel()
-    this.#all.delete(this)
+    this.#underWay.delete(this)
     this.#caller.removeEventListener('abort', this)
+  }
+
+  #expire(): void {
+    this.end(new OutboundError('TIMEOUT', `After ${this.#timeoutMs} ms it still waited for ${this.phase}`))
   }
 }

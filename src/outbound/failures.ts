@@ -1,6 +1,5 @@
 import { messageOf } from '../domain/errors.ts'
 import { OutboundError, type OutboundFailure } from '../domain/outbound-request.ts'
-import { BrokenAnswer } from './answer-parser.ts'
 import { brokenEncoding } from './body-reader.ts'
 import type { Target } from './target.ts'
 
@@ -13,8 +12,6 @@ export type Named = Pick<Target, 'host' | 'port' | 'name'>
  */
 export function failureOf(error: unknown, target: Named): OutboundError {
   if (error instanceof OutboundError) return error
-  if (error instanceof BrokenAnswer)
-    return new OutboundError('INVALID_RESPONSE', `${target.name} sent ${error.message}`, error)
   const code = codeOf(error)
   const { name } = target
   const connecting = connectingFailures.get(code)

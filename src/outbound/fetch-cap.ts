@@ -1,29 +1,9 @@
 /**
- * Bun lets a process have so many `fetch` calls in flight; the next one waits, unseen, for one of them to end. So a few
- * hundred receivers that hang hold up every other request of the process, whatever bulkheads say. The variable is read
- * when the process starts and at no other time: to raise it, the program starts itself again with it set.
+ * Bun limits the `fetch` calls that a process has in flight, to 256 unless this variable is set. The next call waits, unseen,
+ * for another one to end. So a few hundred receivers that hang would delay every other request, whatever the bulkheads
+ * allow. Bun reads the variable only when the process starts: to raise the limit, the program executes itself again.
  */
 export const fetchCapVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
-const fetchCapDefault = 256
-const fetchCapMax = 65_535
-/** Calls that no bulkhead counts, such as those to file storage. With the default bulkhead that makes the default cap. */
-const fetchesUncounted = 56
-
-/** The cap that a process with this value of the variable has. */
-export function fetchCapOf(value: string | undefined): number {
-  const cap = value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : 0
-  return cap > 0 ? Math.min(cap, fetchCapMax) : fetchCapDefault
-}
-
-/**
- * What the variable has to be so that bulkheads of these sizes are bounds that hold; undefined when the present value
- * will do. A program that gets a value back runs itself again with it before it opens anything.
- */
-export function fetchCapNeeded(value: string | undefined, bulkheads: readonly number[]): string | undefined {
-  const needed = Math.min(
-    fetchCapMax,
-    bulkheads.reduce((sum, size) => sum + size, fetchesUncounted),
-  )
-  return fetchCapOf(value) >= needed ? undefined : String(needed)
-}
+/** The highest value that Bun accepts. The bulkheads are the limits that count. */
+export const fetchCap = '65535'

@@ -6,45 +6,43 @@ import {
   type OutboundOpen,
   type OutboundRequest,
   type OutboundStream,
-  type OutboundStreamRequest,
 } from '../domain/outbound-request.ts'
 import type { AllowList } from './addresses.ts'
 import { allowedAddresses } from './allowed-addresses.ts'
-import { Bulkhead, type Concurrency, type Place } from './bulkhead.ts'
+import { Bulkhead, type Concurrency, type Slot } from './bulkhead.ts'
 import { Deadline } from './deadline.ts'
-import { Exchange } from './exchange.ts'
 import { failedOutcome, failureOf } from './failures.ts'
+import { FetchTransport, type Opened } from './fetch-transport.ts'
 import { requestHeaders } from './headers.ts'
-import { Connector, type Open, type Opened } from './open.ts'
 import { type Hop, hopTo, redirectOf } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
+import { ResponseBody } from './response-body.ts'
 import { parseTarget, type Target } from './target.ts'
-import { WireOpener } from './wire-opener.ts'
 
 export type OutboundOptions = {
   allow: AllowList
   /** The service's own version, for the `User-Agent` of requests that have none. */
   version: string
-  /** Routes of the service itself that may be called although its address is not public. */
+  /** Routes of the service itself that workflows may call although its address is not public. */
   samples?: Samples
   concurrency?: Partial<Concurrency>
   lookup?: Lookup
   clock?: Clock
 }
 
-/** `host` as it stands in URLs; a `GET` of exactly one of `paths` is let through, with any query. */
+/** `host` as in URLs. A `GET` of exactly one of `paths` is allowed, with any query. */
 export type Samples = { host: string; port: number; paths: readonly string[] }
 
 export type Outbound = {
   fetch: OutboundFetch
   open: OutboundOpen
-  /** Requests on their way, and those that wait for a place. */
+  /** Requests in flight, and requests that wait for a slot. */
   load(): { running: number; waiting: number }
   /** Refuses further requests, ends those in flight and closes idle connections. */
   stop(): void
 }
 
-/** The one way out of the service for requests to addresses that users choose. */
+/** Sends every request to an address that users choose; no other part of the service may. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const requests = new Requests(options)
   return {
@@ -55,7 +53,6 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-/** Below Bun's own cap of 256; see fetch-cap.ts for how to have more. */
 const concurrencyDefault: Concurrency = { total: 200, perHost: 50, waiting: 10_000 }
 
 class Requests {
@@ -63,8 +60,7 @@ class Requests {
   #allow: AllowList
   #resolving: ResolveOptions
   #userAgent: string
-  #connector: Connector
-  #wires: WireOpener
+  #transport: FetchTransport
   #bulkhead: Bulkhead
   readonly #underWay = new Set<Deadline>()
   #isStopped = false
@@ -75,24 +71,30 @@ class Requests {
     this.#allow = allow
     this.#resolving = { lookup, clock }
     this.#userAgent = `Millrace/${version}`
-    this.#connector = new Connector(clock)
-    this.#wires = new WireOpener(clock)
+    this.#transport = new FetchTransport(clock)
     this.#bulkhead = new Bulkhead({ ...concurrencyDefault, ...concurrency })
   }
 
   async fetch(request: OutboundRequest): ReturnType<OutboundFetch> {
-    const begun = await this.#begin(request, this.#connector.open)
-    if (!begun.ok) return begun
-    const { status, headers, url, body } = begun.answer
+    const opened = await this.open(request)
+    if (!opened.ok) return opened
+    const { status, headers, url, body } = opened.answer
     try {
-      return { ok: true, answer: { status, headers, url, body: joined(await partsOf(body)) } }
+      return { ok: true, answer: { status, headers, url, body: await readAll(body) } }
     } catch (error) {
       return { ...failedOutcome(error), status, headers }
     }
   }
 
-  open(request: OutboundStreamRequest): ReturnType<OutboundOpen> {
-    return this.#begin(request, this.#wires.open)
+  async open(request: OutboundRequest): ReturnType<OutboundOpen> {
+    const deadline = new Deadline(request.timeoutMs, request.signal, this.#underWay, this.#resolving.clock)
+    if (this.#isStopped) deadline.cancel()
+    try {
+      return { ok: true, answer: await this.#follow(request, deadline) }
+    } catch (error) {
+      deadline.lift()
+      return failedOutcome(error)
+    }
   }
 
   load(): ReturnType<Outbound['load']> {
@@ -103,68 +105,49 @@ class Requests {
   stop(): void {
     this.#isStopped = true
     for (const deadline of [...this.#underWay]) deadline.cancel()
-    this.#connector.close()
-    this.#wires.close()
+    this.#transport.close()
   }
 
-  async #begin(request: OutboundRequest, open: Open): ReturnType<OutboundOpen> {
-    const deadline = new Deadline(request.timeoutMs, request.signal, this.#underWay, this.#resolving.clock)
-    if (this.#isStopped) deadline.cancel()
-    try {
-      return { ok: true, answer: await this.#follow(request, open, deadline) }
-    } catch (error) {
-      deadline.lift()
-      return failedOutcome(error)
-    }
-  }
-
-  async #follow(request: OutboundRequest, open: Open, deadline: Deadline): Promise<OutboundStream> {
+  async #follow(request: OutboundRequest, deadline: Deadline): Promise<OutboundStream> {
     let hop = firstHop(request, this.#userAgent)
     for (let followed = 0; ; followed++) {
-      const place = await this.#placeFor(hop.target, deadline)
+      const slot = await this.#slotFor(hop.target, deadline)
       try {
         const { target } = hop
-        const opened = await this.#open(hop, open, deadline)
+        const opened = await this.#open(hop, deadline)
         const next = request.followRedirects > 0 ? redirectOf(hop, opened) : undefined
-        if (!next) {
-          const { status, headers, body, finished } = opened
-          const { answerBytesMax } = request
-          const { host, port, name, url } = target
-          const named = { host, port, name }
-          const exchange = new Exchange({ named, body, finished, place, deadline, answerBytesMax })
-          return { status, headers, url: url.href, body: exchange }
-        }
+        if (!next) return streamOf(request, target, opened, { slot, deadline })
         opened.body.cancel()
-        place.release()
+        slot.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
         hop = next
       } catch (error) {
-        place.release()
+        slot.release()
         throw deadline.reason ?? failureOf(error, hop.target)
       }
     }
   }
 
-  async #placeFor({ host }: Target, deadline: Deadline): Promise<Place> {
-    deadline.phase = 'a free place'
+  async #slotFor({ host }: Target, deadline: Deadline): Promise<Slot> {
+    deadline.phase = 'a free slot'
     if (deadline.reason) throw deadline.reason
     return this.#bulkhead.take(host) ?? (await this.#bulkhead.acquire(host, deadline.signal))
   }
 
-  /** One request of a chain: its addresses are found and judged here, so that no redirect leads around the rules. */
-  async #open(hop: Hop, open: Open, deadline: Deadline): Promise<Opened> {
+  /** Sends one request of a chain. It resolves and checks the addresses, so that no redirect leads around the rules. */
+  async #open(hop: Hop, deadline: Deadline): Promise<Opened> {
     const { target } = hop
     deadline.phase = 'the address'
-    const addresses = await resolve(target.host, this.#resolving, deadline)
+    const addresses = await resolve(target.host, this.#resolving, deadline.signal)
     const allowed = this.#isSample(hop) ? addresses : allowedAddresses(this.#allow, target, addresses)
-    deadline.phase = 'an answer'
-    const opened = await open(hop, allowed, deadline)
+    deadline.phase = 'a response'
+    const opened = await this.#transport.open(hop, allowed, deadline.signal)
     const { status } = opened
-    // The answer and the end of the request may have come in the same moment.
+    // The response and the end of the request may have come in the same moment.
     if (!deadline.reason && status >= 200 && status <= 599) return opened
     opened.body.cancel()
     if (deadline.reason) throw deadline.reason
-    throw new OutboundError('INVALID_RESPONSE', `${target.name} answered with ${status}, which is no status`)
+    throw new OutboundError('INVALID_RESPONSE', `${target.name} responded with ${status}, which is not a valid status`)
   }
 
   #isSample({ target, method }: Hop): boolean {
@@ -174,12 +157,26 @@ class Requests {
   }
 }
 
+/** A stream that holds the target's name only, and not the request's headers and body. */
+function streamOf(
+  { answerBytesMax }: OutboundRequest,
+  { host, port, name, url }: Target,
+  { status, headers, body, finished }: Opened,
+  held: { slot: Slot; deadline: Deadline },
+): OutboundStream {
+  const parts = { ...held, named: { host, port, name }, body, finished, bytesMax: answerBytesMax }
+  return { status, headers, url: url.href, body: new ResponseBody(parts) }
+}
+
 function firstHop(request: OutboundRequest, userAgent: string): Hop {
   const { method, body } = request
   if (!/^[A-Z]{1,32}$/.test(method) || method === 'CONNECT' || method === 'TRACE')
-    throw new OutboundError('INVALID_REQUEST', `${JSON.stringify(method.slice(0, 40))} is no method that can be sent`)
+    throw new OutboundError(
+      'INVALID_REQUEST',
+      `${JSON.stringify(method.slice(0, 40))} is not a method that can be sent`,
+    )
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
-    throw new OutboundError('INVALID_REQUEST', `A ${method} request can't have a body`)
+    throw new OutboundError('INVALID_REQUEST', `A ${method} request cannot have a body`)
   return hopTo(parseTarget(request.url), method, requestHeaders(request.headers, userAgent), body)
 }
 
@@ -188,20 +185,8 @@ function tooManyRedirects(allowed: number, target: Target): OutboundError {
   return new OutboundError('TOO_MANY_REDIRECTS', message)
 }
 
-function partsOf(body: OutboundBody): Promise<Uint8Array<ArrayBuffer>[]> {
-  return new Promise((resolve, reject) => {
-    const parts: Uint8Array<ArrayBuffer>[] = []
-    body.flow({ part: (part) => parts.push(part), ended: () => resolve(parts), failed: reject })
-  })
-}
-
-function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  if (parts.length === 1) return parts[0]!
-  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.byteLength
-  }
-  return whole
+async function readAll(body: OutboundBody): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  for (let part = await body.read(); part; part = await body.read()) parts.push(part)
+  return parts.length === 1 ? parts[0]! : Bun.concatArrayBuffers(parts, Number.POSITIVE_INFINITY, true)
 }

@@ -22,7 +22,7 @@ export function requestHeaders(written: HeaderList, userAgent: string): Headers 
 }
 
 /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
-export function answerHeaders(headers: Headers): Record<string, string | string[]> {
+export function responseHeaders(headers: Headers): Record<string, string | string[]> {
   const entries: [string, string | string[]][] = []
   for (const [name, value] of headers) if (name !== 'set-cookie') entries.push([name, value])
   const cookies = headers.getSetCookie()

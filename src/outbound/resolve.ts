@@ -46,14 +46,10 @@ const addressesMax = 16
  * The addresses of a URL's host, IPv4 first, each once. Throws `NAME_NOT_FOUND`, or `CONNECTION_FAILED` when DNS is ill.
  * The signal is asked for when a name has to be looked up.
  */
-export async function resolve(
-  host: string,
-  options: ResolveOptions,
-  ending: { readonly signal: AbortSignal },
-): Promise<string[]> {
+export async function resolve(host: string, options: ResolveOptions, signal: AbortSignal): Promise<string[]> {
   const known = knownAddresses(host)
   if (known) return known
-  const found = await lookupInTime(host, options, ending.signal)
+  const found = await lookupInTime(host, options, signal)
   const addresses = [...new Set(found.map(canonicalAddress))].filter((address) => address !== undefined)
   if (addresses.length === 0) throw notFound(host)
   // A name's addresses are tried in turn, each as long as connecting takes. IPv6 without a route fails at once or hangs;

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import type { DeliveryAttempt, EndedAttempt } from '../domain/delivery.ts'
-import { AppError } from '../domain/errors.ts'
+import { isRefusedForNow } from '../domain/errors.ts'
 import { deliveryIdOf } from '../domain/ids.ts'
 import type { LogRow } from '../domain/log.ts'
 import { Bodies, type BodiesOptions } from './bodies.ts'
@@ -80,7 +80,7 @@ export class Attempts {
       onAttempt?.(ended.attempt)
       return ended
     } catch (error) {
-      if (!isOutage(error)) onBug(error)
+      if (!isRefusedForNow(error)) onBug(error)
       return 'unmade'
     }
   }
@@ -93,7 +93,7 @@ export class Attempts {
         await write({ delivery: { sequence, subscription }, ...ended })
         return true
       } catch (error) {
-        if (!isOutage(error)) onBug(error)
+        if (!isRefusedForNow(error)) onBug(error)
       }
       try {
         await sleep(clock, retryMs, this.#life.signal)
@@ -112,8 +112,3 @@ export class Attempts {
 const retryMs = 1_000
 
 const entryIsGone = { code: 'NOT_SENDABLE', message: 'The log entry of the run is gone' } as const
-
-/** What passes by itself. */
-export function isOutage(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
-}

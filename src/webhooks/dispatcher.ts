@@ -1,8 +1,9 @@
 import type { Timer } from '../domain/clock.ts'
 import type { DeliveryKey } from '../domain/delivery.ts'
+import { isRefusedForNow } from '../domain/errors.ts'
 import type { LogRow } from '../domain/log.ts'
 import type { Store } from '../store/store.ts'
-import { Attempts, type AttemptsOptions, isOutage } from './attempts.ts'
+import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { Background } from './background.ts'
 import { dueMsMax, type Item, Lane, type Line } from './lane.ts'
 import { type Place, Places } from './places.ts'
@@ -89,7 +90,7 @@ export class Dispatcher {
         this.#wake(line, this.#options.random() * spreadMs)
       }
     } catch (error) {
-      if (!isOutage(error)) this.#options.onBug(error)
+      if (!isRefusedForNow(error)) this.#options.onBug(error)
       if (!this.#isStopping) this.#opening = this.#options.clock.setTimer(retryMs, () => void this.open())
     }
   }
@@ -228,7 +229,7 @@ export class Dispatcher {
     const failure = await receiver.then(() => undefined).catch((error: unknown) => ({ error }))
     line.isFinding = false
     if (!failure) return this.#keepUp(line)
-    if (!isOutage(failure.error)) this.#options.onBug(failure.error)
+    if (!isRefusedForNow(failure.error)) this.#options.onBug(failure.error)
     this.#wake(line, retryMs)
   }
 

@@ -110,7 +110,7 @@ describe('when the model fails', () => {
   test('400 is not, and the error names the host and what it said', async () => {
     const { record, requests } = await ask([{ status: 400 }], { params: { retries: 3 } })
     expect(requests.length).toBe(1)
-    expect(record.failure?.message).toMatch(/^127\.0\.0\.1:\d+ answered 400: stand-in says 400/)
+    expect(record.failure?.message).toMatch(/^127\.0\.0\.1:\d+ responded with 400: stand-in says 400/)
   })
 
   test('silence ends with the timeout, and is tried again', async () => {

@@ -39,6 +39,19 @@ test('a timer that was cancelled does not end, and holds up none of the others',
   expect(ended).toEqual(['second'])
 })
 
+test('hundreds of timers that end together leave turns to other work in between', async () => {
+  const lines = new TimerLines()
+  const turns = new Set<number>()
+  let turn = 0
+  const count = setInterval(() => {
+    turn += 1
+  }, 0)
+  const ended = Array.from({ length: 300 }, () => new Promise<void>((resolve) => lines.add(10, resolve)))
+  await Promise.all(ended.map((each) => each.then(() => turns.add(turn))))
+  clearInterval(count)
+  expect(turns.size).toBeGreaterThan(5)
+})
+
 test('a delay whose timers are all over can be used again', async () => {
   const lines = new TimerLines()
   lines.add(10, () => undefined).cancel()

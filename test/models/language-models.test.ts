@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
 import { systemClock } from '../../src/domain/clock.ts'
-import type { OutboundBody, OutboundOpen } from '../../src/domain/outbound-request.ts'
+import type { OutboundOpen } from '../../src/domain/outbound-request.ts'
 import { createLanguageModels } from '../../src/models/language-models.ts'
 import { eachOf, outboundOf, RawPeer } from '../outbound/peers.ts'
 
@@ -10,21 +11,35 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
     const outcome = await open(request)
     if (!outcome.ok) return outcome
     const { body, ...head } = outcome.answer
-    const flow: OutboundBody['flow'] = (sink) => {
-      const parts: Uint8Array<ArrayBuffer>[] = []
-      eachOf(body, (part) => parts.push(part))
-        .finally(() => {
-          for (const part of parts) sink.part(part)
+    let parts: Uint8Array<ArrayBuffer>[] | undefined
+    let error: { thrown: unknown } | undefined
+    const read = async () => {
+      if (!parts) {
+        parts = []
+        await eachOf(body, (part) => parts?.push(part)).catch((thrown: unknown) => {
+          error = { thrown }
         })
-        .then(() => sink.ended(), sink.failed.bind(sink))
+      }
+      const part = parts.shift()
+      if (!part && error) throw error.thrown
+      return part
     }
-    return { ok: true, answer: { ...head, body: { flow, close: () => body.close() } } }
+    return { ok: true, answer: { ...head, body: { read, close: () => body.close() } } }
   }
 }
 
-/** Asks a peer that answers with these bytes, and what was streamed of it. `then`: what becomes of the connection. */
-async function asked(answer: string, then: 'end' | 'keep' = 'end') {
-  using peer = await new RawPeer((socket) => (then === 'end' ? socket.end(answer) : socket.write(answer))).listen()
+/** Writes bytes and closes the connection after they have arrived: `fetch` drops what arrives together with the end. */
+function writeThenCut(socket: Socket, bytes: string): void {
+  socket.write(bytes)
+  setTimeout(() => socket.destroy(), 30)
+}
+
+/** Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection. */
+async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
+  const send = { end: (socket: Socket) => socket.end(response), keep: (socket: Socket) => socket.write(response) }
+  using peer = await new RawPeer((socket) =>
+    then === 'cut' ? writeThenCut(socket, response) : send[then](socket),
+  ).listen()
   using outbound = outboundOf(['loopback'])
   let streamed = ''
   const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, (text) => {
@@ -87,9 +102,9 @@ test.each([
   expect(streamed).toBe('All of it')
 })
 
-test('of an answer that is cut behind its tokens these count', async () => {
+test('the tokens of a response count even if the connection breaks right after them', async () => {
   const cut = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}`
-  const { outcome } = await asked(cut)
+  const { outcome } = await asked(cut, 'cut')
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'CONNECTION_FAILED', mayPass: true }, tokens: counted })
 })
 
@@ -127,8 +142,8 @@ test.each([
 ])('an error whose answer is %j says that, and never what was asked', async (body, words) => {
   const { outcome } = await asked(`HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\n\r\n${body}`)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'HTTP_ERROR', status: 502, mayPass: true } })
-  expect(outcome.ok ? '' : outcome.failure.message).toMatch(/^127\.0\.0\.1:\d+ answered 502: /)
-  expect(outcome.ok ? '' : outcome.failure.message).toEndWith(`answered 502: ${words}`)
+  expect(outcome.ok ? '' : outcome.failure.message).toMatch(/^127\.0\.0\.1:\d+ responded with 502: /)
+  expect(outcome.ok ? '' : outcome.failure.message).toEndWith(`responded with 502: ${words}`)
 })
 
 test('of an answer that breaks off the tokens count that it told before, also in the same moment', async () => {
@@ -136,7 +151,7 @@ test('of an answer that breaks off the tokens count that it told before, also in
   const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage }
   const opening = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n'
-  using peer = await new RawPeer((socket) => socket.end(head + opening)).listen()
+  using peer = await new RawPeer((socket) => writeThenCut(socket, head + opening)).listen()
   using outbound = outboundOf(['loopback'])
   const { call } = createLanguageModels({
     open: inOneMoment(outbound.open),

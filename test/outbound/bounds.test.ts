@@ -100,7 +100,7 @@ describe('the time of a request', () => {
     await until(() => last.received[0] !== undefined)
     expect(clock.nextInMs).toBe(1_000)
     clock.advance(1_000)
-    expect(await outcome).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for an answer') })
+    expect(await outcome).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for a response') })
   })
 
   test('covers the wait for a place and for the name, and says which it was', async () => {
@@ -116,7 +116,7 @@ describe('the time of a request', () => {
     clock.advance(1_000)
     expect(await placing).toMatchObject({
       code: 'TIMEOUT',
-      message: expect.stringContaining('waited for a free place'),
+      message: expect.stringContaining('waited for a free slot'),
     })
     clock.advance(1_000)
     expect(await naming).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for the address') })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Bulkhead, type Place } from '../../src/outbound/bulkhead.ts'
+import { Bulkhead, type Slot } from '../../src/outbound/bulkhead.ts'
 
 const never = new AbortController().signal
 
@@ -10,7 +10,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 /** Asks for a place and writes down who got one, in order. */
 function line(bulkhead: Bulkhead) {
   const order: string[] = []
-  const places = new Map<string, Place>()
+  const places = new Map<string, Slot>()
   const enter = (name: string, host: string) => {
     void bulkhead.acquire(host, never).then((place) => {
       order.push(name)
@@ -129,7 +129,7 @@ describe('the bulkhead', () => {
         fc.integer({ min: 1, max: 3 }),
         async (list, total, perHost) => {
           const bulkhead = new Bulkhead({ total, perHost, waiting: 1000 })
-          const inside: { host: string; place: Place }[] = []
+          const inside: { host: string; place: Slot }[] = []
           const outside: { host: string; giving: AbortController }[] = []
           const check = () => {
             const of = (host: string) => inside.filter((one) => one.host === host).length

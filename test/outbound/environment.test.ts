@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { fetchCapNeeded, fetchCapVariable } from '../../src/outbound/fetch-cap.ts'
+import { fetchCap, fetchCapVariable } from '../../src/outbound/fetch-cap.ts'
 import { hanging, httpPeer, RawPeer, until } from './peers.ts'
 import type { Job, Told } from './requests-process.ts'
 
-const senders = ['outbound', 'stream', 'poster'] as const
+const senders = ['outbound', 'stream', 'webhook'] as const
 const script = new URL('./requests-process.ts', import.meta.url).pathname
 const certificate = (name: string) => new URL(`./certificates/${name}`, import.meta.url).pathname
 
@@ -68,19 +68,21 @@ describe('what stands in the environment', () => {
     },
   )
 
-  test('raises the number of requests in flight: 300 hosts that hang do not hold up another one', async () => {
-    using dead = await hanging()
-    using alive = httpPeer(async () => {
-      await until(() => dead.connections === 300)
-      return new Response('alive')
-    })
-    const hung = Array.from({ length: 300 }, (_, index) => `http://dead${index}.localhost:${dead.port}/`)
-    const urls = Array.from({ length: 20 }, () => `http://alive.localhost:${alive.port}/`)
-    const job = { allow: ['loopback'], urls, hanging: hung, concurrency: { total: 400 } }
-    const answered = (outcomes: Told[]) => outcomes.filter((outcome) => 'body' in outcome).length
-    const cap = fetchCapNeeded(undefined, [400])!
-    expect(answered(await told(job, { [fetchCapVariable]: cap }))).toBe(20)
-  })
+  test.each(['outbound', 'webhook'] as const)(
+    'raises the number of requests in flight: 300 hosts that hang do not hold up another one (%s)',
+    async (sender) => {
+      using dead = await hanging()
+      using alive = httpPeer(async () => {
+        await until(() => dead.connections === 300)
+        return new Response('alive')
+      })
+      const hung = Array.from({ length: 300 }, (_, index) => `http://dead${index}.localhost:${dead.port}/`)
+      const urls = Array.from({ length: 20 }, () => `http://alive.localhost:${alive.port}/`)
+      const job = { sender, allow: ['loopback'], urls, hanging: hung, concurrency: { total: 400 } }
+      const outcomes = await told(job, { [fetchCapVariable]: fetchCap })
+      expect(outcomes.filter((outcome) => 'body' in outcome)).toHaveLength(20)
+    },
+  )
 
   test('sets no limit to how long a server may think', async () => {
     // Bun's own limit for a silent connection is five minutes; here it is one second, which its timer makes eight.

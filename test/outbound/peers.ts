@@ -54,9 +54,9 @@ export class RawPeer implements Disposable {
   }
 }
 
-/** Reads a body to its end. Rejects with why there is none. */
-export function eachOf(body: OutboundBody, onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void> {
-  return new Promise((resolve, reject) => body.flow({ part: onPart, ended: resolve, failed: reject }))
+/** Reads a body to its end. Rejects with its error when it has no end. */
+export async function eachOf(body: OutboundBody, onPart: (part: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+  for (let part = await body.read(); part; part = await body.read()) onPart(part)
 }
 
 /** A peer that answers every request with the same bytes. */

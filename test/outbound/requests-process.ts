@@ -1,12 +1,12 @@
-import type { OutboundOutcome, OutboundStreamRequest } from '../../src/domain/outbound-request.ts'
+import type { OutboundOutcome, OutboundRequest } from '../../src/domain/outbound-request.ts'
 import type { Concurrency } from '../../src/outbound/bulkhead.ts'
-import { Poster } from '../../src/outbound/post.ts'
+import { WebhookClient } from '../../src/outbound/webhook-client.ts'
 import { allowList, eachOf, outboundOf, requestTo } from './peers.ts'
 
 /** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
 export type Job = {
   /** Requests of workflows, those to models, or webhooks. */
-  sender?: 'outbound' | 'stream' | 'poster'
+  sender?: 'outbound' | 'stream' | 'webhook'
   allow: string[]
   urls: string[]
   /** The addresses of names; those of others are looked up. */
@@ -25,9 +25,15 @@ if (import.meta.main) {
   const lookup = async (name: string) => job.names?.[name] ?? []
   const { concurrency } = job
   using outbound = outboundOf(job.allow, { lookup, ...(concurrency ? { concurrency } : {}) })
+  const webhooks = new WebhookClient({ allow: allowList(job.allow), version: '1.2.3', lookup })
   const leaving = new AbortController()
-  const hung = (job.hanging ?? []).map((url) => outbound.fetch(requestTo(url, { signal: leaving.signal })))
-  const streamed = async (request: OutboundStreamRequest): Promise<OutboundOutcome> => {
+  const { signal } = leaving
+  const post = (request: OutboundRequest) => webhooks.post({ ...request, body: '{}', answerBytes: 2_048 })
+  const hung = (job.hanging ?? []).map((url): Promise<unknown> => {
+    const request = requestTo(url, { signal })
+    return job.sender === 'webhook' ? post(request) : outbound.fetch(request)
+  })
+  const streamed = async (request: OutboundRequest): Promise<OutboundOutcome> => {
     const outcome = await outbound.open(request)
     if (!outcome.ok) return outcome
     const { status, headers, url, body } = outcome.answer
@@ -36,11 +42,10 @@ if (import.meta.main) {
     return { ok: true, answer: { status, headers, url, body: Buffer.concat(parts) } }
   }
   const told: Told[] = []
-  const poster = new Poster({ allow: allowList(job.allow), version: '1.2.3', lookup })
   for (const url of job.urls) {
     const request = requestTo(url, { timeoutMs: job.timeoutMs ?? 20_000 })
-    if (job.sender === 'poster') {
-      const outcome = await poster.post({ ...request, body: '{}', answerBytes: 2_048 })
+    if (job.sender === 'webhook') {
+      const outcome = await post(request)
       told.push(outcome.ok ? { status: outcome.status, body: new TextDecoder().decode(outcome.answer) } : outcome)
       continue
     }
@@ -48,7 +53,7 @@ if (import.meta.main) {
     if (!outcome.ok) told.push({ code: outcome.code, message: outcome.message })
     else told.push({ status: outcome.answer.status, body: new TextDecoder().decode(outcome.answer.body) })
   }
-  poster.stop()
+  webhooks.stop()
   leaving.abort()
   await Promise.all(hung)
   console.log(JSON.stringify(told))

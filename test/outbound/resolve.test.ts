@@ -5,7 +5,7 @@ import { ManualClock } from '../clock.ts'
 import { type NameAnswer, nameServer } from './name-server.ts'
 import { httpPeer, outboundOf, RawPeer, requestTo } from './peers.ts'
 
-const never = new AbortController()
+const never = new AbortController().signal
 
 describe('the addresses of a host', () => {
   const from = (lookup: Lookup) => (host: string) => resolve(host, { lookup, clock: systemClock }, never)
@@ -48,10 +48,10 @@ describe('the addresses of a host', () => {
     const leaving = new AbortController()
     const options = { lookup: () => new Promise<string[]>(() => {}), clock }
     const waiting = resolve('slow.example', options, never)
-    const left = resolve('slow.example', options, leaving)
+    const left = resolve('slow.example', options, leaving.signal)
     leaving.abort(new Error('left'))
     await expect(left).rejects.toThrow('left')
-    await expect(resolve('slow.example', options, leaving)).rejects.toThrow('left')
+    await expect(resolve('slow.example', options, leaving.signal)).rejects.toThrow('left')
     expect(clock.pending).toBe(1)
     clock.advance(10_000)
     await expect(waiting).rejects.toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('slow.example') })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { OutboundStream, OutboundStreamRequest } from '../../src/domain/outbound-request.ts'
+import type { OutboundRequest, OutboundStream } from '../../src/domain/outbound-request.ts'
 import type { Outbound } from '../../src/outbound/fetch.ts'
 import { ManualClock } from '../clock.ts'
 import { brokenAnswers } from './broken-answers.ts'
@@ -24,7 +24,7 @@ describe('a body that is read as it arrives', () => {
     return text
   }
 
-  async function open(outbound: Outbound, url: string, more: Partial<OutboundStreamRequest> = {}) {
+  async function open(outbound: Outbound, url: string, more: Partial<OutboundRequest> = {}) {
     const outcome = await outbound.open(requestTo(url, more))
     if (!outcome.ok) throw new Error(outcome.message)
     return outcome.answer
@@ -56,10 +56,10 @@ describe('a body that is read as it arrives', () => {
       'x-own: é',
     ])
     expect(body).toBe('\xc3\xa4')
-    expect(Object.entries(answer.headers)).toEqual([
-      ['x-a', '1, 2'],
+    expect(Object.entries(answer.headers).toSorted()).toEqual([
       ['__proto__', 'p'],
       ['content-length', '2'],
+      ['x-a', '1, 2'],
     ])
     expect(answer.url).toBe(`http://name.localhost:${peer.port}/c%20d?q=%C3%BC`)
     expect(await read(answer)).toBe('ok')

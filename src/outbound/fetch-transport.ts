@@ -2,36 +2,32 @@ import type { Clock } from '../domain/clock.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import { literalAddress } from './addresses.ts'
 import { type BodyReader, bodyReaderOf } from './body-reader.ts'
-import type { Deadline } from './deadline.ts'
 import { neverConnected, wasClosedBefore } from './failures.ts'
-import { answerHeaders } from './headers.ts'
+import { responseHeaders } from './headers.ts'
 import type { Hop } from './redirects.ts'
 
-/** An answer that has begun. */
+/** A response whose body is still arriving. */
 export type Opened = {
   status: number
   /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
   headers: Record<string, string | string[]>
   body: BodyReader
-  /** Says that its body was read to the end: the connection may be used again. */
+  /** To be called when the body was read to its end: the connection can be used again. */
   finished(): void
 }
-
-/** Opens single requests to addresses that were checked. Throws what its connections throw, or the deadline's reason. */
-export type Open = (hop: Hop, addresses: readonly string[], deadline: Deadline) => Promise<Opened>
 
 const idleS = 30
 /** Bun closes an idle connection up to two of its 4-second steps late. */
 const idleMsMax = (idleS + 8) * 1000
-const warmMax = 1_000
+const warmOriginsMax = 1_000
 
 /**
- * Sends single requests to addresses that were checked, and to nothing else: `fetch` sees an address where the name
- * was, so that no second look-up can lead elsewhere, and the name travels in `Host` and in the TLS handshake.
+ * Sends single requests to checked addresses, and to nothing else: `fetch` gets an address in place of the name, so no
+ * second lookup can lead elsewhere, and the name travels in `Host` and in the TLS handshake.
  */
-export class Connector {
+export class FetchTransport {
   #session = new Bun.FetchSession({ keepAlive: { idleTimeout: idleS } })
-  /** Where idle connections may be open: how many, and until when. */
+  /** How many idle connections each origin may have, and until when. */
   #warm = new Map<string, { count: number; until: number }>()
   #clock: Clock
 
@@ -39,8 +35,8 @@ export class Connector {
     this.#clock = clock
   }
 
-  /** Tries the addresses in turn until one takes the connection. Throws what `fetch` throws. */
-  readonly open: Open = async (hop, addresses, { signal }) => {
+  /** Tries the addresses in turn until one accepts the connection. Throws what `fetch` throws, or the signal's reason. */
+  async open(hop: Hop, addresses: readonly string[], signal: AbortSignal): Promise<Opened> {
     for (const [index, address] of addresses.entries()) {
       try {
         return await this.#send(hop, address, signal)
@@ -58,25 +54,10 @@ export class Connector {
   }
 
   async #send(hop: Hop, address: string, signal: AbortSignal): Promise<Opened> {
-    const { target } = hop
     const pinned = pinnedUrl(hop, address)
-    // What Bun's pool tells connections apart by.
-    const origin = new URL(pinned).origin + (target.secure ? ` ${target.host}` : '')
-    const headers = new Headers(hop.headers)
-    headers.set('host', target.url.host)
-    const init: BunFetchRequestInit = {
-      method: hop.method,
-      headers,
-      redirect: 'manual',
-      // Otherwise HTTP_PROXY is used, which resolves the name again; NODE_TLS_REJECT_UNAUTHORIZED is heeded; and
-      // a connection that says nothing for five minutes is cut, whatever the author's own limit.
-      proxy: false,
-      tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
-      timeout: false,
-      decompress: false,
-      signal,
-      ...(hop.body === undefined ? {} : { body: hop.body }),
-    }
+    const init = initOf(hop, signal)
+    // Bun's pool tells connections apart by the same parts.
+    const origin = new URL(pinned).origin + (hop.target.secure ? ` ${hop.target.host}` : '')
     const startedAt = this.#clock.monotonic()
     const warm = this.#takeWarm(origin, startedAt)
     try {
@@ -84,17 +65,17 @@ export class Connector {
       const kept = response.headers.get('connection')?.toLowerCase() !== 'close'
       return openedOf(response, () => kept && this.#keepWarm(origin))
     } catch (error) {
-      // A kept connection that the peer had closed in the meantime. Bun sends a GET again by itself, a POST never.
+      // The peer may have closed an idle connection in the meantime. Bun resends a GET by itself, but never a POST.
       const stale = warm && wasClosedBefore(error, this.#clock.monotonic() - startedAt)
       if (!stale || signal.aborted) throw error
-      // `keepalive: false` is a connection of its own: others kept for this origin may be as dead.
+      // `keepalive: false` opens a new connection: the other idle ones of this origin may be closed, too.
       return openedOf(await this.#session.fetch(pinned, { ...init, keepalive: false }), () => {})
     }
   }
 
   /**
-   * Whether a request goes over a kept connection, as far as can be told: each is counted off when it is taken, or the
-   * first request over a new one would be sent twice as well when its peer reads it and goes away.
+   * Whether a request probably reuses a connection. Each request takes one off the count. Without that, the first request
+   * on a new connection would be resent as well when its peer reads it and resets the connection.
    */
   #takeWarm(origin: string, now: number): boolean {
     const kept = this.#warm.get(origin)
@@ -108,12 +89,31 @@ export class Connector {
     const kept = this.#warm.get(origin)
     this.#warm.delete(origin)
     this.#warm.set(origin, { count: kept && kept.until > now ? kept.count + 1 : 1, until: now + idleMsMax })
-    forgetOldest(this.#warm, warmMax)
+    forgetOldest(this.#warm, warmOriginsMax)
+  }
+}
+
+function initOf({ target, method, headers: written, body }: Hop, signal: AbortSignal): BunFetchRequestInit {
+  const headers = new Headers(written)
+  headers.set('host', target.url.host)
+  return {
+    method,
+    headers,
+    redirect: 'manual',
+    // Without these, `fetch` would use HTTP_PROXY, which resolves the name again, heed NODE_TLS_REJECT_UNAUTHORIZED, and
+    // cut a connection that is silent for five minutes, whatever the request's own timeout.
+    proxy: false,
+    tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
+    timeout: false,
+    decompress: false,
+    signal,
+    ...(body === undefined ? {} : { body }),
   }
 }
 
 function openedOf(response: Response, finished: () => void): Opened {
-  return { status: response.status, headers: answerHeaders(response.headers), body: bodyReaderOf(response), finished }
+  const { status } = response
+  return { status, headers: responseHeaders(response.headers), body: bodyReaderOf(response), finished }
 }
 
 function pinnedUrl({ target }: Hop, address: string): string {

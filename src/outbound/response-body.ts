@@ -1,0 +1,76 @@
+import { type OutboundBody, OutboundError } from '../domain/outbound-request.ts'
+import type { BodyReader } from './body-reader.ts'
+import type { Slot } from './bulkhead.ts'
+import type { Deadline } from './deadline.ts'
+import { failureOf, type Named } from './failures.ts'
+
+export type ResponseBodyParts = {
+  named: Named
+  body: BodyReader
+  /** Called when the body was read to its end: the connection can be used again. */
+  finished(): void
+  slot: Slot
+  deadline: Deadline
+  bytesMax: number
+}
+
+/**
+ * The body of a response that has begun. It counts the bytes while they arrive. It holds the request's slot and deadline
+ * until the body was read to its end, failed or was closed; if nobody reads it, the deadline ends it.
+ */
+export class ResponseBody implements OutboundBody {
+  readonly #parts: ResponseBodyParts
+  #bytes = 0
+  #isOver = false
+
+  constructor(parts: ResponseBodyParts) {
+    this.#parts = parts
+    parts.deadline.phase = 'the rest of the response'
+    parts.deadline.onEnd = () => this.#release()
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { body, deadline, named, finished, bytesMax } = this.#parts
+    if (deadline.reason) throw deadline.reason
+    if (this.#isOver) return undefined
+    let part: Uint8Array<ArrayBuffer> | undefined
+    try {
+      part = await body.read()
+    } catch (error) {
+      this.#fail(failureOf(error, named))
+    }
+    if (deadline.reason) throw deadline.reason
+    if (!part) {
+      finished()
+      this.#release()
+      return undefined
+    }
+    this.#bytes += part.byteLength
+    if (this.#bytes <= bytesMax) return part
+    const message = `The response of ${named.name} has more than the ${bytesMax} bytes that are read of one`
+    return this.#fail(new OutboundError('RESPONSE_TOO_LARGE', message))
+  }
+
+  /** Ends the request; the rest of its response is not read. */
+  close(reason = new OutboundError('CANCELLED', 'The response was not read to its end')): void {
+    if (this.#isOver) return
+    const { body, deadline } = this.#parts
+    this.#release()
+    body.cancel()
+    deadline.end(reason)
+  }
+
+  #fail(reason: OutboundError): never {
+    this.close(reason)
+    throw this.#parts.deadline.reason ?? reason
+  }
+
+  #release(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { deadline, slot } = this.#parts
+    deadline.onEnd = undefined
+    deadline.lift()
+    slot.release()
+  }
+}
