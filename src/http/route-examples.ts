@@ -300,8 +300,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
 
   getQuotes: { answers: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
-  checkHealth: { answers: { 200: { status: 'ok', version: '0.2.0' } } },
-  checkLive: { answers: { 200: { status: 'ok', version: '0.2.0' } } },
+  checkHealth: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkLive: { answers: { 200: { status: 'ok', version: '0.1.0' } } },
   checkReady: { answers: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
   readMetrics: {
     answers: {
