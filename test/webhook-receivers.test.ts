@@ -11,7 +11,7 @@ import { block, document } from './make.ts'
 import { call, init, type Serving, serve } from './running-service.ts'
 import { type Received, Receiver } from './webhook-receiver.ts'
 
-// Receivers that others wrote, and those of the README, against what the executable really sends.
+// Receivers of other projects and of the documentation, against what the executable really sends.
 
 const secret = 'whsec_ü 1'
 const everything = {
@@ -139,11 +139,9 @@ test('what is sent is what the OpenAPI document says, and no member more', async
   expect(own.toSorted()).toEqual(declared.toSorted())
 })
 
-describe('the receiver of the README', () => {
-  const readme = readFileSync(join(resolve(import.meta.dir, '..'), 'README.md'), 'utf8').split(
-    '### When a run ends',
-  )[1]!
-  const codeIn = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(readme)![1]!
+describe('the receiver in the documentation', () => {
+  const page = readFileSync(join(resolve(import.meta.dir, '..'), 'docs/webhooks.md'), 'utf8')
+  const codeIn = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)![1]!
 
   for (const [language, file, command] of [
     ['ts', 'receiver.ts', [process.execPath]],
