@@ -6,6 +6,7 @@ import { accountRoutes } from './routes/account.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
+import { docsRoutes } from './routes/docs.ts'
 import type { EditorApi } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
 import { executionRoutes } from './routes/executions.ts'
@@ -61,6 +62,7 @@ export function createServer(services: Services, more: MoreRoutes = {}): HttpSer
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
+    .use(docsRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
   return { app: server, shortcut: execute?.shortcut, editor: loadEditor, lost: (thrown) => door.lost(thrown) }
