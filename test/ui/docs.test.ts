@@ -3,9 +3,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import '../built.ts'
 import { readPages } from '../../scripts/docs/pages.ts'
 import { temporaryFolder } from '../executable.ts'
+import { block } from '../make.ts'
 import { type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, patienceMs } from './browser.ts'
+import { launch, listen, patienceMs, visit } from './browser.ts'
+import { node, openWorkflow } from './editor-page.ts'
 
 setDefaultTimeout(120_000)
 
@@ -127,4 +129,27 @@ test('without JavaScript a page and its contents can be read, and no search is o
   expect(await page.getByRole('searchbox').isVisible()).toBe(false)
   await page.getByRole('button', { name: 'Contents' }).click()
   await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link').first().waitFor()
+})
+
+test('the dashboard leads to the documentation, and a block to its section', async () => {
+  const visited = await visit()
+  const { page, context, serving } = visited
+  try {
+    await openWorkflow(visited, { name: 'Linked', blocks: [block('start', 'api_trigger'), block('pause', 'wait')] })
+    await node(page, 'pause').click()
+    const inspector = page.getByRole('complementary', { name: 'Block pause' })
+    const [section] = await Promise.all([
+      context.waitForEvent('page'),
+      inspector.getByRole('link', { name: 'Documentation' }).click(),
+    ])
+    await section.waitForURL(`${serving.url}/docs/blocks#wait`)
+    await section.locator('h2#wait').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('documentation')
+    const [list] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Enter')])
+    await list.waitForURL(`${serving.url}/docs`)
+    await list.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor()
+  } finally {
+    await visited.close()
+  }
 })
