@@ -7,6 +7,7 @@ RUN bun install --frozen-lockfile --production
 COPY tsconfig.json ./
 COPY scripts scripts
 COPY samples samples
+COPY docs docs
 COPY src src
 # To record the commit: docker build --build-arg COMMIT="$(git rev-parse --short=12 HEAD)" …
 ARG COMMIT=unknown

@@ -1,23 +1,26 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compile, optimize } from '@tailwindcss/node'
 import { Scanner } from '@tailwindcss/oxide'
+import { buildDocs } from './docs/build-docs.ts'
 
 /**
- * Builds the editor and dashboard (`src/ui`) into a folder: hashed, compressed files, and a module that lists them
- * (`interface.js`, in the shape that `src/http/interface-files.ts` declares). Returns the path of the module.
+ * Builds the editor, the dashboard (`src/ui`) and the documentation (`docs`) into a folder: hashed, compressed files, and
+ * a module that names them (`interface.js`, in the shape that `src/http/interface-files.ts` declares). Returns the
+ * module's path.
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
-  const [scripts, chat, theme, css] = await Promise.all([
+  const [scripts, chat, docs, theme, css] = await Promise.all([
     bundle('main.tsx'),
     bundle('chat/chat.ts'),
+    bundle('docs/docs.ts'),
     bundle('theme-start.ts'),
     styles(),
   ])
-  const assets: Asset[] = [...scripts, ...chat, ...theme]
+  const assets: Asset[] = [...scripts, ...chat, ...docs, ...theme]
   const add = (name: string, type: string, body: Uint8Array) => {
     const dot = name.lastIndexOf('.')
     const asset = { path: `/assets/${name.slice(0, dot)}-${hashOf(body)}${name.slice(dot)}`, type, body }
@@ -37,9 +40,12 @@ export async function buildInterface(folder: string): Promise<string> {
       .replace('/theme-start.js', entryOf(theme).path)
       .replace('/main.js', entryOf(scripts).path)
       .replace('/chat.js', entryOf(chat).path)
-    return { path, type: 'text/html; charset=utf-8', body: bytesOf(body) }
+    return htmlFile(path, body)
   }
   const pages = [page('/', await text('shell.html')), page('/chat', await text('chat/chat.html'))]
+  const docsStyle = add('docs.css', typeOf('.css'), bytesOf(minified(await text('docs/docs.css'))))
+  const frame = { icon, font, style, docsStyle, theme: entryOf(theme).path, script: entryOf(docs).path }
+  for (const { path, html } of buildDocs(frame, add)) pages.push(htmlFile(path, html))
   const files = [...assets, ...pages]
   const path = join(folder, 'interface.js')
   writeFileSync(path, moduleOf(files, folder))
@@ -89,18 +95,21 @@ function moduleOf(files: readonly Asset[], folder: string): string {
   const rows = files.map(({ path, type, body }, index) => {
     const etag = JSON.stringify(`"${hashOf(body)}"`)
     const facts = `type: ${JSON.stringify(type)}, etag: ${etag}`
-    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : `${path.slice(1) || 'shell'}.html`
+    const name = path.startsWith('/assets/') ? basename(path) : `${path.slice(1).replace('/', '-') || 'shell'}.html`
     const write = (ending: string, bytes: Uint8Array) => {
       writeFileSync(join(folder, name + ending), bytes)
       imports.push(`import ${ending.slice(1)}${index} from './${name}${ending}' with { type: 'file' }`)
       return `${ending.slice(1)}: ${ending.slice(1)}${index}`
     }
-    // Fonts are already compressed.
-    const forms =
-      extname(path) === '.woff2' ? [write('.plain', body)] : [write('.br', brotli(body)), write('.gz', gzip(body))]
+    const isCompressed = ['.woff2', '.png', '.jpg', '.webp'].includes(extname(path))
+    const forms = isCompressed ? [write('.plain', body)] : [write('.br', brotli(body)), write('.gz', gzip(body))]
     return `  ${JSON.stringify(path)}: { ${facts}, ${forms.join(', ')} },`
   })
   return `${imports.join('\n')}\n\nexport const files = {\n${rows.join('\n')}\n}\n`
+}
+
+function htmlFile(path: string, html: string): Asset {
+  return { path, type: 'text/html; charset=utf-8', body: bytesOf(html) }
 }
 
 function brotli(bytes: Uint8Array): Uint8Array {

@@ -13,10 +13,11 @@ function buildInterface(): number {
 
 buildInterface()
 let planned: Timer | undefined
-watch(join(root, 'src/ui'), { recursive: true }, () => {
+const onChange = () => {
   clearTimeout(planned)
-  planned = setTimeout(() => buildInterface() === 0 && console.error('The editor was rebuilt. Reload the page.'), 50)
-})
+  planned = setTimeout(() => buildInterface() === 0 && console.error('The interface was rebuilt. Reload the page.'), 50)
+}
+for (const folder of ['src/ui', 'docs']) watch(join(root, folder), { recursive: true }, onChange)
 const service = Bun.spawn([process.execPath, '--watch', join(root, 'src/main.ts'), 'serve', ...process.argv.slice(2)], {
   cwd: process.cwd(),
   stdio: ['inherit', 'inherit', 'inherit'],

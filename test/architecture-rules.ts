@@ -67,6 +67,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@base-ui/react': ['ui'],
   '@tanstack/react-query': ['ui'],
   wouter: ['ui'],
+  minisearch: ['ui'],
   'lucide-react': ['ui'],
   '@codemirror/autocomplete': ['ui'],
   '@codemirror/commands': ['ui'],

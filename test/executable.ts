@@ -16,7 +16,7 @@ export function executable(): string {
 
 function isOlderThanSources(): boolean {
   const builtAt = statSync(path).mtimeMs
-  const files = new Bun.Glob('src/**/*').scanSync({ cwd: root })
+  const files = new Bun.Glob('{src,docs,samples}/**/*').scanSync({ cwd: root })
   return [...files, 'package.json'].some((file) => statSync(join(root, file)).mtimeMs > builtAt)
 }
 

@@ -6,6 +6,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
+import { docsRoutes } from './routes/docs.ts'
 import type { EditorApi } from './routes/editor.ts'
 import { environmentRoutes } from './routes/environment.ts'
 import { executeRoutes } from './routes/execute.ts'
@@ -52,6 +53,7 @@ export function createServer(services: Services): HttpServer {
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
+    .use(docsRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))
     .use(unknownRoutes(door, () => server.routes))
   return { app: server, door, editor: loadEditor }

@@ -209,6 +209,8 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /settings', '/settings', 'nothing', 200),
   row('GET /workflows/*', '/workflows/<workflow>', 'nothing', 200),
   row('GET /logs/*', '/logs/<log>', 'nothing', 200),
+  row('GET /docs', '/docs', 'nothing', 200),
+  row('GET /docs/:page', '/docs/concepts', 'nothing', 200),
   row('GET /assets/:name', '/assets/main.js', 'nothing', 200),
 
   row('ALL /api/editor/*', '/api/editor/nothing', 'nothing', 404),

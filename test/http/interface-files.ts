@@ -14,6 +14,13 @@ export function madeUpInterface(folder: string): InterfaceFiles {
   }
   return {
     '/': { type: 'text/html; charset=utf-8', etag: '"p1"', gz: write('page.gz', Bun.gzipSync(pageText)) },
+    '/docs': { type: 'text/html; charset=utf-8', etag: '"d1"', gz: write('docs.gz', Bun.gzipSync(pageText)) },
+    '/docs/concepts': {
+      type: 'text/html; charset=utf-8',
+      etag: '"d2"',
+      gz: write('concepts.gz', Bun.gzipSync(pageText)),
+    },
+    '/docs-not-found': { type: 'text/html; charset=utf-8', etag: '"d3"', gz: write('none.gz', Bun.gzipSync(pageText)) },
     '/assets/main.js': {
       type: 'text/javascript; charset=utf-8',
       etag: '"s1"',

@@ -1,8 +1,9 @@
-import { LogOut, Menu as MenuIcon, Moon, Sun, SunMoon } from 'lucide-react'
+import { BookOpen, LogOut, Menu as MenuIcon, Moon, Sun, SunMoon } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useMe, useSignOut } from '../api/session.ts'
 import { IconButton } from '../parts/button.tsx'
+import { openDocs } from '../parts/docs-link.tsx'
 import { useToast } from '../parts/toast.tsx'
 import { Commands, useCommands } from './commands.tsx'
 import { ScreenBoundary } from './screen-boundary.tsx'
@@ -68,6 +69,14 @@ function FrameCommands() {
       icon: <Icon size={15} />,
       run: () => navigate(`/w/${workspace.id}/${name}`),
     })),
+    {
+      id: 'docs',
+      label: 'Documentation',
+      group: 'Go to',
+      words: 'help manual guide',
+      icon: <BookOpen size={15} />,
+      run: openDocs,
+    },
     ...workspaces
       .filter(({ id }) => id !== workspace.id)
       .map(({ id, name }) => ({

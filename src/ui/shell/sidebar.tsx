@@ -1,9 +1,22 @@
-import { ChartNoAxesGantt, LogOut, Moon, Search, Settings, Sun, SunMoon, UserRound, Workflow, X } from 'lucide-react'
+import {
+  BookOpen,
+  ChartNoAxesGantt,
+  LogOut,
+  Moon,
+  Search,
+  Settings,
+  Sun,
+  SunMoon,
+  UserRound,
+  Workflow,
+  X,
+} from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useMe, useSignOut } from '../api/session.ts'
 import { IconButton } from '../parts/button.tsx'
 import { classes } from '../parts/class-names.ts'
+import { openDocs } from '../parts/docs-link.tsx'
 import { Hint } from '../parts/hint.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -164,6 +177,7 @@ function AccountMenu({ small }: { small: boolean }) {
         themed('light', 'Light', <Sun size={15} />),
         themed('dark', 'Dark', <Moon size={15} />),
         'separator',
+        { label: 'Documentation', icon: <BookOpen size={15} />, onSelect: openDocs },
         { label: 'Settings', icon: <Settings size={15} />, onSelect: () => navigate(`/w/${workspace.id}/settings`) },
         ...(noAuth
           ? []

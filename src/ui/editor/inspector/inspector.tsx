@@ -2,6 +2,7 @@ import { Copy, Ellipsis, Play, Power, StepForward, Trash2, X } from 'lucide-reac
 import { lazy, type Ref, Suspense } from 'react'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
+import { DocsLink, docsOfBlock } from '../../parts/docs-link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import type { Actions } from '../actions.ts'
 import { BlockIcon } from '../block-look.tsx'
@@ -87,7 +88,11 @@ export function Inspector({
       </header>
       <Suggestions value={suggestions}>
         <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-4 pt-3 pb-10">
-          {type?.description && <p className="text-xs text-muted">{type.description}</p>}
+          {type?.description && (
+            <p className="text-xs text-muted">
+              {type.description} <DocsLink to={docsOfBlock(block.type)} />
+            </p>
+          )}
           <BlockFindings blockId={blockId} />
           <TriggerStart type={block.type} />
           <div data-first className="contents">

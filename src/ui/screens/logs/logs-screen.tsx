@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { messageOf } from '../../api/message-of.ts'
 import { Button } from '../../parts/button.tsx'
+import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { isTyping } from '../../parts/keys.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -163,7 +164,8 @@ function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change:
       title={isAll ? 'Nothing has run yet' : 'Nothing ran in this time'}
       action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
     >
-      Each run of a workflow leaves an entry here when it ends: what started it, what each block did, and what it cost.
+      Each run of a workflow leaves an entry here when it ends: what started it, what each block did, and what it cost.{' '}
+      <DocsLink to={docs.logs}>Log entries and traces</DocsLink>
     </Empty>
   )
 }

@@ -5,6 +5,7 @@ import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
 import { bytesText, countOf } from '../../parts/amount-text.ts'
 import { Dot, type Tone } from '../../parts/badge.tsx'
+import { docs } from '../../parts/docs-link.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { Facts, Section } from './section.tsx'
 
@@ -98,6 +99,7 @@ function Storage({ storage, retention }: Service) {
 }
 
 const links = [
+  { href: docs.home, label: 'Documentation', note: 'every subject on a page, with search' },
   { href: '/swagger', label: 'The API', note: 'every route, to read and to try' },
   { href: '/swagger/json', label: 'OpenAPI document', note: 'what clients are generated from' },
   { href: '/metrics', label: 'Metrics', note: 'for Prometheus and what reads its format' },

@@ -1,5 +1,6 @@
 import { Link, Redirect, useLocation } from 'wouter'
 import { classes } from '../../parts/class-names.ts'
+import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
@@ -11,12 +12,18 @@ import { UsageSection } from './usage-section.tsx'
 import { WorkspaceSection } from './workspace-section.tsx'
 
 const sections = [
-  { name: 'keys', label: 'API keys', group: 'You', content: KeysSection },
-  { name: 'account', label: 'Account', group: 'You', content: AccountSection },
-  { name: 'environment', label: 'Environment', group: 'Workspace', content: EnvironmentSection },
-  { name: 'workspace', label: 'Name and members', group: 'Workspace', content: WorkspaceSection },
-  { name: 'usage', label: 'Usage and limits', group: 'Workspace', content: UsageSection },
-  { name: 'about', label: 'About', group: 'Service', content: AboutSection },
+  { name: 'keys', label: 'API keys', group: 'You', content: KeysSection, docs: docs.keys },
+  { name: 'account', label: 'Account', group: 'You', content: AccountSection, docs: docs.signIn },
+  {
+    name: 'environment',
+    label: 'Environment',
+    group: 'Workspace',
+    content: EnvironmentSection,
+    docs: docs.environment,
+  },
+  { name: 'workspace', label: 'Name and members', group: 'Workspace', content: WorkspaceSection, docs: docs.roles },
+  { name: 'usage', label: 'Usage and limits', group: 'Workspace', content: UsageSection, docs: docs.limits },
+  { name: 'about', label: 'About', group: 'Service', content: AboutSection, docs: docs.configuration },
 ] as const
 
 /** What can be set: for the account, the workspace, and what is to be known of the service. */
@@ -37,7 +44,11 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
   if (!chosen) return <Redirect to={at('keys')} replace />
   const { content: Content } = chosen
   return (
-    <Page title={chosen.label} crumbs={[{ label: name }, { label: 'Settings' }]}>
+    <Page
+      title={chosen.label}
+      crumbs={[{ label: name }, { label: 'Settings' }]}
+      actions={<DocsLink to={chosen.docs} />}
+    >
       <div className="flex min-h-0 flex-1 max-md:flex-col">
         <nav
           aria-label="Settings"

@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
 import { call } from '../../api/call.ts'
 import { useMe } from '../../api/session.ts'
+import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
@@ -41,6 +42,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
   return (
     <Page
       title="Webhooks"
+      actions={<DocsLink to={docs.webhooks} />}
       crumbs={[
         { label: 'Workflows', href: `/w/${workspace.id}/workflows` },
         { label: data?.name ?? '…', href: `/workflows/${id}` },

@@ -5,6 +5,7 @@ import { useLocation, useSearchParams } from 'wouter'
 import { call } from '../../api/call.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { Input } from '../../parts/field.tsx'
 import { findItems } from '../../parts/find.ts'
 import { isTyping } from '../../parts/keys.tsx'
@@ -181,7 +182,8 @@ function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: O
         )
       }
     >
-      A workflow begins with what starts it, a request say, and goes on from block to block.
+      A workflow begins with what starts it, a request say, and goes on from block to block.{' '}
+      <DocsLink to={docs.firstWorkflow}>Your first workflow</DocsLink>
     </Empty>
   )
 }
