@@ -21,8 +21,8 @@ const editor = new ScreenFile(async () => (await import('./editor/editor-screen.
 export function Screens() {
   const [path] = useLocation()
   const me = useQuery(meQuery)
-  if (me.isPending) return <Loading label="Signing in" />
-  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} title="The service does not answer" />
+  if (me.isPending) return <Loading label="Loading" />
+  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} title="Millrace is not responding" />
   if (!me.data) return <LateScreen file={signIn} params={{}} />
   if (path === '/sign-in') return <Redirect to="/" replace />
   return (

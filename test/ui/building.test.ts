@@ -29,9 +29,9 @@ describe('the sample, built from nothing', () => {
       ['name', 'you'],
       ['tag', 'work'],
     ].entries()) {
-      await inspector.getByRole('button', { name: 'Add a field' }).click()
+      await inspector.getByRole('button', { name: 'Add field' }).click()
       await inspector.getByLabel(`Name of field ${index + 1}`).fill(name!)
-      await inspector.getByLabel(`Value of field ${index + 1} in runs by hand`).fill(value!)
+      await inspector.getByLabel(`Value of field ${index + 1} for manual runs`).fill(value!)
     }
     /** Pulls a line out of a block, lets go over the empty canvas, and chooses what stands there. */
     const pull = async (name: string, handle: string, to: { x: number; y: number }, choice: string) => {
@@ -45,7 +45,7 @@ describe('the sample, built from nothing', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
     const rename = async (name: string) => {
-      const field = inspector.getByLabel('Name of the block')
+      const field = inspector.getByLabel('Block name')
       await field.fill(name)
       await field.press('Enter')
       await node(page, name).waitFor()
@@ -73,9 +73,9 @@ describe('the sample, built from nothing', () => {
     await rename('Found')
     await inspector.getByLabel('Expression 1').fill('<pick.result.quote> !== null')
     await page.getByRole('button', { name: 'Tidy up' }).click()
-    await page.getByRole('button', { name: 'Hide the blocks' }).click()
+    await page.getByRole('button', { name: 'Hide blocks' }).click()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Show everything' }).click()
+    await page.getByRole('button', { name: 'Fit to view' }).click()
     // A click on a way out offers what could come next, as well.
     await port(page, 'Found', 'condition-yes').click()
     await page.getByRole('option', { name: 'Response' }).click()
@@ -143,7 +143,7 @@ describe('the sample, built from nothing', () => {
       await keys('Enter')
     }
     await add('api trigger')
-    await focused('Add a field')
+    await focused('Add field')
     await keys('Enter')
     await focused('Name of field 1')
     await page.keyboard.type('name')

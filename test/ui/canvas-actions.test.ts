@@ -60,18 +60,18 @@ describe('on the canvas', () => {
     const { page } = visited
     const blocks = [block('start', 'api_trigger', {}, at(0, 0)), block('end', 'wait', { ms: 1 }, at(600, 0))]
     const id = await open({ name: 'Lines', blocks, edges: ['start > end'] })
-    expect(await page.getByRole('button', { name: 'Insert a block here' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Insert block' }).count()).toBe(0)
     const [from, to] = [(await node(page, 'start').boundingBox())!, (await node(page, 'end').boundingBox())!]
     const middle = { x: (from.x + from.width + to.x) / 2, y: from.y + (from.height * 26) / 74 }
     await page.mouse.move(middle.x - 40, middle.y + 60)
     await page.mouse.move(middle.x - 40, middle.y - 20, { steps: 20 })
     await page.mouse.move(middle.x, middle.y, { steps: 20 })
-    await page.getByRole('button', { name: 'Insert a block here' }).click()
+    await page.getByRole('button', { name: 'Insert block' }).click()
     await page.getByRole('option', { name: 'Function' }).click()
     await until(async () => (await saved(visited, id)).edges.length === 2)
     await page.locator('.react-flow__edge').first().focus()
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Remove the connection' }).click()
+    await page.getByRole('button', { name: 'Remove connection' }).click()
     await until(async () => (await saved(visited, id)).edges.length === 1)
   }, 120_000)
 
@@ -182,7 +182,7 @@ describe('from the editor', () => {
     })
     await page.keyboard.press('Control+Enter')
     const notes = page.getByRole('region', { name: 'Notifications' })
-    await notes.getByText('The workflow cannot be run').waitFor()
+    await notes.getByText('The workflow cannot run').waitFor()
     await notes.getByRole('button', { name: 'Go to block' }).click()
     await inspector('fetch').waitFor()
   })
@@ -209,16 +209,16 @@ describe('from the editor', () => {
     }
     await until(async () => (await deployments()).some(({ name }) => name === 'The first'))
     await row.getByRole('button', { name: 'Make live' }).click()
-    await row.getByText('live', { exact: true }).waitFor()
+    await row.getByText('Live', { exact: true }).waitFor()
     expect((await deployments()).find(({ isActive }) => isActive)?.version).toBe(1)
     expect(await accessibilityFaults(page)).toEqual([])
-    await row.getByRole('button', { name: 'Load into the draft' }).click()
+    await row.getByRole('button', { name: 'Load into draft' }).click()
     await dialog.waitFor({ state: 'detached' })
     const code = async () => (await saved(visited, id)).blocks['draw']!.params['code']
     await until(async () => (await code()) === 'return 1')
     await page
       .getByRole('region', { name: 'Notifications' })
-      .getByText('The draft is version 1 again.')
+      .getByText('Version 1 was loaded into the draft.')
       .locator('..')
       .getByRole('button', { name: 'Undo' })
       .click()

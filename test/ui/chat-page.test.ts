@@ -234,7 +234,7 @@ test.each(['light', 'dark'] as const)('nothing about it keeps people out, in %s'
 
 test('an address without a chat says so', async () => {
   await using visited = await visit(`${service.url}/chat/nowhere`)
-  await visited.page.getByText('There is no chat at this address.').waitFor()
+  await visited.page.getByText('No chat was found at this URL.').waitFor()
   expect((await fetch(`${service.url}/chat/nowhere`)).status).toBe(404)
 })
 

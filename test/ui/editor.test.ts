@@ -57,7 +57,7 @@ describe('the first contact', () => {
     await stranger.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     const link = /http\S+sign-in\?token=\S+/.exec(serving.output())![0]
     await stranger.goto(link)
-    await stranger.getByText('has been used or replaced').waitFor()
+    await stranger.getByText('has expired or was already used').waitFor()
     expect(await accessibilityFaults(stranger)).toEqual([])
     await stranger.context().close()
   })
@@ -95,7 +95,7 @@ describe('a draft that two look at', () => {
     expect(await accessibilityFaults(other)).toEqual([])
     const before = (await call(`${serving.url}/api/workflows/${id}`, apiKey)).body as { blocks: object }
     expect(Object.values(before.blocks).map(({ type }) => type)).toEqual(['wait'])
-    await notice.getByRole('button', { name: 'Load the other version' }).click()
+    await notice.getByRole('button', { name: 'Load the saved version' }).click()
     await node(other, 'Wait').waitFor()
     expect(await other.locator('.react-flow__node').count()).toBe(1)
     await other.close()
@@ -162,7 +162,7 @@ describe('a draft that two look at', () => {
       await page.locator(`.react-flow__node[data-id=${block}]`).click()
       await page.getByRole('complementary', { name: /^Block / }).waitFor()
       await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Show everything' }).click()
+      await page.getByRole('button', { name: 'Fit to view' }).click()
     }
     await page.getByRole('button', { name: /problem/ }).click()
     await page

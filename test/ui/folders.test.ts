@@ -62,13 +62,13 @@ describe('an import', () => {
         return (error as Error).message
       }
     })
-    expect(said[0]).toStartWith('This is no JSON: ')
+    expect(said[0]).toStartWith('This is not valid JSON: ')
     expect(said.slice(1)).toEqual([
       'The list is empty.',
-      'This is no workflow document: it has no blocks.',
-      'This has no name.',
-      'This has no name.',
-      'Number 2 is no workflow document: it has no blocks.',
+      'This document is not a workflow: it has no blocks.',
+      'This document has no name.',
+      'This document has no name.',
+      'Document 2 is not a workflow: it has no blocks.',
     ])
   })
 })

@@ -80,7 +80,7 @@ describe('markup in names, errors, outputs, files and answers', () => {
       await page.getByRole('tab', { name: tab }).click()
       await seen(text)
     }
-    await page.getByRole('tab', { name: 'Webhooks' }).click()
+    await page.getByRole('tab', { name: 'Webhook deliveries' }).click()
     await seen('It failed for good')
   })
 

@@ -16,7 +16,7 @@ const refused = (details: ApiError['details'], message = 'The workflow cannot be
 describe('a run that is refused', () => {
   test('names the blocks as people know them, and leads to each', () => {
     const { text, problems, more } = refused([row('kQ3', 'The "url" is missing.'), row('b2', 'No code.')])
-    expect(text).toBe('The workflow cannot be run: 2 problems.')
+    expect(text).toBe('The workflow cannot run: 2 problems.')
     expect(problems).toEqual([
       { text: 'Fetch: The "url" is missing.', blockId: 'kQ3' },
       { text: 'Say "hello": No code.', blockId: 'b2' },
@@ -33,7 +33,7 @@ describe('a run that is refused', () => {
 
   test('for one problem says that one', () => {
     expect(refused([row('b2', 'No code.'), row('kQ3', 'It is old.', 'Warning: ')])).toEqual({
-      text: 'The workflow cannot be run.',
+      text: 'The workflow cannot run.',
       problems: [{ text: 'Say "hello": No code.', blockId: 'b2' }],
       more: 0,
     })

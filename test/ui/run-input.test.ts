@@ -44,13 +44,13 @@ describe('a run by hand', () => {
 
   test('takes other input than the value column, says what does not fit, and keeps what was written', async () => {
     const { page, complaints } = visited
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
-    await page.getByRole('button', { name: 'Run with other input' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await page.getByRole('button', { name: 'Run with custom input' }).click()
     await dialog.getByLabel('Input', { exact: true }).getByText('"you"').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await write('{ "who": ')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
-    await dialog.getByRole('alert').getByText('This is no JSON').waitFor()
+    await dialog.getByRole('alert').getByText('The input is not valid JSON').waitFor()
     await write('{ "who": "Ada", "times": "many" }')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     await dialog.getByRole('alert').getByText('times').waitFor()
@@ -65,8 +65,8 @@ describe('a run by hand', () => {
 
   test('begins with the trigger that is chosen', async () => {
     const { page } = visited
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
-    await dialog.getByLabel('Start with').selectOption('Hook')
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await dialog.getByLabel('Trigger').selectOption('Hook')
     await dialog.getByLabel('Input', { exact: true }).getByText('"method"').waitFor()
     await write('{ "body": { "order": 17 } }')
     await page.keyboard.press('Control+Enter')

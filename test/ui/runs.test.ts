@@ -44,7 +44,7 @@ describe('a run that is refused', () => {
     await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').waitFor()
     await run()
     const notes = page.getByRole('region', { name: 'Notifications' })
-    await notes.getByText('The workflow cannot be run: 2 problems.').waitFor()
+    await notes.getByText('The workflow cannot run: 2 problems.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').count()).toBe(
       1,
@@ -53,11 +53,11 @@ describe('a run that is refused', () => {
     expect(await node(page, 'say').getByLabel('Succeeded').count()).toBe(1)
     await notes.getByRole('button', { name: /^second: / }).click()
     await inspector('second').waitFor()
-    await page.getByRole('button', { name: 'Run with other input' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
+    await page.getByRole('button', { name: 'Run with custom input' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     const alert = dialog.getByRole('alert')
-    await alert.getByText('The workflow cannot be run: 2 problems.').waitFor()
+    await alert.getByText('The workflow cannot run: 2 problems.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await alert.getByRole('button', { name: /^first: / }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -78,9 +78,9 @@ describe('a block that failed in one pass of a loop', () => {
     await run()
     await ended()
     await card('score').getByLabel('Failed', { exact: true }).waitFor()
-    expect(await card('score').getByTitle('Failed in 1 of 3 passes').count()).toBe(1)
+    expect(await card('score').getByTitle('Failed in 1 of 3 iterations').count()).toBe(1)
     await card('score').click()
-    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, pass #2' })
+    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, iteration #2' })
     await error.getByText('the second is bad').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
@@ -166,19 +166,19 @@ test('a block that was skipped says so, and why, in the place of a value', async
   await run()
   await ended()
   const reasons = {
-    never: 'no way that was taken led to it',
-    off: 'it was disabled',
-    hook: 'the run began with another trigger',
+    never: 'the run did not reach it',
+    off: 'it is disabled',
+    hook: 'the run started with another trigger',
   }
   for (const [name, reason] of Object.entries(reasons)) {
     await card(name).click()
-    await inspector(name).getByText(`This block did not run: ${reason}.`).waitFor()
+    await inspector(name).getByText(`This block was skipped because ${reason}.`).waitFor()
     expect(await inspector(name).getByText('null', { exact: true }).count()).toBe(0)
   }
   expect(await accessibilityFaults(page)).toEqual([])
   const console = page.getByRole('region', { name: 'Console' })
   await console.getByRole('button', { name: /never/ }).click()
-  await console.getByText('This block did not run: no way that was taken led to it.').waitFor()
+  await console.getByText('This block was skipped because the run did not reach it.').waitFor()
 }, 120_000)
 
 describe('a workflow that is opened again', () => {
@@ -198,10 +198,10 @@ describe('a workflow that is opened again', () => {
     expect(await page.getByRole('list', { name: 'Blocks that ran' }).count()).toBe(0)
     await card('say').click()
     await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"still here"').waitFor()
-    await page.getByRole('button', { name: 'Unfold the console' }).click()
+    await page.getByRole('button', { name: 'Expand console' }).click()
     await page.getByRole('list', { name: 'Blocks that ran' }).getByRole('button', { name: /say/ }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Close the console' }).click()
+    await page.getByRole('button', { name: 'Close console' }).click()
     await page.getByRole('region', { name: 'Console' }).waitFor({ state: 'detached' })
     expect(await page.evaluate(() => localStorage.getItem('millrace.latest-runs'))).not.toContain(id)
   }, 120_000)

@@ -21,11 +21,11 @@ describe('the settings', () => {
   test('make a key that works, is shown once, and stops when it is revoked', async () => {
     const { page, serving } = visited
     await open('keys')
-    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('button', { name: 'New API key' }).click()
     await page.getByLabel('Name').fill('Shop <b>backend</b>')
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Make key' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Copy the key now' })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy your API key now' })
     const key = (await dialog.locator('code').textContent()) ?? ''
     expect(key).toMatch(/^mrk_\w{36}$/)
     expect(await accessibilityFaults(page)).toEqual([])
@@ -52,7 +52,7 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
     await row(page, 'WEATHER_TOKEN').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await page.getByRole('heading', { name: 'No variables' }).waitFor()
+    await page.getByRole('heading', { name: 'No environment variables yet' }).waitFor()
   })
 
   test('set a password, with which one can sign in', async () => {
@@ -60,12 +60,12 @@ describe('the settings', () => {
     await open('account')
     await page.getByLabel('New password').fill('correct horse battery')
     await page.getByRole('button', { name: 'Set password' }).click()
-    await page.getByText('The password was set.').waitFor()
+    await page.getByText('Password set.').waitFor()
     await page.getByLabel('Current password').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     const other = await (await browser.newContext()).newPage()
     await other.goto(serving.url)
-    await other.getByLabel('E-mail').fill('owner@localhost')
+    await other.getByLabel('Email').fill('owner@localhost')
     await other.getByLabel('Password').fill('correct horse battery')
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('button', { name: /^Account/ }).waitFor()
@@ -80,7 +80,7 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'Appearance' }).waitFor()
     expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe('dark')
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByText('As the system').click()
+    await page.getByText('System', { exact: true }).click()
   })
 
   test('tell of usage, and of the service', async () => {
@@ -89,8 +89,8 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: /^Runs in/ }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await open('about')
-    await page.getByText('All is well').waitFor()
-    await page.getByText('Left on the disk').waitFor()
+    await page.getByText('Healthy').waitFor()
+    await page.getByText('Free disk space').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
@@ -103,7 +103,7 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: 'New workspace' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Side street')
-    await page.getByRole('button', { name: 'Make workspace' }).click()
+    await page.getByRole('button', { name: 'Create workspace' }).click()
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
     await page.getByRole('button', { name: 'Workspace Side street' }).waitFor()
     expect(visited.complaints).toEqual([])
@@ -115,7 +115,7 @@ describe('the settings', () => {
       await open(section)
       await page.getByRole('definition').filter({ hasText: 'Enterprise' }).waitFor()
     }
-    await page.getByText('Nothing ran in the last 30 days').waitFor()
+    await page.getByText('No runs in the last 30 days').waitFor()
     await open('account')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()

@@ -57,10 +57,10 @@ describe('how a workflow is started', () => {
       waysIn(document, draft ? { webhookUrl: draft } : {}, live)[0]
     expect(note('https://new', { webhookUrl })).toMatchObject({
       url: webhookUrl,
-      note: 'From the next deployment on it is https://new',
+      note: 'After the next deployment, the URL is https://new',
     })
-    expect(note(webhookUrl, undefined)?.note).toContain('Nothing is deployed yet')
-    expect(note(webhookUrl, {})?.note).toContain('until the next deployment')
-    expect(note(undefined, undefined)?.note).toContain('see the problems')
+    expect(note(webhookUrl, undefined)?.note).toContain('inactive until the workflow is deployed')
+    expect(note(webhookUrl, {})?.note).toContain('Deploy to activate it')
+    expect(note(undefined, undefined)?.note).toContain('Fix the problems')
   })
 })

@@ -34,7 +34,11 @@ async function send(address: string, request: RequestInit): Promise<Response> {
     return await fetch(address, request)
   } catch (cause) {
     if (request.signal?.aborted) throw cause
-    throw new ApiError(0, 'UNREACHABLE', 'The service cannot be reached. Is it running?')
+    throw new ApiError(
+      0,
+      'UNREACHABLE',
+      'Millrace could not be reached. Check your connection, and that the service is running.',
+    )
   }
 }
 
@@ -48,7 +52,7 @@ async function readAnswer(response: Response): Promise<unknown> {
   }
   if (response.ok) return answer
   const { error, code, details } = (answer ?? {}) as Partial<{ error: string; code: string; details: ErrorDetails }>
-  const message = error ?? `The service answered with status ${response.status}.`
+  const message = error ?? `The service returned status ${response.status}.`
   throw new ApiError(response.status, code ?? 'UNKNOWN', message, details)
 }
 

@@ -26,7 +26,7 @@ export const meQuery = queryOptions({
 /** Who is signed in. For everything inside the frame, which is drawn for people who are. */
 export function useMe(): Me {
   const { data } = useQuery(meQuery)
-  if (!data) throw new Error('useMe stands outside the frame')
+  if (!data) throw new Error('useMe must be used inside Frame')
   return data
 }
 

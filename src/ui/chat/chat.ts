@@ -207,7 +207,7 @@ class ChatPage {
     row.dataset['role'] = role
     const who = document.createElement('span')
     who.className = 'chat-unseen'
-    who.textContent = role === 'user' ? 'You: ' : 'Answer: '
+    who.textContent = role === 'user' ? 'You: ' : 'Assistant: '
     const text = document.createElement('div')
     text.className = 'chat-text'
     text.textContent = said
@@ -263,9 +263,9 @@ async function start(): Promise<void> {
       new ChatPage(facts)
       return
     }
-    notice.textContent = 'There is no chat at this address.'
+    notice.textContent = 'No chat was found at this URL.'
   } catch {
-    notice.textContent = 'The chat cannot be reached. Reload the page to try again.'
+    notice.textContent = 'The chat could not be loaded. Reload the page to try again.'
   }
   notice.hidden = false
 }

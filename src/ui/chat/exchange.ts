@@ -11,7 +11,7 @@ export type ChatFacts = {
 export async function factsOf(identifier: string): Promise<ChatFacts | undefined> {
   const response = await fetch(addressOf(identifier))
   if (response.status === 404) return undefined
-  if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+  if (!response.ok) throw new Error(`The service returned status ${response.status}.`)
   return (await response.json()) as ChatFacts
 }
 
@@ -52,13 +52,13 @@ export async function say(saying: Saying): Promise<Answer> {
     })
     if (!response.ok || !response.body) {
       const { error } = (await response.json().catch(() => ({}))) as { error?: string }
-      const message = error ?? `The service answered ${response.status}.`
+      const message = error ?? `The service returned status ${response.status}.`
       return { kind: response.status === 401 ? 'refused' : 'failed', message }
     }
     return await read(response.body, saying)
   } catch {
     if (signal.aborted) return { kind: 'stopped' }
-    return { kind: 'failed', message: 'The connection broke off.' }
+    return { kind: 'failed', message: 'The connection was lost.' }
   }
 }
 
@@ -75,8 +75,8 @@ async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Saying
     }
   }
   if (signal.aborted) return { kind: 'stopped' }
-  if (!done) return { kind: 'failed', message: 'The connection broke off.' }
-  if (!done.success) return { kind: 'failed', message: done.error ?? 'The answer failed.' }
+  if (!done) return { kind: 'failed', message: 'The connection was lost.' }
+  if (!done.success) return { kind: 'failed', message: done.error ?? 'The chat could not respond.' }
   return { kind: 'said', reply: done.reply ?? '', conversationId: done.conversationId ?? '' }
 }
 

@@ -66,7 +66,8 @@ export function useActions() {
         ...Object.keys(fresh.blocks).filter((id) => !fresh.blocks[id]?.parentId),
         ...Object.keys(fresh.notes),
       ]
-      if (ids.length === 0) return toast.show({ text: 'Each trigger can be there once only.', tone: 'error' })
+      if (ids.length === 0)
+        return toast.show({ text: 'A workflow can have only one trigger of each type.', tone: 'error' })
       draft.perform({ kind: 'insert', fragment: fresh })
       draft.select(ids)
       if (ids[0]) reveal(ids[0])

@@ -83,7 +83,7 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
           aria-label="Canvas"
         >
           <DotGrid />
-          {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Map of the canvas" />}
+          {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Minimap" />}
         </ReactFlow>
       </EdgeClick>
     </PortClick>

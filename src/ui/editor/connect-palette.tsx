@@ -49,7 +49,7 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
           onClose()
         },
       }))}
-      empty="There is no block that it could lead to."
+      empty="No block can be connected."
     />
   )
 }

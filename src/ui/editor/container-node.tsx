@@ -36,7 +36,7 @@ export const ContainerCard = memo(function ContainerCard({ id, data: { block }, 
       </div>
       {isEmpty && (
         <p className="near-only absolute inset-x-0 bottom-6 text-center text-xs text-muted">
-          Drop blocks here: they are repeated.
+          Drop blocks here to repeat them.
         </p>
       )}
       <WaysOut blockId={id} ports={ports} />

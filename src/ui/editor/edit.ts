@@ -196,7 +196,9 @@ function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename'
 export function whyNotNamed({ blocks }: Document, id: string, name: string): string | undefined {
   const wanted = normaliseName(name)
   const other = Object.values(blocks).find((block) => block.id !== id && normaliseName(block.name) === wanted)
-  return other && `There is a block “${other.name}” already. References tell blocks apart by their names.`
+  return (
+    other && `A block named “${other.name}” already exists. Choose another name: references identify blocks by name.`
+  )
 }
 
 function setParams(document: Document, { id, params }: Extract<Edit, { kind: 'set' }>): Document {

@@ -26,7 +26,7 @@ export function EditingProvider({ value, children }: { value: Editing; children:
 
 export function useEditing(): Editing {
   const editing = useContext(Context)
-  if (!editing) throw new Error('useEditing stands outside the editor')
+  if (!editing) throw new Error('useEditing must be used inside EditingProvider')
   return editing
 }
 

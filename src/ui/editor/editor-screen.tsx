@@ -18,8 +18,8 @@ import { Workbench } from './workbench.tsx'
 export function EditorScreen({ params: { id } }: { params: { id: string } }) {
   const types = useBlockTypes()
   const { data, error, refetch } = useQuery(workflowQuery(id))
-  if (error) return <Failed error={error} title="This workflow cannot be opened" retry={() => void refetch()} />
-  if (!data || !types) return <Loading label="Opening the workflow" />
+  if (error) return <Failed error={error} title="This workflow could not be opened" retry={() => void refetch()} />
+  if (!data || !types) return <Loading label="Opening workflow" />
   return <Opened key={id} workflow={data} types={types} />
 }
 

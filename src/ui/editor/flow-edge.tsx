@@ -45,16 +45,16 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
           >
             <button
               type="button"
-              aria-label="Insert a block here"
-              title="Insert a block here"
+              aria-label="Insert block"
+              title="Insert block"
               onClick={(event) => onInsert(id, event.currentTarget)}
             >
               <Plus size={13} />
             </button>
             <button
               type="button"
-              aria-label="Remove the connection"
-              title="Remove the connection"
+              aria-label="Remove connection"
+              title="Remove connection"
               onClick={() => draft.perform({ kind: 'remove', edges: [id] })}
             >
               <Trash2 size={12} />

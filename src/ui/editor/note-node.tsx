@@ -43,7 +43,7 @@ export const NoteCard = memo(function NoteCard({ data: { note }, selected }: Nod
           onDoubleClick={() => readOnly || setIsOpen(true)}
           className="h-full overflow-hidden break-words whitespace-pre-wrap"
         >
-          {note.text || <span className="text-muted">An empty note</span>}
+          {note.text || <span className="text-muted">Empty note</span>}
         </div>
       )}
     </div>

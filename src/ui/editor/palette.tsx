@@ -18,7 +18,7 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
     <aside aria-label="Blocks" className="flex w-52 shrink-0 flex-col border-r border-line bg-bg max-md:hidden">
       <div className="flex h-10 items-center justify-between pr-1.5 pl-3.5">
         <h2 className="text-xs font-semibold">Blocks</h2>
-        <IconButton label="Hide the blocks" icon={<PanelLeftClose size={15} />} size="small" onClick={onClose} />
+        <IconButton label="Hide blocks" icon={<PanelLeftClose size={15} />} size="small" onClick={onClose} />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
         {entries.map(({ type, group }, at) => (
@@ -31,7 +31,9 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
               draggable
               disabled={!mayAdd(document, type.type)}
               title={
-                mayAdd(document, type.type) ? type.description : 'It is there already: a workflow has one at most.'
+                mayAdd(document, type.type)
+                  ? type.description
+                  : 'Already added: a workflow can have only one trigger of each type.'
               }
               onClick={() => onPick(type)}
               onDragStart={(event) => {

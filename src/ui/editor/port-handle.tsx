@@ -25,7 +25,7 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
       type="source"
       id={port.handle}
       position={isError ? Position.Bottom : Position.Right}
-      title={isError ? 'When it fails' : port.kind === 'start' ? 'Into the loop' : 'What comes next'}
+      title={isError ? 'On error' : port.kind === 'start' ? 'First block inside' : 'Next block'}
       onClick={(event) => onPort({ source: blockId, sourceHandle: port.handle }, event.currentTarget)}
       className={classes('port', isError && 'port-error', look, className)}
     />

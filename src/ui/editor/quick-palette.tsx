@@ -28,7 +28,7 @@ export function QuickPalette({
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40" />
         <Dialog.Popup
-          aria-label="Add a block"
+          aria-label="Add block"
           // A block that was chosen takes the focus.
           finalFocus={() => !isPicked.current}
           style={{ left, top, width, maxHeight: height }}
@@ -73,7 +73,7 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
         icon: <BlockIcon type={type.type} size="small" />,
         onPick: () => onPick(type),
       }))}
-      empty="No block is called that."
+      empty="No matching blocks."
     />
   )
 }
@@ -81,7 +81,7 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
 const groups: readonly { name: string; types: readonly string[] }[] = [
   { name: 'Steps', types: ['api', 'function', 'agent', 'workflow', 'variables', 'wait', 'response'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
-  { name: 'Starts', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
+  { name: 'Triggers', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
 ]
 
 /** Block types in the order of the palette, each with its group; one that no group names comes last. */

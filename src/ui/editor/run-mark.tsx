@@ -19,11 +19,13 @@ export function RunMark({ run }: { run: BlockRun | undefined }) {
   return (
     <span
       className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
-      title={isReused ? 'Taken from an earlier run' : isMixed ? `Failed in ${failures} of ${passes} passes` : words}
+      title={
+        isReused ? 'Reused from an earlier run' : isMixed ? `Failed in ${failures} of ${passes} iterations` : words
+      }
     >
       <span className="flex items-center gap-1">
         {passes > 1 && <span>×{passes}</span>}
-        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Taken from an earlier run" /> : icon}
+        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Reused from an earlier run" /> : icon}
       </span>
       {took !== undefined && status !== 'skipped' && status !== 'running' && <span>{duration(took)}</span>}
     </span>

@@ -10,7 +10,7 @@ export function Address({ url, isPage = false }: { url: string; isPage?: boolean
         <code className="min-w-0 flex-1 font-mono text-xs break-all" data-testid="address">
           {url}
         </code>
-        <CopyButton text={url} label="Copy the address" />
+        <CopyButton text={url} label="Copy URL" />
       </div>
       {isPage && (
         <a
@@ -28,9 +28,9 @@ export function Address({ url, isPage = false }: { url: string; isPage?: boolean
 
 /** When a schedule is due next. */
 export function DueTimes({ times }: { times: readonly string[] }) {
-  if (times.length === 0) return <p className="text-sm text-muted">The last time is over.</p>
+  if (times.length === 0) return <p className="text-sm text-muted">No more runs are scheduled.</p>
   return (
-    <ul aria-label="Due next" className="flex flex-col gap-0.5 text-sm">
+    <ul aria-label="Next runs" className="flex flex-col gap-0.5 text-sm">
       {times.map((at) => (
         <li key={at} className="flex gap-2 tabular-nums">
           {momentText(Date.parse(at))}

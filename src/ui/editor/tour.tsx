@@ -35,7 +35,7 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
           </p>
           <h2 className="mt-0.5 text-sm font-semibold">{step.title}</h2>
         </div>
-        <IconButton label="Close the first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
+        <IconButton label="Close first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
       </div>
       <p className="mt-1 text-sm text-muted">{step.text}</p>
       <div className="mt-3 flex items-center justify-between">
@@ -63,17 +63,17 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
 const steps = [
   {
     title: 'Run it',
-    text: 'This workflow fetches a quote and answers with it. It is deployed already; run it here and see it light up.',
+    text: 'This workflow fetches a quote and returns it. It is already deployed. Run it here and watch each block execute.',
     action: 'Run',
   },
   {
     title: 'Look inside',
-    text: 'Click a block: what it was given and gave is beside it. Type < in a field to use what an earlier block gave.',
+    text: 'Click a block to see its parameters and its output. Type < in a field to use the output of an earlier block.',
     action: 'Next',
   },
   {
     title: 'Call it',
-    text: 'It is an endpoint: call it with curl, TypeScript or Python. What you change here is live when you deploy.',
+    text: 'This workflow is an API endpoint. Call it with curl, TypeScript or Python. Your changes go live when you deploy.',
     action: 'Show me how',
   },
 ]

@@ -5,21 +5,24 @@ type Wish = { source: string; target: string; sourceHandle?: string | null | und
 /** Why two blocks cannot be connected, for people; undefined when they can. */
 export function whyNot(document: Document, { source, target, sourceHandle }: Wish): string | undefined {
   const [from, to] = [document.blocks[source], document.blocks[target]]
-  if (!from || !to) return 'One of the blocks is gone.'
-  if (source === target) return 'A block cannot lead to itself. Use a loop.'
-  if (isTrigger(to)) return 'A trigger starts the run: nothing leads to it.'
+  if (!from || !to) return 'One of the blocks no longer exists.'
+  if (source === target) return 'A block cannot connect to itself. Use a loop block instead.'
+  if (isTrigger(to)) return 'A trigger starts a run and accepts no incoming connections.'
   const isInner = to.parentId === source
   if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) {
-    return 'A connection cannot cross the border of a loop or parallel.'
+    return 'A connection cannot cross the border of a loop or parallel block.'
   }
   const handle = handleOf(document, { source, target, sourceHandle: sourceHandle ?? null })
-  if (!portsOf(from).some((port) => port.handle === handle)) return 'The block has no such way out.'
-  if (!isInner && (sourceHandle ?? '').endsWith('-start-source')) return 'This leads to blocks inside only.'
+  if (!portsOf(from).some((port) => port.handle === handle))
+    return `The block “${from.name}” has no output “${handle}”.`
+  if (!isInner && (sourceHandle ?? '').endsWith('-start-source'))
+    return 'This output connects only to blocks inside the container.'
   const isThere = document.edges.some(
     (edge) => edge.source === source && edge.target === target && handleOf(document, edge) === handle,
   )
-  if (isThere) return 'They are connected already.'
-  if (!isInner && leadsTo(document, target, source)) return 'That would be a circle. Use a loop.'
+  if (isThere) return 'These blocks are already connected.'
+  if (!isInner && leadsTo(document, target, source))
+    return 'This connection would create a cycle. Use a loop block instead.'
   return undefined
 }
 

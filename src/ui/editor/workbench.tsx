@@ -190,7 +190,7 @@ function useOthersWork(autosave: Autosave, workflowId: string): void {
         const found = await loadWorkflow(workflowId)
         if (found.revision === autosave.revision || autosave.info().save.phase !== 'saved') return
         autosave.adopt(documentOf(found), found.revision)
-        toast.show({ text: 'Changes that were made elsewhere have been loaded.' })
+        toast.show({ text: 'Loaded changes that were made elsewhere.' })
         void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
       } catch {
         // The next change tells whether the service is there.

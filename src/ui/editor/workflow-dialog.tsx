@@ -19,7 +19,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
       `variable ${at}`,
     )
   return (
-    <Dialog open onClose={onClose} title="About this workflow">
+    <Dialog open onClose={onClose} title="Variables and description">
       <DialogBody>
         <Field label="Description" optional>
           {(tied) => (
@@ -28,7 +28,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               value={description ?? ''}
               readOnly={readOnly}
               maxLength={10_000}
-              placeholder="What it is for, and who calls it"
+              placeholder="What this workflow does and who calls it"
               onChange={(event) =>
                 draft.perform({ kind: 'describe', description: event.target.value }, 'workflow description')
               }
@@ -38,8 +38,8 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
         <fieldset className="flex flex-col gap-1.5">
           <legend className="mb-1 text-xs font-medium">Variables</legend>
           <p className="mb-1 text-xs text-muted">
-            Every run begins with these values; Variables blocks change them, and <code>{'<variable.name>'}</code> reads
-            them.
+            Every run starts with these values. Variables blocks change them. Read them with{' '}
+            <code>{'<variable.name>'}</code>.
           </p>
           {list.map(([name, variable], at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a variable is its place in the list
@@ -71,7 +71,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               />
               {!readOnly && (
                 <IconButton
-                  label="Remove the variable"
+                  label="Remove variable"
                   icon={<Trash2 size={14} />}
                   onClick={() => put(list.filter((_, index) => index !== at))}
                 />
@@ -86,7 +86,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               className="self-start"
               onClick={() => put([...list, [freeName(variables), { type: 'string', value: '' }]])}
             >
-              Add a variable
+              Add variable
             </Button>
           )}
         </fieldset>

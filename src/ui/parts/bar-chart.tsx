@@ -43,7 +43,7 @@ export function BarChart({
           </span>
         ))}
         <span className="flex-1" />
-        <span>most {say(most)}</span>
+        <span>max {say(most)}</span>
       </figcaption>
       <div
         className="mt-2 flex h-28 items-end border-b border-line"

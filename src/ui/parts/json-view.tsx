@@ -77,7 +77,7 @@ function Branch({ name, value, depth, openDepth }: ValueProps & { value: object 
           className={classes('shrink-0 text-muted transition-transform', isOpen && 'rotate-90')}
         />
         {name !== undefined && <Name name={name} />}
-        <span className="text-muted">{isList ? `[ ${countOf(keys, 'item')} ]` : `{ ${countOf(keys, 'member')} }`}</span>
+        <span className="text-muted">{isList ? `[ ${countOf(keys, 'item')} ]` : `{ ${countOf(keys, 'field')} }`}</span>
       </button>
       {isOpen && (
         <div className="ml-[3px] border-l border-line pl-3.5">
@@ -131,7 +131,7 @@ function Leaf({ value, bare }: { value: unknown; bare: boolean }) {
           className="ml-1 rounded-sm text-accent-text hover:underline"
           onClick={() => setIsWhole(true)}
         >
-          … all {countText(value.length)} characters
+          … show all {countText(value.length)} characters
         </button>
       )}
     </>
@@ -149,7 +149,7 @@ function isTruncated(value: object): value is TruncatedValue {
 function Truncated({ name, value: { size, preview } }: { name: string | number | undefined; value: TruncatedValue }) {
   return (
     <Line name={name}>
-      <span className="font-sans text-muted">Too large to keep ({bytesText(size)}). It begins: </span>
+      <span className="font-sans text-muted">Too large to store ({bytesText(size)}). Preview: </span>
       <Leaf value={preview} bare={false} />
     </Line>
   )

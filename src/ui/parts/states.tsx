@@ -41,7 +41,7 @@ export function Empty({
 export function Failed({
   error,
   retry,
-  title = 'This could not be loaded',
+  title = 'Loading failed',
 }: {
   error: unknown
   retry?: (() => void) | undefined

@@ -54,7 +54,7 @@ export function Toasts({ children }: { children: ReactNode }) {
 
 export function useToast(): Toaster {
   const toaster = useContext(Context)
-  if (!toaster) throw new Error('useToast stands outside Toasts')
+  if (!toaster) throw new Error('useToast must be used inside Toasts')
   return toaster
 }
 

@@ -53,7 +53,7 @@ function Finder({ commands, onClose }: { commands: readonly Command[]; onClose: 
           run()
         },
       }))}
-      empty="Nothing is called that."
+      empty="No matching commands."
     />
   )
 }

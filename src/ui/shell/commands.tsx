@@ -83,6 +83,6 @@ export function useOpenPalette(): () => void {
 
 function useRegistry(): Registry {
   const registry = useContext(Context)
-  if (!registry) throw new Error('useCommands stands outside Commands')
+  if (!registry) throw new Error('useCommands must be used inside Commands')
   return registry
 }

@@ -79,7 +79,7 @@ function FrameCommands() {
       })),
     ...(['system', 'light', 'dark'] as const).map((theme) => ({
       id: `theme-${theme}`,
-      label: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' }[theme],
+      label: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' }[theme],
       group: 'Appearance',
       words: 'appearance mode',
       icon: { system: <SunMoon size={15} />, light: <Sun size={15} />, dark: <Moon size={15} /> }[theme],

@@ -11,6 +11,6 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { error: 
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children
-    return <Failed error={this.state.error} title="This screen has stopped working" retry={() => location.reload()} />
+    return <Failed error={this.state.error} title="This page stopped working" retry={() => location.reload()} />
   }
 }

@@ -160,7 +160,7 @@ function AccountMenu({ small }: { small: boolean }) {
       }
       entries={[
         { heading: 'Theme' },
-        themed('system', 'As the system', <SunMoon size={15} />),
+        themed('system', 'System', <SunMoon size={15} />),
         themed('light', 'Light', <Sun size={15} />),
         themed('dark', 'Dark', <Moon size={15} />),
         'separator',

@@ -29,7 +29,12 @@ export function WorkspaceProvider({ children }: { children: ReactNode }) {
     if (id) choose(id)
   }, [id, choose])
   const value = useMemo(() => workspace && { workspace, choose }, [workspace, choose])
-  if (!value) return <p className="p-8 text-sm text-muted">This account is a member of no workspace.</p>
+  if (!value)
+    return (
+      <p className="p-8 text-sm text-muted">
+        This account belongs to no workspace. Ask a workspace owner to add it.
+      </p>
+    )
   return <Context value={value}>{children}</Context>
 }
 
@@ -50,6 +55,6 @@ export function useMayWrite(): boolean {
 
 function useChosen(): Chosen {
   const chosen = useContext(Context)
-  if (!chosen) throw new Error('useWorkspace stands outside WorkspaceProvider')
+  if (!chosen) throw new Error('useWorkspace must be used inside WorkspaceProvider')
   return chosen
 }

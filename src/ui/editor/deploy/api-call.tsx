@@ -36,7 +36,7 @@ export function ApiCall() {
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <Segments label="Way of calling" options={ways} value={way} onChange={setWay} />
+        <Segments label="Mode" options={ways} value={way} onChange={setWay} />
         <Segments
           label="Language"
           options={languages.map((one) => ({ value: one, label: one }))}
@@ -48,7 +48,7 @@ export function ApiCall() {
       {way === 'streaming' && outputs.length > 0 && (
         <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5">
           <legend className="mb-1 text-xs font-medium">
-            Outputs to send. None chosen: the text that models write.
+            Outputs to stream. With none selected, the text that models generate is streamed.
           </legend>
           {outputs.map((output) => (
             <Check
@@ -63,7 +63,7 @@ export function ApiCall() {
       )}
       <Snippet text={text} />
       <p className="text-xs text-muted">
-        The key is made under Settings, API keys. The whole description, for programs that generate clients:{' '}
+        Create an API key under Settings, API keys. To generate a client, use the{' '}
         <a
           className="text-accent-text underline underline-offset-2"
           href={`/api/workflows/${workflowId}/openapi.json`}
@@ -72,6 +72,7 @@ export function ApiCall() {
         >
           OpenAPI document
         </a>
+        .
       </p>
     </div>
   )

@@ -16,7 +16,7 @@ export function changesBetween(
       continue
     }
     const what: string[] = []
-    if (old.name !== block.name) what.push(`was called ${old.name}`)
+    if (old.name !== block.name) what.push(`renamed from ${old.name}`)
     if ((old.enabled ?? true) !== (block.enabled ?? true)) what.push(block.enabled === false ? 'disabled' : 'enabled')
     if ((old.parentId ?? null) !== (block.parentId ?? null)) what.push('moved into or out of a container')
     const names = new Set([...Object.keys(old.params ?? {}), ...Object.keys(block.params ?? {})])
@@ -34,7 +34,7 @@ export function changesBetween(
     if (!after.blocks[id]) changes.push({ kind: 'removed', id, name: block.name, what: [] })
   }
   if (!same(before.variables ?? {}, after.variables ?? {}))
-    changes.push({ kind: 'changed', id: 'variables', name: 'Variables of the workflow', what: [] })
+    changes.push({ kind: 'changed', id: 'variables', name: 'Workflow variables', what: [] })
   return changes
 }
 

@@ -37,7 +37,7 @@ export function DeployDialog({
             content: <DeployView autosave={autosave} actions={actions} onView={onView} onClose={onClose} />,
           },
           { value: 'versions', label: 'Versions', content: <VersionsView autosave={autosave} onClose={onClose} /> },
-          { value: 'endpoint', label: 'How to call it', content: <EndpointView autosave={autosave} /> },
+          { value: 'endpoint', label: 'Entry points', content: <EndpointView autosave={autosave} /> },
         ]}
       />
     </Dialog>

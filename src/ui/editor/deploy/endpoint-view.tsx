@@ -22,8 +22,8 @@ export function EndpointView({ autosave }: { autosave: Autosave }) {
     return (
       <p className="m-5 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn-text">
         {triggers.length === 0
-          ? 'This workflow has no trigger, so nothing can start it: add one to the canvas, and deploy.'
-          : 'The trigger of this workflow is disabled, so nothing can start it: enable it, and deploy.'}
+          ? 'This workflow has no trigger, so nothing can start it. Add a trigger and deploy.'
+          : 'The trigger of this workflow is disabled, so nothing can start it. Enable the trigger and deploy.'}
       </p>
     )
   }

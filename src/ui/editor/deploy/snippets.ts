@@ -5,18 +5,18 @@ export type Way = 'plain' | 'streaming' | 'asynchronous'
 export const ways: readonly { value: Way; label: string; description: string }[] = [
   {
     value: 'plain',
-    label: 'Wait for the answer',
-    description: 'The answer comes when the run has ended, and is recorded.',
+    label: 'Synchronous',
+    description: 'The response arrives after the run has ended and been recorded.',
   },
   {
     value: 'streaming',
-    label: 'Stream',
-    description: 'Text comes as it is written, in server-sent events; the last one has the whole result.',
+    label: 'Streaming',
+    description: 'Text arrives as it is generated, as server-sent events. The last event contains the whole result.',
   },
   {
     value: 'asynchronous',
-    label: 'In the background',
-    description: 'The run is accepted at once, survives a restart of the service, and is asked for later.',
+    label: 'Asynchronous',
+    description: 'The run is queued immediately and survives a restart of the service. Poll for its result.',
   },
 ]
 
@@ -119,10 +119,10 @@ function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: objec
       'if (!response.ok) throw new Error(await response.text())',
       'const { statusUrl } = await response.json()',
       'for (;;) {',
-      `  const answer = await fetch(${JSON.stringify(origin)} + statusUrl, {`,
+      `  const poll = await fetch(${JSON.stringify(origin)} + statusUrl, {`,
       "    headers: { 'X-API-Key': process.env.MILLRACE_API_KEY! },",
       '  })',
-      '  const job = await answer.json()',
+      '  const job = await poll.json()',
       "  if (job.status === 'completed') console.log(job.output)",
       "  if (!['queued', 'processing'].includes(job.status)) break",
       '  await new Promise((resolve) => setTimeout(resolve, 1000))',

@@ -42,7 +42,7 @@ export function waysIn(document: Document, draft: Started, live: Started | undef
         return [{ id, name, type, ...given({ next, note: noteOf(has(draft), live && (has(live) ?? null)) }) }]
       }
       case 'manual_trigger':
-        return [{ id, name, type, note: 'Started by hand here, with Run.' }]
+        return [{ id, name, type, note: 'Start it with Run in the editor.' }]
     }
     return []
   })
@@ -50,16 +50,18 @@ export function waysIn(document: Document, draft: Started, live: Started | undef
 
 /** `live`: null when the active version has none, undefined when there is no active version. */
 function noteOf(draft: string | undefined, live: string | null | undefined): string | undefined {
-  if (draft === undefined && !live) return 'Nothing starts it yet: see the problems of the block.'
-  if (live === undefined) return 'Nothing is deployed yet: it starts no run until then.'
-  if (live === null) return 'Not in the version that is live: it starts no run until the next deployment.'
-  if (draft !== undefined && draft !== live) return `From the next deployment on it is ${draft}`
+  if (draft === undefined && !live) return 'This trigger is not ready yet. Fix the problems shown on its block.'
+  if (live === undefined) return 'This trigger is inactive until the workflow is deployed.'
+  if (live === null) return 'The live version does not have this trigger. Deploy to activate it.'
+  if (draft !== undefined && draft !== live) return `After the next deployment, the URL is ${draft}`
   return undefined
 }
 
 function signedNote({ params }: Block): string | undefined {
   const { type } = (params?.['authentication'] ?? {}) as Params
-  return type === 'signature' ? 'Its sender signs each request, so one by hand is refused.' : undefined
+  return type === 'signature'
+    ? 'Requests must be signed by the sender. An unsigned request like this one is rejected.'
+    : undefined
 }
 
 /** Members that are there. */

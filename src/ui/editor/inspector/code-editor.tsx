@@ -173,7 +173,7 @@ function faults(text: string, language: 'javascript' | 'json'): Diagnostic[] {
         from: start,
         to: Math.max(start, Math.min(to - prefix.length, text.length)),
         severity: 'error',
-        message: 'This is no JavaScript.',
+        message: 'This is not valid JavaScript.',
       })
     },
   })

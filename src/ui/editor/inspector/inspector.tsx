@@ -50,7 +50,7 @@ export function Inspector({
         <BlockIcon type={block.type} />
         <div className="min-w-0 flex-1">
           <NameField
-            label="Name of the block"
+            label="Block name"
             name={block.name}
             readOnly={readOnly}
             onRename={(name) => draft.perform({ kind: 'rename', id: blockId, name })}
@@ -62,12 +62,16 @@ export function Inspector({
         {!readOnly && (
           <Menu
             align="end"
-            trigger={<IconButton label="More for this block" icon={<Ellipsis size={16} />} size="small" />}
+            trigger={<IconButton label="Block actions" icon={<Ellipsis size={16} />} size="small" />}
             entries={[
-              { label: 'Run this block alone', icon: <Play size={14} />, onSelect: () => void runs.runOnly(blockId) },
-              { label: 'Run up to here', icon: <StepForward size={14} />, onSelect: () => void runs.runUntil(blockId) },
+              { label: 'Run only this block', icon: <Play size={14} />, onSelect: () => void runs.runOnly(blockId) },
               {
-                label: 'Run again from here',
+                label: 'Run up to this block',
+                icon: <StepForward size={14} />,
+                onSelect: () => void runs.runUntil(blockId),
+              },
+              {
+                label: 'Run from this block',
                 icon: <StepForward size={14} />,
                 onSelect: () => void runs.runFrom(blockId),
               },
@@ -116,7 +120,12 @@ function Form({ blockId }: { blockId: string }) {
   const settings = useDraft(({ document }) => document.loops?.[blockId] ?? document.parallels?.[blockId])
   const findings = useFindings(blockId)
   const type = block && types.get(block.type)
-  if (!block || !type) return <p className="text-sm text-muted">This version knows no such block.</p>
+  if (!block || !type)
+    return (
+      <p className="text-sm text-muted">
+        This version of Millrace does not support this block type. Update Millrace or remove the block.
+      </p>
+    )
   const at = type?.container ? `.${blockId}` : `.${blockId}.params`
   const errorOf = (path: string, isWhole = false) =>
     findings.find((finding) => {

@@ -7,7 +7,7 @@ export function NoVariable({ typed, onLeave }: { typed: string; onLeave: () => v
   return (
     <div className="popup absolute inset-x-0 top-full z-30 mt-1 px-3 py-2 text-xs">
       <span className="text-muted">
-        {typed === '' ? 'There is no variable to choose.' : `No variable is called ${typed}.`}
+        {typed === '' ? 'No environment variables yet.' : `No environment variable is named ${typed}.`}
       </span>{' '}
       <Link
         href={`/w/${workspaceId}/settings/environment`}
@@ -16,7 +16,7 @@ export function NoVariable({ typed, onLeave }: { typed: string; onLeave: () => v
         onMouseDown={(event) => event.preventDefault()}
         onBlur={onLeave}
       >
-        Create a variable
+        Create variable
       </Link>
     </div>
   )

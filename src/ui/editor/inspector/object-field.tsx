@@ -67,15 +67,15 @@ export function ObjectField({
 /** What is there stands first when it is none of the choices: a select would show another one in its place. */
 function optionsOf(choices: readonly string[], present: string): { value: string; label: string }[] {
   const all = choices.includes(present) ? choices : [present, ...choices]
-  return all.map((one) => ({ value: one, label: one === '' ? 'Choose one' : (words[one] ?? one) }))
+  return all.map((one) => ({ value: one, label: one === '' ? 'Select…' : (words[one] ?? one) }))
 }
 
 /** Choices whose name in the document is no word for people. */
 const words: Readonly<Record<string, string>> = {
-  none: 'None: everybody who knows the address',
-  bearer: 'A bearer token',
-  header: 'A header',
-  signature: 'A signature',
+  none: 'None: anyone who knows the URL',
+  bearer: 'Bearer token',
+  header: 'Header',
+  signature: 'Signature',
   github: 'GitHub',
   stripe: 'Stripe',
   slack: 'Slack',

@@ -21,7 +21,9 @@ export function OutputList({ blockId }: { blockId: string }) {
   const copy = async (text: string) => {
     const isCopied = await copyText(text)
     toast.show(
-      isCopied ? { text: `Copied ${text}` } : { text: 'The browser does not let this page copy.', tone: 'error' },
+      isCopied
+        ? { text: `Copied ${text}` }
+        : { text: 'The browser blocked copying. Select the text and copy it manually.', tone: 'error' },
     )
   }
   return (
@@ -32,7 +34,7 @@ export function OutputList({ blockId }: { blockId: string }) {
           <button
             key={reference}
             type="button"
-            title="Copy the reference"
+            title="Copy reference"
             onClick={() => void copy(reference)}
             className="group/out flex h-6 cursor-default items-center gap-1 rounded-md bg-accent-soft px-2 font-mono text-2xs text-accent-text"
           >
@@ -57,6 +59,6 @@ function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly 
       </section>
     )
   }
-  const where = ['the latest run', passText(iterations)].filter(Boolean).join(', pass ')
+  const where = ['the latest run', passText(iterations)].filter(Boolean).join(', iteration ')
   return <JsonView label={error ? `Error in ${where}` : `In ${where}`} value={error ?? output} openDepth={1} />
 }

@@ -75,8 +75,7 @@ function controlOf({
 }: ParameterProps & { tied: Tied; label: string }): ReactNode {
   if (mode === 'tools' && Tools)
     return <Tools value={value} onChange={onChange} readOnly={readOnly} errorOf={errorOf} />
-  if (name === 'responseFormat')
-    return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add a field" />
+  if (name === 'responseFormat') return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add field" />
   if (name === 'inputFormat') return <InputFormat value={value} onChange={onChange} readOnly={readOnly} />
   if (name === 'workflowId')
     return <WorkflowSelect value={textOf(value)} onChange={onChange} readOnly={readOnly} tied={tied} />
@@ -140,7 +139,7 @@ function controlOf({
       <TemplateField
         value={textOf(value)}
         onChange={(text) => onChange(literalOf(text))}
-        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference, or a list as JSON' : ''}
+        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference or a JSON list' : ''}
         readOnly={readOnly}
         mono
         tied={tied}
@@ -166,14 +165,14 @@ function controlOf({
 
 /** Choices whose name in the document is no word for people. */
 const words: Readonly<Record<string, string>> = {
-  for: 'A number of times',
-  forEach: 'For each item of a list',
-  while: 'While something is true',
-  doWhile: 'Once, then while something is true',
-  count: 'A number of times',
-  collection: 'For each item of a list',
+  for: 'Fixed number of times',
+  forEach: 'For each item in a list',
+  while: 'While a condition is true',
+  doWhile: 'Once, then while a condition is true',
+  count: 'Fixed number of times',
+  collection: 'For each item in a list',
   stop: 'Stop the run',
-  continue: 'Go on',
+  continue: 'Continue',
 }
 
 /** Parameters of any type that are most often one reference or one number. */
@@ -242,7 +241,7 @@ function ModelField({ value, provider, onChange, readOnly, tied }: ControlProps 
       </datalist>
       {found && (
         <div className="text-xs text-muted">
-          {found.price.input} USD in, {found.price.output} USD out per million tokens
+          Per million tokens: input {found.price.input} USD, output {found.price.output} USD
         </div>
       )}
     </>

@@ -70,14 +70,14 @@ export function Rows<Item extends object>({
               {ordered && items.length > 1 && (
                 <>
                   <IconButton
-                    label="Up"
+                    label="Move up"
                     icon={<ArrowUp size={13} />}
                     size="small"
                     disabled={at === 0}
                     onClick={() => swap(at, -1)}
                   />
                   <IconButton
-                    label="Down"
+                    label="Move down"
                     icon={<ArrowDown size={13} />}
                     size="small"
                     disabled={at === items.length - 1}

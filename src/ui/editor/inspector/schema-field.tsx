@@ -38,10 +38,10 @@ export function SchemaField({
         </div>
         {rows ? (
           <Button size="small" look="quiet" icon={<List size={13} />} onClick={() => setView('rows')}>
-            As fields
+            Edit as fields
           </Button>
         ) : (
-          <p className="text-xs text-muted">This schema says more than a list of fields can.</p>
+          <p className="text-xs text-muted">This schema cannot be edited as a list of fields.</p>
         )}
       </div>
     )
@@ -59,10 +59,11 @@ export function SchemaField({
         ...{ name: freeName('field', rows, ({ name }) => name), type: 'string' as const, required: true },
       })}
       add={add}
-      remove="Remove the field"
+      remove="Remove field"
       aside={
         <Button size="small" look="quiet" icon={<Braces size={13} />} onClick={() => setView('json')}>
-          As JSON
+          {' '}
+          Edit as JSON
         </Button>
       }
     >
@@ -104,7 +105,7 @@ function SchemaRowFields({
       {row.type === 'enum' && (
         <Input
           aria-label={`Choices of field ${at + 1}`}
-          placeholder="Choices, with commas between them"
+          placeholder="Choices, separated by commas"
           defaultValue={row.choices?.join(', ')}
           readOnly={readOnly}
           onChange={(event) => change({ choices: listOf(event.target.value) })}
@@ -119,7 +120,7 @@ function SchemaRowFields({
           onChange={(event) => change({ description: event.target.value })}
         />
         <Check
-          label="required"
+          label="Required"
           checked={row.required}
           disabled={readOnly}
           onChange={(required) => change({ required })}
@@ -131,13 +132,13 @@ function SchemaRowFields({
 }
 
 const types: readonly { value: RowType; label: string }[] = [
-  { value: 'string', label: 'text' },
+  { value: 'string', label: 'string' },
   { value: 'number', label: 'number' },
   { value: 'integer', label: 'integer' },
-  { value: 'boolean', label: 'yes or no' },
+  { value: 'boolean', label: 'boolean' },
   { value: 'enum', label: 'one of' },
   { value: 'object', label: 'object' },
-  { value: 'string[]', label: 'texts' },
+  { value: 'string[]', label: 'strings' },
   { value: 'number[]', label: 'numbers' },
   { value: 'object[]', label: 'objects' },
 ]

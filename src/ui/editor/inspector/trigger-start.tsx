@@ -7,21 +7,21 @@ export function TriggerStart({ type }: { type: string }) {
   const { webhookUrl, chatUrl, schedule } = useContext(DraftStarted)
   if (type === 'webhook_trigger' && webhookUrl) {
     return (
-      <Fact title="Address">
+      <Fact title="URL">
         <Address url={webhookUrl} />
       </Fact>
     )
   }
   if (type === 'chat_trigger' && chatUrl) {
     return (
-      <Fact title="Address">
+      <Fact title="URL">
         <Address url={chatUrl} isPage />
       </Fact>
     )
   }
   if (type === 'schedule' && schedule) {
     return (
-      <Fact title="Due next">
+      <Fact title="Next runs">
         <DueTimes times={schedule.next} />
       </Fact>
     )
@@ -34,7 +34,7 @@ function Fact({ title, children }: { title: string; children: ReactNode }) {
     <section className="flex flex-col gap-1">
       <h3 className="text-xs font-medium">{title}</h3>
       {children}
-      <p className="text-xs text-muted">As soon as the workflow is deployed.</p>
+      <p className="text-xs text-muted">Active once the workflow is deployed.</p>
     </section>
   )
 }

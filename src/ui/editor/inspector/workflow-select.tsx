@@ -23,7 +23,7 @@ export function WorkflowSelect({
       value={value}
       disabled={readOnly}
       onChange={(event) => onChange(event.target.value)}
-      options={[{ value: '', label: 'Choose a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
+      options={[{ value: '', label: 'Select a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
     />
   )
 }

@@ -50,9 +50,9 @@ const none = { ended: undefined, passes: 0, failures: 0, duration: undefined, re
 
 /** Why a block was skipped. One that is disabled is passed through, with outputs that are null; no other skipped one has any. */
 export function skippedText({ type, output }: { type: string; output: unknown }): string {
-  if (output !== null) return 'This block did not run: it was disabled.'
-  if (isTrigger({ type })) return 'This block did not run: the run began with another trigger.'
-  return 'This block did not run: no way that was taken led to it.'
+  if (output !== null) return 'This block was skipped because it is disabled.'
+  if (isTrigger({ type })) return 'This block was skipped because the run started with another trigger.'
+  return 'This block was skipped because the run did not reach it.'
 }
 
 /** In which pass of each loop and parallel around it a block ran, counted from 1 as people do: `#2`, or `#2.1`. */

@@ -53,13 +53,13 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
         <PhaseBadge state={state} />
         <span className="flex-1" />
         <IconButton
-          label={isOpen ? 'Fold the console' : 'Unfold the console'}
+          label={isOpen ? 'Collapse console' : 'Expand console'}
           icon={isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
           size="small"
           side="top"
           onClick={() => setOpen(!isOpen)}
         />
-        <IconButton label="Close the console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
+        <IconButton label="Close console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
       </header>
       {isOpen && (
         <div className="flex min-h-0 flex-1">
@@ -100,7 +100,7 @@ function Grip({ height, onResize }: { height: number; onResize: (height: number)
     <div
       role="separator"
       aria-orientation="horizontal"
-      aria-label="Height of the console"
+      aria-label="Console height"
       aria-valuenow={Math.round(height)}
       aria-valuemin={heights.min}
       aria-valuemax={heights.max}
@@ -176,8 +176,8 @@ function EntryList({
       </li>
       {count + state.earlier > lines.length && (
         <li className="px-2 py-1 text-xs text-muted">
-          {count + state.earlier - lines.length} earlier ones
-          {state.earlier > 0 && ': the log has them all'}
+          {count + state.earlier - lines.length} earlier entries
+          {state.earlier > 0 && '; the log has all of them'}
         </li>
       )}
       {lines.map(({ entry, level }) => (

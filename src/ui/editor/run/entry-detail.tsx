@@ -34,7 +34,7 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
                 {span.attempts?.map(({ number, status, error, duration: took }) => (
                   <li key={number} className="flex gap-3 tabular-nums">
                     <span className="text-muted">{number}.</span>
-                    <span>{status ?? 'no answer'}</span>
+                    <span>{status ?? 'no response'}</span>
                     <span className="text-muted">{duration(took)}</span>
                     {error && <span className="min-w-0 break-words text-error-text">{error}</span>}
                   </li>
@@ -58,7 +58,7 @@ export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: s
         <ErrorText message={error.message} code={error.code}>
           {error.blockId && (
             <Button size="small" onClick={() => onGo(error.blockId!)}>
-              Go to the block
+              Go to block
             </Button>
           )}
         </ErrorText>

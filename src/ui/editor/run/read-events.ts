@@ -5,11 +5,7 @@ export async function* readEvents(address: string, signal: AbortSignal): AsyncGe
   const response = await fetch(address, { signal, credentials: 'same-origin' })
   if (!response.ok || !response.body) {
     const { error, code } = (await response.json().catch(() => ({}))) as { error?: string; code?: string }
-    throw new ApiError(
-      response.status,
-      code ?? 'UNKNOWN',
-      error ?? `The service answered with status ${response.status}.`,
-    )
+    throw new ApiError(response.status, code ?? 'UNKNOWN', error ?? `The service returned status ${response.status}.`)
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -13,11 +13,11 @@ export function refusalOf(error: unknown, { blocks }: Pick<Document, 'blocks'>):
   const problems = rows.filter(({ message }) => !message.startsWith('Warning: ')).map((row) => problemOf(row, blocks))
   const [first] = problems
   if (first && problems.length > 1) {
-    const text = `The workflow cannot be run: ${problems.length} problems.`
+    const text = `The workflow cannot run: ${problems.length} problems.`
     return { text, problems: problems.slice(0, shownMax), more: Math.max(0, problems.length - shownMax) }
   }
   if (first?.blockId === undefined) return { text: messageOf(error), problems: [], more: 0 }
-  return { text: 'The workflow cannot be run.', problems, more: 0 }
+  return { text: 'The workflow cannot run.', problems, more: 0 }
 }
 
 /** Problems that are told at most; the list in the header has all of them. */

@@ -81,12 +81,12 @@ export function RunDialog({
     <Dialog
       open
       onClose={onClose}
-      title="Run with other input"
-      description="The draft runs once with this. Fields that are left out have the value that the input format gives them."
+      title="Run with custom input"
+      description="Runs the draft once with this input. Omitted fields use their values from the input format."
     >
       <DialogBody>
         {triggers.length > 1 && trigger && (
-          <Field label="Start with">
+          <Field label="Trigger">
             {(tied) => (
               <Select
                 {...tied}
@@ -104,10 +104,10 @@ export function RunDialog({
         {trigger ? (
           <div className="flex flex-col gap-1">
             <div className="flex min-h-7 items-center justify-between">
-              <span className="text-xs font-medium">Input, as JSON</span>
+              <span className="text-xs font-medium">Input (JSON)</span>
               {text !== example && (
                 <Button size="small" look="quiet" onClick={() => write(example)}>
-                  Start over
+                  Reset
                 </Button>
               )}
             </div>
@@ -125,7 +125,7 @@ export function RunDialog({
             </Suspense>
           </div>
         ) : (
-          <p className="text-sm text-muted">There is nothing that a run could start with: add a trigger first.</p>
+          <p className="text-sm text-muted">A run needs a trigger. Add one to the workflow first.</p>
         )}
         {error && (
           <div role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
@@ -151,6 +151,6 @@ function readJson(text: string): { value: unknown } | { error: string } {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch (error) {
-    return { error: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` }
+    return { error: `The input is not valid JSON:  ${error instanceof Error ? error.message : String(error)}` }
   }
 }

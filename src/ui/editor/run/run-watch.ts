@@ -148,8 +148,7 @@ export class RunWatch {
   }
 }
 
-const lostText =
-  'The run cannot be watched any more: the connection was lost. If it goes on, it is in the logs when it has ended.'
+const lostText = 'The connection was lost, so this run can no longer be followed. Look for its result in the logs.'
 
 /** When a run has ended, all its blocks have, too. */
 function isOfRunInFlight({ event }: RunEvent): boolean {

@@ -28,7 +28,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
     /** Gives back why the run could not start; what goes wrong later is told like with every run. */
     const tryWith = async (request: RunRequest): Promise<Refusal | undefined> => {
       const refusal = (error: unknown) => refusalOf(error, draft.state().document)
-      if (run.isRunning) return plain('A run is under way. Stop it, or wait for it.')
+      if (run.isRunning) return plain('Another run is in progress. Stop it or wait for it to end.')
       const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
       try {
         if (!(await autosave.flush())) {

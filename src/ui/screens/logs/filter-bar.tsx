@@ -47,7 +47,7 @@ export function FilterBar({
       />
       <WorkflowPick workspaceId={workspaceId} filter={filter} onChange={onChange} />
       <MultiPick
-        label="Started by"
+        label="Trigger"
         choices={triggers.map((value) => ({ value, label: triggerLabels[value], icon: triggerIcons[value] }))}
         chosen={filter.triggers}
         onChange={(chosen) => onChange({ triggers: chosen as Trigger[] })}
@@ -63,7 +63,7 @@ export function FilterBar({
         </Button>
       )}
       <div className="flex-1" />
-      <Hint text={isLive ? 'New entries come in by themselves' : 'Show new entries as they come in'} keys="L">
+      <Hint text={isLive ? 'New entries appear automatically' : 'Show new entries as they arrive'} keys="L">
         <Button
           aria-pressed={isLive}
           onClick={() => onLive(!isLive)}
@@ -154,12 +154,12 @@ function MorePick({ filter, onChange }: Change) {
           icon={<SlidersHorizontal size={14} aria-hidden="true" />}
           className={classes(count > 0 && 'border-accent! bg-accent-soft! text-accent-text!')}
         >
-          {count > 0 ? `More: ${count}` : 'More'}
+          {count > 0 ? `More filters: ${count}` : 'More filters'}
         </Button>
       }
     >
       <form onSubmit={send} className="flex flex-col gap-3">
-        <Field label="Execution id">
+        <Field label="Execution ID">
           {(tied) => <Input {...tied} name="executionId" defaultValue={executionId} className="font-mono" />}
         </Field>
         <Between label="Duration" unit="ms" name="DurationMs" min={minDurationMs} max={maxDurationMs} />

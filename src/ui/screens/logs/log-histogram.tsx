@@ -23,7 +23,7 @@ export function LogHistogram({
   if (error) {
     return (
       <p role="alert" className="flex h-22 items-center px-6 text-xs text-error-text">
-        The counts could not be loaded: {messageOf(error)}
+        The run counts could not be loaded: {messageOf(error)}
       </p>
     )
   }
@@ -73,7 +73,7 @@ function Bars({
         ) : (
           <>
             <span>
-              {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}: the oldest are not counted`}
+              {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}; the oldest are not counted`}
             </span>
             {failed > 0 && <span className="text-error-text">{failed} failed</span>}
           </>

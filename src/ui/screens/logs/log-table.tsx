@@ -93,7 +93,7 @@ export function LogTable({
       </div>
       {isLoadingMore && (
         <div className="late flex h-10 items-center justify-center gap-2 text-xs text-muted">
-          <Spinner /> Looking for older entries
+          <Spinner /> Loading older entries…
         </div>
       )}
     </div>
@@ -119,7 +119,7 @@ function Head() {
   )
 }
 
-const heads = ['Time', 'Workflow', 'Started by', 'Duration', 'Cost']
+const heads = ['Time', 'Workflow', 'Trigger', 'Duration', 'Cost']
 
 /** With little room only what tells runs apart is left. */
 const headLooks = [

@@ -52,12 +52,12 @@ export function LogsScreen() {
     },
     {
       id: 'logs-live',
-      label: isLive ? 'Stop following' : 'Follow new entries',
+      label: isLive ? 'Stop live updates' : 'Start live updates',
       group: 'Logs',
       keys: 'L',
       run: () => setLive(!isLive),
     },
-    { id: 'logs-renew', label: 'Load the logs again', group: 'Logs', keys: 'R', run: renew },
+    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: 'R', run: renew },
     { id: 'logs-clear', label: 'Clear all filters', group: 'Logs', run: () => change(noFilter) },
   ])
   return (
@@ -68,11 +68,11 @@ export function LogsScreen() {
           <Counts filter={filter} now={now} parameters={parameters} isLive={isLive} onPick={change} />
           {found.liveError !== undefined && (
             <p role="alert" className="bg-warn-soft px-6 py-1.5 text-xs text-warn-text">
-              New entries do not come in: {messageOf(found.liveError)} Trying again…
+              New entries could not be loaded: {messageOf(found.liveError)} Retrying…
             </p>
           )}
           {found.error && found.rows.length === 0 ? (
-            <Failed error={found.error} retry={found.retry} title="The log could not be loaded" />
+            <Failed error={found.error} retry={found.retry} title="The logs could not be loaded" />
           ) : found.isPending ? (
             <Loading lines={9} />
           ) : found.rows.length === 0 && !found.hasMore ? (
@@ -145,25 +145,25 @@ function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change:
     return (
       <Empty
         icon={<SearchX size={22} />}
-        title="No run is like that"
+        title="No matching runs"
         action={
           <>
-            <Button onClick={() => onChange({ ...noFilter, range: filter.range })}>Clear the filters</Button>
-            {!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+            <Button onClick={() => onChange({ ...noFilter, range: filter.range })}>Clear filters</Button>
+            {!isAll && <Button onClick={() => onChange({ range: 'all' })}>Show all time</Button>}
           </>
         }
       >
-        Nothing in this time has all that you filter by.
+        No run in this time range matches all filters.
       </Empty>
     )
   }
   return (
     <Empty
       icon={<ChartNoAxesGantt size={22} />}
-      title={isAll ? 'Nothing has run yet' : 'Nothing ran in this time'}
-      action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+      title={isAll ? 'No runs yet' : 'No runs in this time range'}
+      action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Show all time</Button>}
     >
-      Each run of a workflow leaves an entry here when it ends: what started it, what each block did, and what it cost.
+      Every run appears here when it ends, with its trigger, the trace of its blocks and its cost.
     </Empty>
   )
 }

@@ -31,8 +31,8 @@ export function RangePick({
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
     const [from, to] = [isoOf(fields.get('from')), isoOf(fields.get('to'))]
-    if (!from && !to) setProblem('Give one of the two at least.')
-    else if (from && to && from >= to) setProblem('The end must be later than the beginning.')
+    if (!from && !to) setProblem('Enter a start, an end or both.')
+    else if (from && to && from >= to) setProblem('The end must be after the start.')
     else choose({ from, to })
   }
   const given = typeof range === 'string' ? undefined : range
@@ -69,7 +69,7 @@ export function RangePick({
         <Field label="To" error={problem}>
           {(tied) => <Input {...tied} name="to" type="datetime-local" step={1} defaultValue={localOf(given?.to)} />}
         </Field>
-        <Button type="submit">Show this time</Button>
+        <Button type="submit">Apply</Button>
       </form>
     </Popover>
   )

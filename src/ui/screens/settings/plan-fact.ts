@@ -4,8 +4,8 @@ import type { Me } from '../../api/session.ts'
 export function planFact({ user, limits }: Pick<Me, 'user' | 'limits'>): { name: string; value: string; note: string } {
   const { plan } = limits.usage
   return {
-    name: 'Plan',
+    name: 'Tier',
     value: plan.charAt(0).toUpperCase() + plan.slice(1),
-    note: user.plan === null ? 'as for every account here' : 'of this account',
+    note: user.plan === null ? 'default for all accounts' : 'set for this account',
   }
 }

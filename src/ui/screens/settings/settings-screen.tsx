@@ -13,7 +13,7 @@ import { WorkspaceSection } from './workspace-section.tsx'
 const sections = [
   { name: 'keys', label: 'API keys', group: 'You', content: KeysSection },
   { name: 'account', label: 'Account', group: 'You', content: AccountSection },
-  { name: 'environment', label: 'Environment', group: 'Workspace', content: EnvironmentSection },
+  { name: 'environment', label: 'Environment variables', group: 'Workspace', content: EnvironmentSection },
   { name: 'workspace', label: 'Name and members', group: 'Workspace', content: WorkspaceSection },
   { name: 'usage', label: 'Usage and limits', group: 'Workspace', content: UsageSection },
   { name: 'about', label: 'About', group: 'Service', content: AboutSection },

@@ -30,16 +30,13 @@ export function UsageSection() {
     <>
       <Section
         title="This month"
-        note="Of all workspaces that you own. Months are counted in UTC, and runs by hand count against nothing."
+        note="Covers all workspaces you own. Months are in UTC. Manual runs do not count toward the limit."
       >
         <Spent {...limits.usage} />
       </Section>
       <Costs usage={data} />
       <Runs />
-      <Section
-        title="Limits"
-        note="Of your account, whichever of its keys is used. A minute begins with its first request."
-      >
+      <Section title="Limits" note="Shared by all API keys of your account. Each minute starts with its first request.">
         <Facts
           facts={[
             planFact({ user, limits }),
@@ -53,13 +50,13 @@ export function UsageSection() {
 }
 
 function rateFact({ limit, remaining, resetAt }: { limit: number; remaining: number; resetAt: string }) {
-  if (limit >= unlimitedFrom) return { value: 'as many as the machine bears' }
+  if (limit >= unlimitedFrom) return { value: 'Unlimited' }
   const left = limit - remaining
   return {
-    value: `${countText(limit)} a minute`,
+    value: `${countText(limit)} per minute`,
     note: left > 0 && (
       <>
-        {countText(remaining)} left, anew <TimeAgo at={resetAt} />
+        {countText(remaining)} left, resets <TimeAgo at={resetAt} />
       </>
     ),
   }
@@ -103,7 +100,7 @@ function Spent({
       )}
       {isExceeded && (
         <p role="alert" className="mt-3 text-sm text-error-text">
-          The limit is reached: runs by API are refused until the month ends or the plan is raised.
+          The usage limit is reached. API runs are rejected until the month ends or the account gets a higher tier.
         </p>
       )}
     </div>
@@ -117,11 +114,11 @@ function Costs({ usage: { days, models } }: { usage: Usage }) {
   return (
     <Section title="Models" note={models.length > 0 && `${costText(cost)} in ${daysShown} days.`}>
       <BarChart
-        label="Cost of models a day"
+        label="Model cost per day"
         labels={days.map(({ day }) => utcDay.format(Date.parse(day)))}
         series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
         say={costText}
-        none={`No model was asked in the last ${daysShown} days`}
+        none={`No model calls in the last ${daysShown} days`}
       />
       {models.length > 0 && (
         <Table label="Cost by model" numbersFrom={1} head={['Model', 'Runs', 'Tokens in', 'Tokens out', 'Cost']}>
@@ -162,18 +159,18 @@ function Runs() {
           ? undefined
           : data.isComplete
             ? said
-            : `${said} There are more than could be counted: the first days are too low.`
+            : `${said} There are too many runs to count them all: the counts of the earliest days are too low.`
       }
     >
       <BarChart
-        label="Runs a day"
+        label="Runs per day"
         labels={days.map(({ at }) => dayText(Date.parse(at)))}
         series={[
           { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
           { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
         ]}
         say={shortCount}
-        none={`Nothing ran in the last ${daysShown} days`}
+        none={`No runs in the last ${daysShown} days`}
       />
     </Section>
   )

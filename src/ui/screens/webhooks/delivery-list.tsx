@@ -56,13 +56,13 @@ export function DeliveryList({
       ) : found.isPending ? (
         <Loading />
       ) : rows.length === 0 && !found.hasNextPage ? (
-        <Empty icon={<Send size={22} />} title={state ? `None is ${state}` : 'Nothing was sent yet'}>
+        <Empty icon={<Send size={22} />} title={state ? `No ${state} deliveries` : 'No deliveries yet'}>
           {state
-            ? 'Deliveries in another state may be there.'
-            : 'Each run that a webhook admits leaves a delivery here when it ends.'}
+            ? 'There may be deliveries in another state.'
+            : 'Each run that matches a webhook subscription appears here when it ends.'}
         </Empty>
       ) : (
-        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last answer']}>
+        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last response']}>
           {rows.map((delivery) => (
             <Row
               key={delivery.id}
@@ -99,7 +99,7 @@ export function DeliveryList({
           busy={found.isFetchingNextPage}
           onClick={() => void found.fetchNextPage()}
         >
-          Show older ones
+          Show older deliveries
         </Button>
       )}
       {isResending && <ResendFailed workflowId={workflowId} onClose={() => setIsResending(false)} />}
@@ -140,8 +140,8 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       toast.show({
         text:
           resent === 0
-            ? 'None had failed in that time.'
-            : `${countOf(resent, 'delivery', 'deliveries')} on the way again.`,
+            ? 'No deliveries failed in that time.'
+            : `${countOf(resent, 'delivery', 'deliveries')} queued again.`,
       })
       onClose()
     },
@@ -151,14 +151,14 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       open
       onClose={onClose}
       title="Resend failed deliveries"
-      description="With the same ids and the same bodies, to every webhook of the workflow."
+      description="Sends them again, with the same IDs and bodies, to all webhook subscriptions of this workflow."
       width="small"
       submit="Resend"
       busy={resend.isPending}
       error={resend.isError ? messageOf(resend.error) : null}
       onSubmit={() => resend.mutate()}
     >
-      <Field label="Of runs that ended">
+      <Field label="Runs that ended">
         {(tied) => (
           <Select
             {...tied}

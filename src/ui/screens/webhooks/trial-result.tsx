@@ -11,7 +11,7 @@ export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string
     <Dialog
       open
       onClose={onClose}
-      title={delivered ? 'The receiver took it' : 'The receiver did not take it'}
+      title={delivered ? 'Test delivery succeeded' : 'Test delivery failed'}
       description={url}
     >
       <DialogBody>
@@ -26,10 +26,10 @@ export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string
           {status !== null && `Status ${status} in ${durationText(durationMs)}. `}
           {error && `${error.message} (${error.code})`}
         </p>
-        {answer !== null && answer !== '' && <JsonView label="Answer" value={parsed(answer)} />}
-        <JsonView label="What was sent" value={parsed(body)} />
+        {answer !== null && answer !== '' && <JsonView label="Response" value={parsed(answer)} />}
+        <JsonView label="Request body" value={parsed(body)} />
         <p className="text-xs text-muted">
-          Delivery <code className="font-mono">{deliveryId}</code>. Nothing is kept of a test.
+          Delivery <code className="font-mono">{deliveryId}</code>. Test deliveries are not recorded.
         </p>
       </DialogBody>
       <DialogActions>

@@ -47,7 +47,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
       ]}
     >
       {error ? (
-        <Failed error={error} retry={() => void refetch()} title="This workflow cannot be opened" />
+        <Failed error={error} retry={() => void refetch()} title="This workflow could not be opened" />
       ) : !data ? (
         <Loading />
       ) : (
@@ -61,7 +61,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
               tabs={[
                 {
                   value: 'webhooks',
-                  label: 'Webhooks',
+                  label: 'Subscriptions',
                   content: (
                     <Body>
                       <WebhookList workflowId={id} mayWrite={mayWrite} />

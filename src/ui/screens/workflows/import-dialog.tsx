@@ -38,7 +38,7 @@ export function ImportDialog({
     mutationFn: async () => {
       const texts = await Promise.all(chosen.map(async (file) => ({ from: `${file.name}: `, text: await file.text() })))
       if (text.trim() !== '') texts.push({ from: '', text })
-      if (texts.length === 0) throw new Error('Choose a file, or paste a document.')
+      if (texts.length === 0) throw new Error('Choose a file or paste a document.')
       // All are read before the first one is made, so that a bad one leaves nothing half done.
       const documents = texts.flatMap(({ from, text: content }) => {
         try {
@@ -60,7 +60,7 @@ export function ImportDialog({
     },
     onSuccess: async (ids) => {
       await queries.invalidateQueries(glanceQuery(workspaceId))
-      toast.show({ text: `${countOf(ids.length, 'workflow was', 'workflows were')} imported.` })
+      toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })
       if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
       else onClose()
     },
@@ -75,7 +75,7 @@ export function ImportDialog({
       open
       onClose={onClose}
       title="Import workflows"
-      description="Documents as the export makes them, one or a list of them."
+      description="Import exported workflow documents: one document or a list of them."
       submit="Import"
       busy={take.isPending}
       error={take.isError ? messageOf(take.error) : null}

@@ -45,7 +45,7 @@ export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onCl
       onClose={onClose}
       title="New workflow"
       width="small"
-      submit="Make workflow"
+      submit="Create workflow"
       busy={make.isPending}
       error={make.isError ? messageOf(make.error) : null}
       onSubmit={() => make.mutate()}
@@ -167,7 +167,11 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
     mutationFn: (id: string) => call('POST /api/editor/workflows/:id/restore', { params: { id } }),
     onSuccess: async ({ reason }) => {
       await Promise.all([queries.invalidateQueries(glanceQuery(workspaceId)), refetch()])
-      toast.show(reason ? { text: `It is back, and not deployed: ${reason}`, tone: 'error' } : { text: 'It is back.' })
+      toast.show(
+        reason
+          ? { text: `Workflow restored but not deployed: ${reason}`, tone: 'error' }
+          : { text: 'Workflow restored.' },
+      )
     },
     onError: toast.fail,
   })
@@ -176,7 +180,7 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="Deleted workflows"
-      description="They can be had back until retention takes them."
+      description="You can restore them until the retention period ends."
     >
       <DialogBody>
         {error ? (
@@ -184,7 +188,7 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
         ) : !data ? (
           <Loading lines={3} />
         ) : data.data.length === 0 ? (
-          <p className="py-6 text-center text-sm text-muted">Nothing was deleted.</p>
+          <p className="py-6 text-center text-sm text-muted">No deleted workflows.</p>
         ) : (
           <ul className="divide-y divide-line rounded-lg border border-line">
             {data.data.map(({ id, name, folder, deletedAt }) => (
@@ -240,7 +244,7 @@ function FolderField({
 }) {
   const list = useId()
   return (
-    <Field label="Folder" optional note="Such as sales/europe. A new one is made by naming it.">
+    <Field label="Folder" optional note="For example sales/europe. New folders are created automatically.">
       {(tied) => (
         <>
           <Input

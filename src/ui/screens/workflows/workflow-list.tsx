@@ -37,7 +37,7 @@ export function FoundWorkflows({ workflows, actions, mayWrite }: ListProps) {
   return (
     <div className="overflow-hidden rounded-lg border border-line bg-surface">
       <Head />
-      <ul aria-label="Workflows found">
+      <ul aria-label="Search results">
         {workflows.map((workflow) => (
           <WorkflowRow
             key={workflow.id}
@@ -59,7 +59,7 @@ function Head() {
       <span>Name</span>
       <span className="max-md:hidden">Version</span>
       <span>Last run</span>
-      <span className="max-md:hidden">24 hours</span>
+      <span className="max-md:hidden">Last 24 hours</span>
       <span />
     </div>
   )
@@ -79,7 +79,7 @@ function Branch({
   onTurn: (path: string) => void
 }) {
   return (
-    <ul aria-label={node.path === '' ? 'Workflows' : `In ${node.path}`}>
+    <ul aria-label={node.path === '' ? 'Workflows' : `Folder ${node.path}`}>
       {node.folders.map((folder) => (
         <li key={folder.path}>
           <div className="flex min-h-10 items-center border-t border-line pr-2 pl-3 hover:bg-hover">
@@ -102,7 +102,7 @@ function Branch({
             {mayWrite && (
               <Menu
                 align="end"
-                trigger={<IconButton label={`More about the folder ${folder.path}`} icon={<Ellipsis size={16} />} />}
+                trigger={<IconButton label={`Actions for folder ${folder.path}`} icon={<Ellipsis size={16} />} />}
                 entries={[
                   {
                     label: 'Rename or move',

@@ -62,7 +62,7 @@ export function WorkflowRow({
         <div className="relative">
           <Menu
             align="end"
-            trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis size={16} />} />}
+            trigger={<IconButton label={`Actions for ${name}`} icon={<Ellipsis size={16} />} />}
             entries={entries}
           />
         </div>
@@ -89,7 +89,7 @@ function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): M
       onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${id}`),
     },
     { label: 'Webhooks', icon: <Webhook size={15} />, onSelect: () => navigate(`/workflows/${id}/webhooks`) },
-    { label: 'Export as a file', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
+    { label: 'Export', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
     ...(mayWrite
       ? ([
           'separator',
@@ -104,7 +104,7 @@ function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
     version === null
       ? (['plain', 'Not deployed'] as const)
       : hasChanges
-        ? (['warn', `v${version}, changed since`] as const)
+        ? (['warn', `v${version}, draft changed`] as const)
         : (['ok', `v${version} is live`] as const)
   return (
     <span className="flex items-center gap-2 text-xs whitespace-nowrap text-muted max-md:hidden">
@@ -120,7 +120,7 @@ function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
   const { logId, level, startedAt, durationMs } = lastRun
   const isFailed = level === 'error'
   return (
-    <Hint text={`The last run ${isFailed ? 'failed' : 'went well'} in ${durationText(durationMs)}`} side="top">
+    <Hint text={`Last run ${isFailed ? 'failed after' : 'succeeded in'} ${durationText(durationMs)}`} side="top">
       <Link
         href={`/w/${workspace.id}/logs?range=all&entry=${logId}`}
         className={classes(
@@ -138,7 +138,7 @@ function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
 function Today({ workflow: { runs, errors } }: { workflow: Glance }) {
   const all = runs.reduce((sum, count) => sum + count, 0)
   const failed = errors.reduce((sum, count) => sum + count, 0)
-  const label = `${countOf(all, 'run')} in 24 hours${failed > 0 ? `, ${failed} failed` : ''}`
+  const label = `${countOf(all, 'run')} in the last 24 hours${failed > 0 ? `, ${failed} failed` : ''}`
   return (
     <Hint text={label} side="top">
       <span className="relative z-1 max-md:hidden">

@@ -137,8 +137,8 @@ export function WorkflowsScreen() {
                 <Input
                   ref={finder}
                   type="search"
-                  aria-label="Find workflows"
-                  placeholder="Find by name, folder or description"
+                  aria-label="Search workflows"
+                  placeholder="Search by name, folder or description"
                   className="pl-8"
                   value={typed}
                   onChange={(event) => {
@@ -152,8 +152,8 @@ export function WorkflowsScreen() {
               ) : found.length > 0 ? (
                 <FoundWorkflows workflows={found} actions={actions} mayWrite={mayWrite} />
               ) : (
-                <Empty icon={<SearchX size={22} />} title="Nothing is called that">
-                  No workflow of {workspaceName} has “{typed}” in its name, folder or description.
+                <Empty icon={<SearchX size={22} />} title="No matching workflows">
+                  No workflow in {workspaceName} has “{typed}” in its name, folder or description.
                 </Empty>
               )}
             </>
@@ -181,7 +181,7 @@ function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: O
         )
       }
     >
-      A workflow begins with what starts it, a request say, and goes on from block to block.
+      A workflow starts with a trigger, such as an API request, and runs block by block.
     </Empty>
   )
 }
@@ -217,7 +217,7 @@ function Dialogs({
           action="Delete"
           onConfirm={() => onDelete(open.workflow)}
         >
-          Version {open.workflow.version} of it is live: whoever calls it is refused from now on. It can be had back.
+          Version {open.workflow.version} is live. New calls will be rejected. You can restore the workflow later.
         </Confirm>
       )
     case 'name':
@@ -235,14 +235,14 @@ function useActions(setOpen: (open: Open) => void) {
     mutationFn: ({ id }: Glance) => call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
     onSuccess: async ({ name }) => {
       await anew()
-      toast.show({ text: `${name} was made.` })
+      toast.show({ text: `${name} was created.` })
     },
     onError: toast.fail,
   })
   const restore = async (id: string) => {
     try {
       const { reason } = await call('POST /api/editor/workflows/:id/restore', { params: { id } })
-      if (reason) toast.show({ text: `It is back, and not deployed: ${reason}`, tone: 'error' })
+      if (reason) toast.show({ text: `Workflow restored but not deployed: ${reason}`, tone: 'error' })
     } catch (error) {
       toast.fail(error)
     }

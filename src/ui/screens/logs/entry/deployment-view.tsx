@@ -27,8 +27,8 @@ export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: read
   const document = data.workflowState as unknown as Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels'>
   if (Object.keys(document.blocks).length === 0) {
     return (
-      <Empty icon={<Layers size={22} />} title="This version is gone">
-        What ran is no longer kept.
+      <Empty icon={<Layers size={22} />} title="Version no longer available">
+        The workflow version that ran has been deleted.
       </Empty>
     )
   }

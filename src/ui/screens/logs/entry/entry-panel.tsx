@@ -26,7 +26,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
           {data && mayRun && <RunWhole entry={data} />}
           <CopyButton label="Copy link" size="normal" text={() => `${location.origin}/logs/${id}`} />
           <IconButton
-            label="Open as a page"
+            label="Open full page"
             icon={<Maximize2 size={15} />}
             onClick={() => navigate(`/logs/${id}${viewOf(location.search)}`)}
           />
@@ -35,7 +35,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
     >
       <div id="log-entry" tabIndex={-1} className="flex min-h-0 flex-1 flex-col outline-none">
         {error ? (
-          <Failed error={error} retry={() => void refetch()} title="This entry could not be loaded" />
+          <Failed error={error} retry={() => void refetch()} title="This log entry could not be loaded" />
         ) : data ? (
           <EntryView entry={data} mayRun={mayRun} />
         ) : (

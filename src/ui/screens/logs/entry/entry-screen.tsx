@@ -42,8 +42,8 @@ export function EntryScreen({ params: { id } }: { params: { id: string } }) {
           retry={() => void refetch()}
           title={
             error instanceof ApiError && error.status === 404
-              ? 'There is no such entry'
-              : 'This entry could not be loaded'
+              ? 'Log entry not found'
+              : 'This log entry could not be loaded'
           }
         />
       ) : data ? (

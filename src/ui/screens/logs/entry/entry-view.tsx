@@ -36,7 +36,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
     <div className="flex min-h-0 flex-1 flex-col">
       <Facts entry={entry} />
       <Tabs
-        label="Parts of the entry"
+        label="Log entry details"
         value={view}
         onChange={(next) => set('view', next)}
         tabs={[
@@ -71,7 +71,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
           },
           {
             value: 'webhooks',
-            label: 'Webhooks',
+            label: 'Webhook deliveries',
             content: <WebhooksView logId={entry.id} workflowId={entry.workflowId} />,
           },
           { value: 'canvas', label: 'Canvas', content: <DeploymentView entry={entry} spans={spans} /> },
@@ -91,7 +91,7 @@ function Facts({ entry }: { entry: LogDetail }) {
         </span>
       </Fact>
       <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
-      <Fact label="By">
+      <Fact label="Trigger">
         <span className="flex items-center gap-1.5">
           {triggerIcons[trigger]}
           {triggerLabels[trigger]}
@@ -99,12 +99,12 @@ function Facts({ entry }: { entry: LogDetail }) {
       </Fact>
       <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
       <Fact label="Cost">{costText(cost.total)}</Fact>
-      <Fact label="Execution">
+      <Fact label="Execution ID">
         <span className="flex items-center gap-1">
           <code className="max-w-40 truncate font-mono text-xs" title={executionId}>
             {executionId}
           </code>
-          <CopyButton text={executionId} label="Copy execution id" />
+          <CopyButton text={executionId} label="Copy execution ID" />
         </span>
       </Fact>
     </dl>
@@ -149,7 +149,7 @@ function Trace({
             action={
               failed && (
                 <Button size="small" onClick={() => onSpan(failed.id)}>
-                  Show where
+                  Show failed block
                 </Button>
               )
             }

@@ -7,8 +7,8 @@ import type { LogDetail } from '../log-queries.ts'
 export function FilesView({ files }: Pick<LogDetail, 'files'>) {
   if (!files || files.length === 0) {
     return (
-      <Empty icon={<File size={22} />} title="This run has no files">
-        Files that callers send, and those that requests answer with, are kept as long as the entry.
+      <Empty icon={<File size={22} />} title="No files">
+        Files that callers send and files that API requests return appear here. They are kept as long as the log entry.
       </Empty>
     )
   }
@@ -25,7 +25,7 @@ export function FilesView({ files }: Pick<LogDetail, 'files'>) {
             <p className="truncate text-sm">{name}</p>
             <p className="truncate text-xs text-muted">
               {type}
-              {uploadedAt ? `, ${bytesText(size)}` : ', kept elsewhere'}
+              {uploadedAt ? `, ${bytesText(size)}` : ', external link'}
             </p>
           </div>
           {isWebAddress(url) && (

@@ -48,7 +48,7 @@ export function RunAgain({
       void queries.invalidateQueries({ queryKey: ['logs'] })
       const search = searchFor(location.search, id, !path.startsWith('/logs/'))
       navigate(path.startsWith('/logs/') ? `/logs/${id}${search}` : path + search)
-      toast.show({ text: 'It has run. This is the new entry.' })
+      toast.show({ text: 'The run has ended. This is its log entry.' })
     },
     onError: (error) => {
       if (!aborter.current.signal.aborted) toast.fail(error)

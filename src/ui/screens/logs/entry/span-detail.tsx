@@ -26,16 +26,16 @@ export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode 
         <p className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
           <Badge>{model}</Badge>
           {span.tokensUnknown
-            ? 'tokens not told'
+            ? 'tokens not reported'
             : tokens && `${countText(tokens.prompt)} tokens in, ${countText(tokens.completion)} out`}
-          {span.costUnknown ? <Badge tone="warn">price not known</Badge> : cost && <span>{costText(cost.total)}</span>}
+          {span.costUnknown ? <Badge tone="warn">Price unknown</Badge> : cost && <span>{costText(cost.total)}</span>}
           {span.timeToFirstTokenMs !== undefined && (
             <span>first token after {durationText(span.timeToFirstTokenMs)}</span>
           )}
         </p>
       )}
       {attempts.length > 1 && (
-        <Table label="Attempts" head={['Attempt', 'Answer', 'Took']}>
+        <Table label="Attempts" head={['Attempt', 'Response', 'Duration']}>
           {attempts.map(({ number, duration: took, status: answer, error: problem }) => (
             <Row key={number}>
               <Cell className="w-20 text-muted tabular-nums">{number}</Cell>

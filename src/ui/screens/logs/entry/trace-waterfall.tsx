@@ -63,7 +63,7 @@ export function TraceWaterfall({
     event.preventDefault()
   }
   const root = spans[0]
-  if (!root) return <p className="px-4 py-6 text-sm text-muted">The trace of this run is gone, or none was kept.</p>
+  if (!root) return <p className="px-4 py-6 text-sm text-muted">No trace is available for this run.</p>
   return (
     <div
       ref={scroller}

@@ -20,14 +20,14 @@ export function WebhooksView({ logId, workflowId }: { logId: string; workflowId:
     return (
       <Empty
         icon={<Webhook size={22} />}
-        title="Nobody was to be told"
+        title="No webhook deliveries"
         action={
           <Link href={`/workflows/${workflowId}/webhooks`} className="text-sm text-accent-text hover:underline">
-            Webhooks of the workflow
+            Manage webhook subscriptions
           </Link>
         }
       >
-        The workflow had no webhooks when this run ended.
+        The workflow had no webhook subscriptions when this run ended.
       </Empty>
     )
   }
@@ -45,7 +45,7 @@ export function WebhooksView({ logId, workflowId }: { logId: string; workflowId:
               href={`/workflows/${workflowId}/webhooks?view=deliveries&delivery=${delivery.id}`}
               className="w-fit text-xs text-accent-text hover:underline"
             >
-              Attempts and answers
+              View delivery
             </Link>
           )}
         </li>
