@@ -89,6 +89,6 @@ describe('the form of an agent', () => {
     await page.keyboard.press('Control+z')
     await inspector().getByText('There is no type "numbr"').waitFor({ state: 'detached' })
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood })
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

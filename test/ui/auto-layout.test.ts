@@ -16,10 +16,10 @@ const anyDocument = fc
     }),
     { minLength: 1, maxLength: 25 },
   )
-  .map((wishes): Document => {
+  .map((proposedEdges): Document => {
     const blocks: Block[] = []
     let document: Document = { name: 'Test', blocks: {}, edges: [] }
-    for (const [at, { type, parent, inside, from }] of wishes.entries()) {
+    for (const [at, { type, parent, inside, from }] of proposedEdges.entries()) {
       const containers = blocks.filter(isContainer)
       const parentId = inside && containers.length > 0 ? containers[parent % containers.length]!.id : undefined
       const block: Block = {

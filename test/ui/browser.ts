@@ -14,12 +14,12 @@ export type Visit = {
   /** The data folder. */
   data: string
   /** What the page complained about: errors of scripts, and all that its policy refused. */
-  complaints: string[]
+  pageErrors: string[]
   close(): Promise<void>
 }
 
 /** What a page on a busy machine may take for anything. */
-export const patienceMs = 60_000
+export const timeoutMs = 60_000
 
 /** Debian's Chromium, talking to nobody but the page's own server. */
 export async function launch(): Promise<Browser> {
@@ -39,13 +39,13 @@ export async function visit(
   const printed = (pattern: RegExp) => pattern.exec(serving.output())?.[1] ?? ''
   const browser = await launch()
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 } })
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
-  const complaints = listen(page)
+  const pageErrors = listen(page)
   await page.goto(`${serving.url}/sign-in?token=${printed(/sign-in\?token=(\S+)/)}`)
   await page.getByRole('button', { name: /^Account/ }).waitFor()
   return {
-    ...{ serving, browser, context, page, complaints },
+    ...{ serving, browser, context, page, pageErrors },
     apiKey: printed(/API key\s+(\S+)/),
     workspaceId: printed(/Workspace\s+(\S+)/),
     data: folder.path,
@@ -59,11 +59,11 @@ export async function visit(
 
 /** Gathers errors of a page's scripts and what its policy refuses. Answers that are not 2xx are the page's business. */
 export function listen(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(error.message))
+  const pageErrors: string[] = []
+  page.on('pageerror', (error) => pageErrors.push(error.message))
   page.on('console', (message) => {
     const isAnswer = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+    if (message.type() === 'error' && !isAnswer) pageErrors.push(message.text())
   })
-  return complaints
+  return pageErrors
 }

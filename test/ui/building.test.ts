@@ -14,7 +14,7 @@ describe('the sample, built from nothing', () => {
   afterAll(() => visited.close())
 
   test('by mouse; it runs, is deployed, and answers the line that the page shows', async () => {
-    const { page, serving, complaints } = visited
+    const { page, serving, pageErrors } = visited
     const id = await emptyWorkflow(visited, 'By mouse')
     const pane = page.locator('.react-flow__pane')
     const inspector = page.getByRole('complementary', { name: /^Block / })
@@ -102,7 +102,7 @@ describe('the sample, built from nothing', () => {
     await page.getByRole('region', { name: 'Output' }).getByText('"Hello, you."').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await deployAndCall(visited)).toEqual({ message: 'Hello, you.', by: 'Aristotle' })
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
   test('by keyboard alone', async () => {

@@ -223,6 +223,6 @@ describe('from the editor', () => {
       .getByRole('button', { name: 'Undo' })
       .click()
     await until(async () => (await code()) === 'return 2')
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

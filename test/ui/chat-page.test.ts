@@ -6,7 +6,7 @@ import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
 import { deploy, type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, patienceMs } from './browser.ts'
+import { launch, listen, timeoutMs } from './browser.ts'
 
 setDefaultTimeout(120_000)
 
@@ -52,7 +52,7 @@ type Visit = { page: Page; context: BrowserContext; problems: string[] } & Async
 
 async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
   const problems = listen(page)
   await page.goto(url)
@@ -128,7 +128,7 @@ test('a password is asked for, asked for again when it is wrong, and remembered 
   await using visited = await visit(await chat({ access: 'password', password: 'Schlüssel' }))
   const { page } = visited
   answer = () => ({ text: ['Welcome'] })
-  expect(await page.locator('#talk').isVisible()).toBe(false)
+  expect(await page.locator('#composer').isVisible()).toBe(false)
   await page.getByLabel('Password').fill('guess')
   await page.keyboard.press('Enter')
   await page.fill('#message', 'Hello')
@@ -142,7 +142,7 @@ test('a password is asked for, asked for again when it is wrong, and remembered 
   await whenAnswered(page)
   await page.reload()
   await page.getByText('Welcome').waitFor()
-  expect(await page.locator('#talk').isVisible()).toBe(true)
+  expect(await page.locator('#composer').isVisible()).toBe(true)
 })
 
 test('somebody who is signed in to the dashboard is asked for no key', async () => {

@@ -47,7 +47,7 @@ describe('the first contact', () => {
 
   test('has nothing to complain about, and nothing that a reader of any kind cannot use', async () => {
     expect(await accessibilityFaults(visited.page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
   test('is over for who has no session: the link works once', async () => {
@@ -122,7 +122,7 @@ describe('a draft that two look at', () => {
   }, 120_000)
 
   test('shows markup in names, values and answers as text', async () => {
-    const { page, serving, apiKey, complaints } = visited
+    const { page, serving, apiKey, pageErrors } = visited
     const bad = '<img src=x onerror="globalThis.hit=1"><script>hit=1</script>'
     const marked = {
       name: `Name ${bad}`,
@@ -173,6 +173,6 @@ describe('a draft that two look at', () => {
     expect(
       await page.evaluate(() => [document.querySelectorAll('img, #root script').length, 'hit' in globalThis]),
     ).toEqual([0, false])
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 })

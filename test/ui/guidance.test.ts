@@ -56,5 +56,5 @@ test('what keeps a draft from being deployed is told apart from what does not, a
   await first.getByText('Fetch').waitFor()
   expect(await first.getByText('Lost').count()).toBe(0)
   expect(await dialog.getByRole('region', { name: 'Warnings' }).getByText('Lost').count()).toBe(1)
-  expect(visited.complaints).toEqual([])
+  expect(visited.pageErrors).toEqual([])
 }, 120_000)

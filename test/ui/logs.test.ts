@@ -148,7 +148,7 @@ describe('the log', () => {
   })
 
   test('complains about nothing on the way', () => {
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })
 

@@ -92,6 +92,6 @@ describe('markup in names, errors, outputs, files and answers', () => {
   })
 
   test('was refused by the page and not by its policy: nobody complained', () => {
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })

@@ -49,6 +49,6 @@ describe('on a phone', () => {
     expect((await panel.boundingBox())?.width).toBe(390)
     await panel.getByRole('button', { name: 'Close' }).click()
     await panel.waitFor({ state: 'detached' })
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Document } from '../../src/ui/editor/document.ts'
 import { sizesOf } from '../../src/ui/editor/geometry.ts'
 import { call } from '../running-service.ts'
-import { patienceMs, type Visit, visit } from './browser.ts'
+import { timeoutMs, type Visit, visit } from './browser.ts'
 import { until } from './editor-page.ts'
 
 let visited: Visit
@@ -52,7 +52,7 @@ test('a service that cannot answer now is asked for a workflow ahead and three t
     return route.fulfill({ status: 503, json: { error: 'The disk is full', code: 'STORAGE_UNAVAILABLE' } })
   })
   await page.goto(sample)
-  await page.getByText('The disk is full').waitFor({ timeout: patienceMs })
+  await page.getByText('The disk is full').waitFor({ timeout: timeoutMs })
   await page.unroute(refuse)
   // The editor may come before the first answer, and take that.
   expect([3, 4]).toContain(asked)
@@ -128,10 +128,10 @@ test('the keys work as soon as a block is in sight', async () => {
       requestAnimationFrame(look)
     })
     await page.goto(sample)
-    await page.getByText(/Succeeded in/).waitFor({ timeout: patienceMs })
+    await page.getByText(/Succeeded in/).waitFor({ timeout: timeoutMs })
   }
 }, 120_000)
 
 test('nothing of it is complained about', () => {
-  expect(visited.complaints).toEqual([])
+  expect(visited.pageErrors).toEqual([])
 })

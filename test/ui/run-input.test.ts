@@ -43,7 +43,7 @@ describe('a run by hand', () => {
   const output = () => visited.page.getByRole('region', { name: 'Output' })
 
   test('takes other input than the value column, says what does not fit, and keeps what was written', async () => {
-    const { page, complaints } = visited
+    const { page, pageErrors } = visited
     const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
     await page.getByRole('button', { name: 'Run with custom input' }).click()
     await dialog.getByLabel('Input', { exact: true }).getByText('"you"').waitFor()
@@ -60,7 +60,7 @@ describe('a run by hand', () => {
     await output().getByText('"Hello, Ada."').waitFor()
     await page.keyboard.press('Control+Shift+Enter')
     await dialog.getByLabel('Input', { exact: true }).getByText('"Ada"').waitFor()
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
   test('begins with the trigger that is chosen', async () => {

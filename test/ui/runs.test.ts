@@ -234,7 +234,7 @@ describe('a workflow that is opened again', () => {
   }, 120_000)
 
   test('says nothing of a run that the service has forgotten, and forgets it, too', async () => {
-    const { page, complaints } = visited
+    const { page, pageErrors } = visited
     const id = await open({ ...drafted, name: 'Forgotten' })
     await page.evaluate((workflowId) => {
       localStorage.setItem('millrace.latest-runs', JSON.stringify([{ workflowId, executionId: 'long-gone' }]))
@@ -245,6 +245,6 @@ describe('a workflow that is opened again', () => {
     await until(() => page.evaluate(() => localStorage.getItem('millrace.latest-runs') === '[]'))
     expect(await page.getByRole('region', { name: 'Console' }).count()).toBe(0)
     expect(await page.getByRole('region', { name: 'Notifications' }).getByRole('button').count()).toBe(0)
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 })

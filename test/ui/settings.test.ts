@@ -106,7 +106,7 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Create workspace' }).click()
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
     await page.getByRole('button', { name: 'Workspace Side street' }).waitFor()
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
   test('name the plan everywhere alike, and sign out', async () => {

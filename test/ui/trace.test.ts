@@ -79,13 +79,13 @@ describe('a trace', () => {
   test('tells how each block of the workflow itself stood, and shows the pass that failed', () => {
     const runs = blockRuns(trace)
     expect([...runs.keys()].toSorted()).toEqual(['call', 'each', 'never', 'score', 'start'])
-    expect(runs.get('score')).toMatchObject({ status: 'error', passes: 3, failures: 1, duration: 7 })
-    expect(runs.get('never')).toMatchObject({ status: 'skipped', passes: 0 })
+    expect(runs.get('score')).toMatchObject({ status: 'error', executions: 3, failures: 1, duration: 7 })
+    expect(runs.get('never')).toMatchObject({ status: 'skipped', executions: 0 })
     expect(shownSpanOf(trace, 'score')?.id).toBe('s1')
     expect(shownSpanOf(trace, 'start')?.id).toBe('start')
   })
 
-  test('counts passes from 1, as the console does', () => {
+  test('counts executions from 1, as the console does', () => {
     expect(spanLabel({ type: 'iteration', name: 'Each of 3 0' })).toBe('Each of 3 #1')
     expect(spanLabel({ type: 'loop', name: 'Loop 2' })).toBe('Loop 2')
   })

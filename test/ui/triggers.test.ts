@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => visited.close())
 
 test('a webhook has its address as soon as it is saved, and answers the line that the page shows', async () => {
-  const { page, serving, complaints } = visited
+  const { page, serving, pageErrors } = visited
   const id = await emptyWorkflow(visited, 'Hooked')
   const inspector = page.getByRole('complementary', { name: 'Block Webhook' })
   await page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'Webhook' }).click()
@@ -42,7 +42,7 @@ test('a webhook has its address as soon as it is saved, and answers the line tha
   expect(await accessibilityFaults(page)).toEqual([])
   const line = (await section.getByTestId('snippet').textContent()) ?? ''
   expect(await shell(line)).toMatchObject({ success: true })
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 }, 120_000)
 
 test('a chat and a schedule show where and when, in the dialog and in the inspector', async () => {

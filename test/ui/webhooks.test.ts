@@ -116,7 +116,7 @@ describe('webhooks', () => {
     await page.getByRole('tab', { name: 'Deliveries' }).click()
     await page.getByRole('cell', { name: 'Delivered' }).nth(1).waitFor()
     expect(received[0]!.headers.get('svc-signature')).toMatch(/^t=\d+,v1=\w+,v1=\w+$/)
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })
 
@@ -156,6 +156,6 @@ describe('deliveries', () => {
     await panel.getByText('Cancelled').waitFor()
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

@@ -137,7 +137,7 @@ describe('the list of workflows', () => {
     await page.getByText('Workflow restored.').waitFor()
     expect((await call(endpoint, apiKey, 'POST', {})).status).toBe(200)
     expect(await accessibilityFaults(page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
   test('makes a workflow, and opens it', async () => {

@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts'
  * Calls the service: `call('GET /api/workflows/:id', { params: { id } })`. Names, parameters, bodies and answers are
  * the server's own types. Rejects with an `ApiError`.
  */
-export async function call<Name extends RouteName>(name: Name, ...[given]: Given<Name>): Promise<AnswerOf<Name>> {
+export async function call<Name extends RouteName>(name: Name, ...[given]: Given<Name>): Promise<ResponseOf<Name>> {
   const { params, query, body, headers, signal } = (given ?? {}) as LooseGiven
   const [method = 'GET', path = ''] = name.split(' ')
   const response = await send(addressOf(path, params, query), {
@@ -15,7 +15,7 @@ export async function call<Name extends RouteName>(name: Name, ...[given]: Given
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
-  return (await readAnswer(response)) as AnswerOf<Name>
+  return (await readBody(response)) as ResponseOf<Name>
 }
 
 /** The address of a route, for links and event streams. */
@@ -42,16 +42,16 @@ async function send(address: string, request: RequestInit): Promise<Response> {
   }
 }
 
-async function readAnswer(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text()
-  let answer: unknown
+  let body: unknown
   try {
-    answer = text === '' ? undefined : JSON.parse(text)
+    body = text === '' ? undefined : JSON.parse(text)
   } catch {
-    answer = undefined
+    body = undefined
   }
-  if (response.ok) return answer
-  const { error, code, details } = (answer ?? {}) as Partial<{ error: string; code: string; details: ErrorDetails }>
+  if (response.ok) return body
+  const { error, code, details } = (body ?? {}) as Partial<{ error: string; code: string; details: ErrorDetails }>
   const message = error ?? `The service returned status ${response.status}.`
   throw new ApiError(response.status, code ?? 'UNKNOWN', message, details)
 }
@@ -76,16 +76,16 @@ type Routes = Flat<Api['~Routes']>
 export type RouteName = Routes['name']
 type SpecOf<Name extends RouteName> = Extract<Routes, { name: Name }>['spec']
 
-type SuccessOf<Response> = Response extends { 200: infer Answer }
-  ? Answer
-  : Response extends { 201: infer Answer }
-    ? Answer
-    : Response extends { 202: infer Answer }
-      ? Answer
+type SuccessOf<Response> = Response extends { 200: infer Success }
+  ? Success
+  : Response extends { 201: infer Success }
+    ? Success
+    : Response extends { 202: infer Success }
+      ? Success
       : undefined
 
 /** What a route answers when all is well. */
-export type AnswerOf<Name extends RouteName> =
+export type ResponseOf<Name extends RouteName> =
   SpecOf<Name> extends { response: infer Response } ? SuccessOf<Response> : never
 
 type Part<Spec, Key extends string> = Spec extends { [K in Key]: infer Value } ? Value : unknown

@@ -1,10 +1,10 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { ApiError } from './api-error.ts'
-import { type AnswerOf, call } from './call.ts'
+import { call, type ResponseOf } from './call.ts'
 
 /** Who is signed in, and what they reach. */
-export type Me = AnswerOf<'GET /api/editor/me'>
+export type Me = ResponseOf<'GET /api/editor/me'>
 export type Workspace = Me['workspaces'][number]
 
 /** Where the cache holds who is signed in; null: nobody. */

@@ -1,22 +1,26 @@
 import { ApiError } from '../api/api-error.ts'
-import { type AnswerOf, call } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { assignedBy } from './assigned.ts'
 import type { Document } from './document.ts'
 import type { Draft } from './draft.ts'
 import type { Finding } from './findings.tsx'
-import { type Started, startedOf } from './started.ts'
+import { type TriggerDetails, triggerDetailsOf } from './trigger-details.ts'
 
 /**
  * - `saved`: the service has the document as it is here.
  * - `unsaved`: it was changed, and is about to be sent. `saving`: it is on its way.
- * - `failed`: it could not be sent; it is tried again, by itself too. `refused`: the service does not take it as it is.
+ * - `failed`: it could not be sent; it is tried again, by itself too. `rejected`: the service does not take it as it is.
  * - `conflict`: somebody else, or another tab, saved it since; nothing is sent until one of the two is chosen.
  */
 export type SaveState =
   | { phase: 'saved' | 'unsaved' | 'saving' }
-  | { phase: 'failed' | 'refused' | 'conflict'; message: string }
+  | { phase: 'failed' | 'rejected' | 'conflict'; message: string }
 
-export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[]; readonly started: Started }
+export type SaveInfo = {
+  readonly save: SaveState
+  readonly findings: readonly Finding[]
+  readonly triggerDetails: TriggerDetails
+}
 
 /**
  * Sends a draft to the service as it is changed, one request at a time, each with the revision that it is built
@@ -26,7 +30,7 @@ export class Autosave {
   readonly #workflowId: string
   readonly #draft: Draft
   readonly #watchers = new Set<() => void>()
-  #info: SaveInfo = { save: { phase: 'saved' }, findings: [], started: {} }
+  #info: SaveInfo = { save: { phase: 'saved' }, findings: [], triggerDetails: {} }
   #sent: Document
   #revision: number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -77,12 +81,12 @@ export class Autosave {
   }
 
   /** What the service says of the document as it is here. */
-  setCheck({ findings, ...rest }: AnswerOf<'POST /api/editor/workflows/:id/check'>): void {
+  setCheck({ findings, ...rest }: ResponseOf<'POST /api/editor/workflows/:id/check'>): void {
     const before = this.#info
     this.#info = {
       ...before,
       findings: sameOr(before.findings, findings),
-      started: sameOr(before.started, startedOf(rest)),
+      triggerDetails: sameOr(before.triggerDetails, triggerDetailsOf(rest)),
     }
     this.#tell()
   }
@@ -134,7 +138,7 @@ export class Autosave {
     if (status === 409 && error instanceof ApiError && error.details.some(({ path }) => path === 'revision')) {
       this.#become({ phase: 'conflict', message })
     } else if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
-      this.#become({ phase: 'refused', message })
+      this.#become({ phase: 'rejected', message })
     } else {
       this.#become({ phase: 'failed', message })
       this.#timer = setTimeout(() => void this.flush(), retryMs)

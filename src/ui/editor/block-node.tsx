@@ -6,7 +6,7 @@ import type { BlockNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
 import { type Block, isTrigger, portsOf } from './document.ts'
 import { useEditing, useWorkflowNames } from './editing.tsx'
-import { PortHandle, WaysOut } from './port-handle.tsx'
+import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
 /** A block on the canvas: what it is, what it does, how it stands in the run, and its ways in and out. */
@@ -37,7 +37,7 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
             </div>
           ),
       )}
-      <WaysOut blockId={id} ports={ports} />
+      <OutputPorts blockId={id} ports={ports} />
     </div>
   )
 })

@@ -19,7 +19,7 @@ import { freshId } from './fresh-id.ts'
 import { cardWidth, containerAt, sizesOf } from './geometry.ts'
 import type { Place } from './new-block.ts'
 import { dragType } from './palette.tsx'
-import { mayConnect, whyNot } from './wiring.ts'
+import { canConnect, connectionError } from './wiring.ts'
 
 /** What the handlers work on, as it is now. */
 export type CanvasNow = {
@@ -107,9 +107,9 @@ export function useCanvasHandlers(now: CanvasNow) {
         const from = { source: fromNode.id, sourceHandle: fromHandle.id }
         if (toNode && toNode.id !== fromNode.id && toNode.type !== 'note') {
           // Dropped on the block and not on its small way in: that is what was meant.
-          const wish = { ...from, target: toNode.id }
-          const reason = whyNot(draft.state().document, wish)
-          if (!reason) draft.perform({ kind: 'connect', id: freshId(), ...wish })
+          const proposed = { ...from, target: toNode.id }
+          const reason = connectionError(draft.state().document, proposed)
+          if (!reason) draft.perform({ kind: 'connect', id: freshId(), ...proposed })
           else if (toNode.type !== 'container') toast.show({ text: reason, tone: 'error' })
           if (!reason || toNode.type !== 'container') return
         }
@@ -119,8 +119,8 @@ export function useCanvasHandlers(now: CanvasNow) {
         const point = flow.screenToFlowPosition(at)
         latest.current.onOffer({ from, point: { x: point.x, y: point.y - 26 } }, at)
       }) satisfies OnConnectEnd as OnConnectEnd,
-      isValidConnection: ((wish) =>
-        mayConnect(draft.state().document, wish)) satisfies IsValidConnection as IsValidConnection,
+      isValidConnection: ((proposed) =>
+        canConnect(draft.state().document, proposed)) satisfies IsValidConnection as IsValidConnection,
       onDragOver(event: DragEvent) {
         if (!event.dataTransfer.types.includes(dragType)) return
         event.preventDefault()

@@ -1,6 +1,5 @@
 import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { useArrival } from './arrival.ts'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
 import { type CanvasEdge, type CanvasNode, edgesOf, nodesOf } from './canvas-nodes.ts'
@@ -13,6 +12,7 @@ import { gridSize, type Size } from './geometry.ts'
 import { NoteCard } from './note-node.tsx'
 import { openingView, zoomLeast } from './opening-view.ts'
 import { PortClick } from './port-handle.tsx'
+import { useProgressiveNodes } from './progressive-nodes.ts'
 
 type CanvasProps = {
   /** Offers blocks for a place, at a point of the page. */
@@ -57,14 +57,14 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
     if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))
     setEdges((before) => edgesOf(document, before, selectedEdges))
   }, [document, selected, selectedEdges, isDragging])
-  const arrived = useArrival({ nodes, edges, document, selected }, view, size)
+  const drawn = useProgressiveNodes({ nodes, edges, document, selected }, view, size)
   useEffect(() => {
-    if (arrived.isDone) onWhole?.()
-  }, [arrived.isDone, onWhole])
+    if (drawn.isDone) onWhole?.()
+  }, [drawn.isDone, onWhole])
   const shown =
     target === null
-      ? arrived.nodes
-      : arrived.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+      ? drawn.nodes
+      : drawn.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
   return (
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>
@@ -72,7 +72,7 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
           ref={root}
           className={isFar ? 'far' : ''}
           nodes={shown}
-          edges={arrived.edges}
+          edges={drawn.edges}
           {...handlers}
           {...settings}
           defaultViewport={view}

@@ -1,6 +1,6 @@
 import { CircleAlert } from 'lucide-react'
 import { classes } from '../parts/class-names.ts'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import type { Block } from './document.ts'
 import { useFindings } from './findings.tsx'
 import type { BlockRun } from './run/block-run.ts'

@@ -3,12 +3,12 @@ import { Cable } from 'lucide-react'
 import { useState } from 'react'
 import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { branchText } from './block-summary.ts'
 import { type Document, portsOf } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import { freshId } from './fresh-id.ts'
-import { mayConnect } from './wiring.ts'
+import { canConnect } from './wiring.ts'
 
 /** Connects a block with another one by keyboard: every way out with every block that it may lead to. */
 export function ConnectPalette({ from, onClose }: { from: string; onClose: () => void }) {
@@ -31,7 +31,7 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
   const { draft } = useEditing()
   const [typed, setTyped] = useState('')
   const document = useDraft((state) => state.document)
-  const found = findItems(wishes(document, from), typed, ({ label, port }) => `${label} ${port}`)
+  const found = findItems(proposedEdges(document, from), typed, ({ label, port }) => `${label} ${port}`)
   return (
     <PickList
       label="Connect to"
@@ -39,13 +39,13 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
       icon={<Cable size={15} aria-hidden="true" />}
       typed={typed}
       onType={setTyped}
-      items={found.map(({ wish, label, port, type }) => ({
-        id: `${wish.sourceHandle} ${wish.target}`,
+      items={found.map(({ edge, label, port, type }) => ({
+        id: `${edge.sourceHandle} ${edge.target}`,
         label,
         note: port,
         icon: <BlockIcon type={type} size="small" />,
         onPick: () => {
-          draft.perform({ kind: 'connect', id: freshId(), ...wish })
+          draft.perform({ kind: 'connect', id: freshId(), ...edge })
           onClose()
         },
       }))}
@@ -54,15 +54,15 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
   )
 }
 
-function wishes(document: Document, source: string) {
+function proposedEdges(document: Document, source: string) {
   const block = document.blocks[source]
   if (!block) return []
   return portsOf(block).flatMap((port) =>
     Object.values(document.blocks).flatMap(({ id: target, name, type }) => {
-      const wish = { source, sourceHandle: port.handle, target }
-      if (!mayConnect(document, wish)) return []
+      const edge = { source, sourceHandle: port.handle, target }
+      if (!canConnect(document, edge)) return []
       const words = port.kind === 'branch' ? branchText(block, port.handle) : port.kind === 'source' ? '' : port.label
-      return [{ wish, label: name, port: words, type }]
+      return [{ edge, label: name, port: words, type }]
     }),
   )
 }

@@ -7,7 +7,7 @@ import type { ContainerNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
 import { portsOf } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
-import { PortHandle, WaysOut } from './port-handle.tsx'
+import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
 /** A loop or parallel: a frame around the blocks that it repeats. Blocks are dropped into it. */
@@ -39,7 +39,7 @@ export const ContainerCard = memo(function ContainerCard({ id, data: { block }, 
           Drop blocks here to repeat them.
         </p>
       )}
-      <WaysOut blockId={id} ports={ports} />
+      <OutputPorts blockId={id} ports={ports} />
     </div>
   )
 })

@@ -2,8 +2,8 @@ import type { WorkflowAnswer } from '../../http/answers.ts'
 import type { Document } from './document.ts'
 import { openDocument } from './edit.ts'
 
-/** The document of an answer, without what the service adds to it. */
-export function documentOf(answer: WorkflowAnswer): Document {
+/** The document of an response, without what the service adds to it. */
+export function documentOf(response: WorkflowAnswer): Document {
   const {
     id: _id,
     workspaceId: _workspace,
@@ -12,6 +12,6 @@ export function documentOf(answer: WorkflowAnswer): Document {
     revision: _revision,
     webhooks: _,
     ...document
-  } = answer
+  } = response
   return openDocument(document)
 }

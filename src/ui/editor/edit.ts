@@ -16,7 +16,7 @@ import {
 } from './document.ts'
 import { type Fragment, insertFragment } from './fragment.ts'
 import { renameReferences } from './rename.ts'
-import { connect, connectStart, dropLooseEdges, heal, mayConnect } from './wiring.ts'
+import { canConnect, connect, connectStart, dropLooseEdges, heal } from './wiring.ts'
 
 /** One change of a document. Every change of the editor is one of these. */
 export type Edit =
@@ -83,7 +83,7 @@ function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, 
   const named = { ...block, name: freeName(document, block.name) }
   let next = withContainer({ ...document, blocks: { ...document.blocks, [block.id]: named } }, named)
   const split = document.edges.find(({ id }) => id === onEdge)
-  if (split && mayConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
+  if (split && canConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
     next = { ...next, edges: next.edges.filter((edge) => edge !== split) }
     next = connect(next, {
       id: `${edgeId}a`,
@@ -187,13 +187,13 @@ function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename'
   const block = document.blocks[id]
   const wanted = name.trim()
   if (!block || wanted === '' || block.name === wanted) return document
-  if (whyNotNamed(document, id, wanted) !== undefined) return document
+  if (nameError(document, id, wanted) !== undefined) return document
   const named = changeBlocks(document, [id], (one) => ({ ...one, name: wanted }))
   return renameReferences(named, normaliseName(block.name), normaliseName(wanted))
 }
 
 /** Why a block cannot be called so, for people; undefined when it can. */
-export function whyNotNamed({ blocks }: Document, id: string, name: string): string | undefined {
+export function nameError({ blocks }: Document, id: string, name: string): string | undefined {
   const wanted = normaliseName(name)
   const other = Object.values(blocks).find((block) => block.id !== id && normaliseName(block.name) === wanted)
   return (

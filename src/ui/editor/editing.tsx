@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
-import { type AnswerOf, call } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import type { Draft, DraftState } from './draft.ts'
 import { blockTypesQuery } from './editor-queries.ts'
 import type { RunWatch } from './run/run-watch.ts'
 
-export type BlockType = AnswerOf<'GET /api/editor/blocks'>['data'][number]
+export type BlockType = ResponseOf<'GET /api/editor/blocks'>['data'][number]
 
 /** What the parts of the editor share. */
 export type Editing = {

@@ -121,7 +121,7 @@ function SaveMark({ save }: { save: SaveState }) {
     unsaved: { icon: null, text: 'Unsaved', look: 'text-muted' },
     saving: { icon: <Spinner size={12} />, text: 'Saving…', look: 'text-muted' },
     failed: { icon: <CloudOff size={13} />, text: 'Not saved', look: 'text-error-text' },
-    refused: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
+    rejected: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
     conflict: { icon: <TriangleAlert size={13} />, text: 'Changed elsewhere', look: 'text-warn-text' },
   }[save.phase]
   return (

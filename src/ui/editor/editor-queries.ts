@@ -14,10 +14,10 @@ export function workflowQuery(id: string) {
   return queryOptions({
     queryKey: ['workflow', id],
     queryFn: async ({ client, signal }) => {
-      const ahead = workflowAhead(id)
-      signal.addEventListener('abort', () => void client.cancelQueries({ queryKey: ahead.queryKey, exact: true }))
-      const found = await client.fetchQuery(ahead)
-      client.removeQueries({ queryKey: ahead.queryKey, exact: true })
+      const prefetched = prefetchedWorkflow(id)
+      signal.addEventListener('abort', () => void client.cancelQueries({ queryKey: prefetched.queryKey, exact: true }))
+      const found = await client.fetchQuery(prefetched)
+      client.removeQueries({ queryKey: prefetched.queryKey, exact: true })
       return found
     },
     // The draft is ahead of what was loaded; what others save is looked for by the workbench.
@@ -36,9 +36,9 @@ export function useStatus(id: string, isSaved: boolean) {
 }
 
 /** Asks for what the editor of a workflow begins with, before there is an editor. */
-export function askForWorkflow(queries: QueryClient, id: string): void {
+export function prefetchWorkflow(queries: QueryClient, id: string): void {
   void queries.prefetchQuery(blockTypesQuery)
-  void queries.prefetchQuery(workflowAhead(id))
+  void queries.prefetchQuery(prefetchedWorkflow(id))
 }
 
 /** A workflow as the service has it. */
@@ -54,9 +54,9 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
  * What was asked for when the page began. Whoever takes it forgets it, so that the next editor begins with what is there then.
  * Tried once: the query that takes it tries again.
  */
-function workflowAhead(id: string) {
+function prefetchedWorkflow(id: string) {
   return queryOptions({
-    queryKey: ['workflow-ahead', id],
+    queryKey: ['workflow-prefetch', id],
     queryFn: ({ signal }) => loadWorkflow(id, signal),
     retry: false,
     staleTime: 10_000,

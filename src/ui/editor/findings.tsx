@@ -1,7 +1,7 @@
 import { createContext, useContext, useMemo } from 'react'
-import type { AnswerOf } from '../api/call.ts'
+import type { ResponseOf } from '../api/call.ts'
 
-export type Finding = AnswerOf<'PUT /api/workflows/:id'>['findings'][number]
+export type Finding = ResponseOf<'PUT /api/workflows/:id'>['findings'][number]
 
 /** What the check of the draft, as it was saved last, has to say. */
 export const Findings = createContext<readonly Finding[]>([])

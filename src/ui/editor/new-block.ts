@@ -79,7 +79,7 @@ export function openPort(document: Document, block: Block): { source: string; so
 }
 
 /** Whether a block of this type can be added at all: there is one trigger of each type. */
-export function mayAdd(document: Document, type: string): boolean {
+export function canAdd(document: Document, type: string): boolean {
   return !isTrigger({ type }) || !Object.values(document.blocks).some((block) => block.type === type)
 }
 

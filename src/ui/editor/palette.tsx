@@ -1,9 +1,9 @@
 import { PanelLeftClose } from 'lucide-react'
 import { Fragment } from 'react'
 import { IconButton } from '../parts/button.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { type BlockType, useDraft, useEditing } from './editing.tsx'
-import { mayAdd } from './new-block.ts'
+import { canAdd } from './new-block.ts'
 import { inGroups } from './quick-palette.tsx'
 
 /** What a dragged block type is called on its way to the canvas. */
@@ -29,9 +29,9 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
             <button
               type="button"
               draggable
-              disabled={!mayAdd(document, type.type)}
+              disabled={!canAdd(document, type.type)}
               title={
-                mayAdd(document, type.type)
+                canAdd(document, type.type)
                   ? type.description
                   : 'Already added: a workflow can have only one trigger of each type.'
               }

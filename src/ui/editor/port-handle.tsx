@@ -33,7 +33,7 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
 }
 
 /** The ways out that stand at the edge of a card: what comes next, and what comes when it fails. */
-export function WaysOut({ blockId, ports }: { blockId: string; ports: readonly Port[] }) {
+export function OutputPorts({ blockId, ports }: { blockId: string; ports: readonly Port[] }) {
   return ports.map(
     (port) =>
       (port.kind === 'source' || port.kind === 'error') && (

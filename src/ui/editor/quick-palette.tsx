@@ -3,9 +3,9 @@ import { Search } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { type BlockType, useDraft, useEditing } from './editing.tsx'
-import { mayAdd } from './new-block.ts'
+import { canAdd } from './new-block.ts'
 
 /** Blocks to choose from, at a point of the page. */
 export function QuickPalette({
@@ -55,7 +55,7 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
   const possible = inGroups([...types.values()]).filter(
-    ({ type }) => mayAdd(document, type.type) && !(steps && type.kind === 'trigger'),
+    ({ type }) => canAdd(document, type.type) && !(steps && type.kind === 'trigger'),
   )
   const found = findItems(possible, typed, ({ type }) => `${type.label} ${type.description}`)
   return (

@@ -1,9 +1,12 @@
 import { childrenOf, containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
 
-type Wish = { source: string; target: string; sourceHandle?: string | null | undefined }
+type ProposedEdge = { source: string; target: string; sourceHandle?: string | null | undefined }
 
 /** Why two blocks cannot be connected, for people; undefined when they can. */
-export function whyNot(document: Document, { source, target, sourceHandle }: Wish): string | undefined {
+export function connectionError(
+  document: Document,
+  { source, target, sourceHandle }: ProposedEdge,
+): string | undefined {
   const [from, to] = [document.blocks[source], document.blocks[target]]
   if (!from || !to) return 'One of the blocks no longer exists.'
   if (source === target) return 'A block cannot connect to itself. Use a loop block instead.'
@@ -26,8 +29,8 @@ export function whyNot(document: Document, { source, target, sourceHandle }: Wis
   return undefined
 }
 
-export function mayConnect(document: Document, wish: Wish): boolean {
-  return whyNot(document, wish) === undefined
+export function canConnect(document: Document, proposed: ProposedEdge): boolean {
+  return connectionError(document, proposed) === undefined
 }
 
 export function connect(
@@ -39,7 +42,7 @@ export function connect(
     target,
   }: Required<Pick<Edge, 'source' | 'target'>> & { id: string; sourceHandle: string },
 ): Document {
-  if (!mayConnect(document, { source, target, sourceHandle })) return document
+  if (!canConnect(document, { source, target, sourceHandle })) return document
   if (document.edges.some((edge) => edge.id === id)) return document
   const handle = handleOf(document, { source, target, sourceHandle })
   return {

@@ -25,8 +25,8 @@ import { Console } from './run/console.tsx'
 import type { WrittenInputs } from './run/run-dialog.tsx'
 import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
-import { DraftStarted } from './started.ts'
 import { Tour } from './tour.tsx'
+import { DraftTriggerDetails } from './trigger-details.ts'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
 const RunDialog = lazy(async () => ({ default: (await import('./run/run-dialog.tsx')).RunDialog }))
@@ -37,7 +37,7 @@ type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
 /** Everything of the editor around one draft: header, palette, canvas, inspector, console. */
 export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
-  const { save, findings, started } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { save, findings, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
   const actions = useActions()
   const showLatestRun = useLatestRun()
   const runs = useRuns(autosave, actions.goTo)
@@ -53,8 +53,8 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
     return selected.size === 1 && only !== undefined && document.blocks[only] ? only : undefined
   })
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
-  useOthersWork(autosave, workflowId)
-  useFirstCheck(autosave, workflowId)
+  useRemoteChanges(autosave, workflowId)
+  useInitialCheck(autosave, workflowId)
 
   const openPalette = () => {
     const place = actions.nextPlace(false)
@@ -115,9 +115,9 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           </div>
           {phase !== 'idle' && <Console actions={actions} runs={runs} />}
         </div>
-        <DraftStarted value={started}>
+        <DraftTriggerDetails value={triggerDetails}>
           {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
-        </DraftStarted>
+        </DraftTriggerDetails>
       </div>
       {offer && (
         <QuickPalette
@@ -168,7 +168,7 @@ function hasOverlay(): boolean {
 }
 
 /** What the check says of the draft as it was opened; from then on every saving tells. */
-function useFirstCheck(autosave: Autosave, workflowId: string): void {
+function useInitialCheck(autosave: Autosave, workflowId: string): void {
   const { draft } = useEditing()
   useEffect(() => {
     const document = draft.state().document
@@ -180,7 +180,7 @@ function useFirstCheck(autosave: Autosave, workflowId: string): void {
 }
 
 /** When the window is looked at again, what others (or another tab) saved meanwhile is shown, unless it was edited here. */
-function useOthersWork(autosave: Autosave, workflowId: string): void {
+function useRemoteChanges(autosave: Autosave, workflowId: string): void {
   const queries = useQueryClient()
   const toast = useToast()
   useEffect(() => {

@@ -26,7 +26,7 @@ export function changesBetween(
       ownSettings,
     )
     if (!same(settings[0], settings[1]) || !same(settings[2], settings[3])) what.push('settings')
-    const [led, leads] = [waysOut(before.edges, id), waysOut(after.edges, id)]
+    const [led, leads] = [outgoingEdges(before.edges, id), outgoingEdges(after.edges, id)]
     if (!same(led, leads)) what.push('connections')
     if (what.length > 0) changes.push({ kind: 'changed', id, name: block.name, what })
   }
@@ -38,7 +38,7 @@ export function changesBetween(
   return changes
 }
 
-function waysOut(edges: Document['edges'], id: string): string[] {
+function outgoingEdges(edges: Document['edges'], id: string): string[] {
   return edges
     .filter(({ source }) => source === id)
     .map(({ target, sourceHandle }) => `${sourceHandle ?? 'source'} ${target}`)

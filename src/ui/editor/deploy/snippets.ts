@@ -1,8 +1,8 @@
 export const languages = ['curl', 'TypeScript', 'Python'] as const
 export type Language = (typeof languages)[number]
-export type Way = 'plain' | 'streaming' | 'asynchronous'
+export type CallMode = 'plain' | 'streaming' | 'asynchronous'
 
-export const ways: readonly { value: Way; label: string; description: string }[] = [
+export const callModes: readonly { value: CallMode; label: string; description: string }[] = [
   {
     value: 'plain',
     label: 'Synchronous',
@@ -22,7 +22,7 @@ export const ways: readonly { value: Way; label: string; description: string }[]
 
 export type SnippetFacts = {
   language: Language
-  way: Way
+  mode: CallMode
   url: string
   origin: string
   input: Record<string, unknown>
@@ -34,19 +34,19 @@ export type SnippetFacts = {
 
 /** A call that works as it stands, once the key is in its place. */
 export function snippet(facts: SnippetFacts): string {
-  const { way, input, outputs } = facts
+  const { mode, input, outputs } = facts
   const selected = outputs.length > 0 ? { selectedOutputs: outputs } : {}
-  const body = way === 'streaming' ? { ...input, stream: true, ...selected } : input
+  const body = mode === 'streaming' ? { ...input, stream: true, ...selected } : input
   if (facts.language === 'curl') return curl(facts, body)
   return facts.language === 'TypeScript' ? typeScript(facts, body) : python(facts, body)
 }
 
-function curl({ way, url }: SnippetFacts, body: object): string {
+function curl({ mode, url }: SnippetFacts, body: object): string {
   return [
-    `curl -sS${way === 'streaming' ? 'N' : ''} -X POST ${shellText(url)} \\`,
+    `curl -sS${mode === 'streaming' ? 'N' : ''} -X POST ${shellText(url)} \\`,
     "  -H 'X-API-Key: YOUR_API_KEY' \\",
     "  -H 'Content-Type: application/json' \\",
-    ...(way === 'asynchronous' ? ["  -H 'X-Execution-Mode: async' \\"] : []),
+    ...(mode === 'asynchronous' ? ["  -H 'X-Execution-Mode: async' \\"] : []),
     `  -d ${shellText(JSON.stringify(body))}`,
   ].join('\n')
 }
@@ -82,14 +82,14 @@ function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
-  const mode = way === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
+function typeScript({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {
+  const modeHeader = mode === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
   const request = [
     `const response = await fetch(${JSON.stringify(url)}, {`,
     "  method: 'POST',",
     '  headers: {',
     "    'X-API-Key': process.env.MILLRACE_API_KEY!,",
-    `    'Content-Type': 'application/json',${mode}`,
+    `    'Content-Type': 'application/json',${modeHeader}`,
     '  },',
     `  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), 2)}),`,
     '})',
@@ -128,25 +128,25 @@ function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: objec
       '  await new Promise((resolve) => setTimeout(resolve, 1000))',
       '}',
     ],
-  }[way]
+  }[mode]
   return [...request, ...rest].join('\n')
 }
 
-function python({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
+function python({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {
   const head =
-    way === 'plain'
+    mode === 'plain'
       ? ['import os', 'import requests']
-      : ['import json', 'import os', ...(way === 'asynchronous' ? ['import time'] : []), 'import requests']
-  const mode = way === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
+      : ['import json', 'import os', ...(mode === 'asynchronous' ? ['import time'] : []), 'import requests']
+  const modeHeader = mode === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
   const request = [
-    ...head.filter((line) => way === 'streaming' || line !== 'import json'),
+    ...head.filter((line) => mode === 'streaming' || line !== 'import json'),
     '',
-    `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${mode}}`,
+    `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${modeHeader}}`,
     `response = requests.post(`,
     `    ${JSON.stringify(url)},`,
     '    headers=headers,',
     `    json=${indented(pythonText(body), 4)},`,
-    ...(way === 'streaming' ? ['    stream=True,'] : []),
+    ...(mode === 'streaming' ? ['    stream=True,'] : []),
     ')',
     'response.raise_for_status()',
   ]
@@ -165,7 +165,7 @@ function python({ way, url, origin, hasResponse }: SnippetFacts, body: object): 
       `    job = requests.get(${JSON.stringify(origin)} + "/api/jobs/" + job["taskId"], headers=headers).json()`,
       'print(job.get("output"))',
     ],
-  }[way]
+  }[mode]
   return [...request, ...rest].join('\n')
 }
 

@@ -4,10 +4,10 @@ import { Button, IconButton } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { Menu } from '../../parts/menu.tsx'
 import type { Actions } from '../actions.ts'
-import { BlockIcon } from '../block-look.tsx'
+import { BlockIcon } from '../block-icon.tsx'
 import type { Params } from '../document.ts'
 import { isTrigger } from '../document.ts'
-import { whyNotNamed } from '../edit.ts'
+import { nameError } from '../edit.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { useFindings } from '../findings.tsx'
 import { NameField } from '../name-field.tsx'
@@ -15,7 +15,7 @@ import type { Runs } from '../run/use-runs.ts'
 import { OutputList } from './output-list.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
-import { TriggerStart } from './trigger-start.tsx'
+import { TriggerSection } from './trigger-section.tsx'
 import { Suggestions, useBlockSuggestions } from './use-suggestions.ts'
 
 /** The block that is selected: its name, its parameters, what it gives. */
@@ -54,7 +54,7 @@ export function Inspector({
             name={block.name}
             readOnly={readOnly}
             onRename={(name) => draft.perform({ kind: 'rename', id: blockId, name })}
-            whyNot={(name) => whyNotNamed(draft.state().document, blockId, name)}
+            errorOf={(name) => nameError(draft.state().document, blockId, name)}
             className="font-semibold"
           />
           <div className="truncate text-2xs text-muted">{type?.label ?? block.type}</div>
@@ -93,7 +93,7 @@ export function Inspector({
         <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-4 pt-3 pb-10">
           {type?.description && <p className="text-xs text-muted">{type.description}</p>}
           <BlockFindings blockId={blockId} />
-          <TriggerStart type={block.type} />
+          <TriggerSection type={block.type} />
           <div data-first className="contents">
             <Form blockId={blockId} />
           </div>

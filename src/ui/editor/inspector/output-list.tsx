@@ -4,7 +4,7 @@ import { copyText } from '../../parts/clipboard.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
-import { passText, skippedText } from '../run/block-run.ts'
+import { iterationText, skippedText } from '../run/block-run.ts'
 import type { RunSpan } from '../run/run-event.ts'
 import { shownEntry } from '../run/run-state.ts'
 import { outputReferences } from './suggestions.ts'
@@ -43,13 +43,13 @@ export function OutputList({ blockId }: { blockId: string }) {
           </button>
         ))}
       </div>
-      {shown?.span && <PassOutput key={shown.spanId} span={shown.span} iterations={shown.iterations} />}
+      {shown?.span && <ExecutionOutput key={shown.spanId} span={shown.span} iterations={shown.iterations} />}
     </section>
   )
 }
 
 /** What it gave in the latest run; of one in a loop or parallel, in which pass. */
-function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
+function ExecutionOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
   const { status, error, output } = span
   if (status === 'skipped') {
     return (
@@ -59,6 +59,6 @@ function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly 
       </section>
     )
   }
-  const where = ['the latest run', passText(iterations)].filter(Boolean).join(', iteration ')
+  const where = ['the latest run', iterationText(iterations)].filter(Boolean).join(', iteration ')
   return <JsonView label={error ? `Error in ${where}` : `In ${where}`} value={error ?? output} openDepth={1} />
 }

@@ -1,20 +1,20 @@
 import { isTrigger } from '../document.ts'
 import type { RunSpan } from './run-event.ts'
 
-/** How a block stands in a run. Of one in a loop or parallel, what its passes come to: a failure is never covered up. */
+/** How a block stands in a run. Of one in a loop or parallel, what its executions come to: a failure is never covered up. */
 export type BlockRun = {
   status: RunSpan['status'] | 'running'
-  /** What the passes that have ended come to; undefined when none has. */
+  /** What the executions that have ended come to; undefined when none has. */
   ended: RunSpan['status'] | undefined
-  /** How often it has run; passes that skipped it do not count. */
-  passes: number
+  /** How often it has run; executions that skipped it do not count. */
+  executions: number
   failures: number
   /** Of the latest pass that ended as `ended` says. */
   duration: number | undefined
   reused: boolean
 }
 
-export type EndedPass = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
+export type EndedExecution = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
 
 /** Whether a later pass is to be shown in the place of an earlier one. */
 export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] | undefined): boolean {
@@ -24,14 +24,14 @@ export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] |
 const weights = { skipped: 0, success: 1, cancelled: 2, error: 3 } satisfies Record<RunSpan['status'], number>
 
 export function afterStart(before: BlockRun | undefined): BlockRun {
-  const { passes, ...rest } = before ?? none
-  return { ...rest, status: 'running', passes: passes + 1 }
+  const { executions, ...rest } = before ?? none
+  return { ...rest, status: 'running', executions: executions + 1 }
 }
 
 /** `wasCounted`: its start was told of. `othersRun`: another pass has not ended yet. */
-export function afterPass(
+export function afterExecution(
   before: BlockRun | undefined,
-  pass: EndedPass,
+  pass: EndedExecution,
   { wasCounted, othersRun }: { wasCounted: boolean; othersRun: boolean },
 ): BlockRun {
   const block = before ?? none
@@ -39,14 +39,14 @@ export function afterPass(
   return {
     status: othersRun ? 'running' : (shown.ended ?? pass.status),
     ended: shown.ended,
-    passes: block.passes + (wasCounted || pass.status === 'skipped' ? 0 : 1),
+    executions: block.executions + (wasCounted || pass.status === 'skipped' ? 0 : 1),
     failures: block.failures + (pass.status === 'error' ? 1 : 0),
     duration: shown.duration,
     reused: shown.reused,
   }
 }
 
-const none = { ended: undefined, passes: 0, failures: 0, duration: undefined, reused: false }
+const none = { ended: undefined, executions: 0, failures: 0, duration: undefined, reused: false }
 
 /** Why a block was skipped. One that is disabled is passed through, with outputs that are null; no other skipped one has any. */
 export function skippedText({ type, output }: { type: string; output: unknown }): string {
@@ -56,6 +56,6 @@ export function skippedText({ type, output }: { type: string; output: unknown })
 }
 
 /** In which pass of each loop and parallel around it a block ran, counted from 1 as people do: `#2`, or `#2.1`. */
-export function passText(iterations: readonly number[]): string {
+export function iterationText(iterations: readonly number[]): string {
   return iterations.length === 0 ? '' : `#${iterations.map((index) => index + 1).join('.')}`
 }

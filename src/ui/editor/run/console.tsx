@@ -14,10 +14,10 @@ import { classes } from '../../parts/class-names.ts'
 import { Spinner } from '../../parts/spinner.tsx'
 import { remember, remembered } from '../../shell/browser-memory.ts'
 import type { Actions } from '../actions.ts'
-import { BlockIcon } from '../block-look.tsx'
+import { BlockIcon } from '../block-icon.tsx'
 import { duration } from '../block-summary.ts'
 import { useEditing } from '../editing.tsx'
-import { passText } from './block-run.ts'
+import { iterationText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
 import { entryLines } from './entry-lines.ts'
 import type { RunEntry, RunState } from './run-state.ts'
@@ -192,7 +192,7 @@ function EntryList({
             <BlockIcon type={entry.type} size="small" />
             <span className="min-w-0 flex-1 truncate">{entry.name}</span>
             {entry.iterations.length > 0 && (
-              <span className="text-2xs text-muted tabular-nums">{passText(entry.iterations)}</span>
+              <span className="text-2xs text-muted tabular-nums">{iterationText(entry.iterations)}</span>
             )}
             <EntryStatus entry={entry} />
           </button>

@@ -7,8 +7,8 @@ import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
 import { exampleInput } from '../example-input.ts'
-import type { Refusal } from './refusal.ts'
 import type { RunTrigger } from './run-watch.ts'
+import type { StartError } from './start-error.ts'
 import { leading, type Runs } from './use-runs.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
@@ -25,7 +25,7 @@ export function RunDialog({
 }: {
   runs: Runs
   written: WrittenInputs
-  /** Leads to a block for which the run was refused. */
+  /** Leads to a block for which the run was startError. */
   onGo: (blockId: string) => void
   onClose: () => void
 }) {
@@ -42,7 +42,7 @@ export function RunDialog({
   const example = JSON.stringify(trigger ? exampleInput(document, trigger.type) : {}, null, 2)
   const [, setEdits] = useState(0)
   const text = (trigger && written.texts.get(trigger.type)) ?? example
-  const [error, setError] = useState<Refusal>()
+  const [error, setError] = useState<StartError>()
   const [busy, setBusy] = useState(false)
   const write = (next: string) => {
     if (trigger) written.texts.set(trigger.type, next)
@@ -57,10 +57,10 @@ export function RunDialog({
       return
     }
     setBusy(true)
-    const refused = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
+    const startError = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
     setBusy(false)
-    if (refused === undefined) onClose()
-    else setError(refused)
+    if (startError === undefined) onClose()
+    else setError(startError)
   }
   const goTo = (blockId: string) => {
     onClose()

@@ -1,4 +1,4 @@
-import { afterPass, afterStart, type BlockRun, outweighs } from './block-run.ts'
+import { afterExecution, afterStart, type BlockRun, outweighs } from './block-run.ts'
 import type { RunEvent, RunSpan } from './run-event.ts'
 
 export type RunPhase = 'idle' | 'starting' | 'running' | 'success' | 'error' | 'cancelled'
@@ -143,9 +143,9 @@ function ran({ blocks, entries, earlier }: RunState, event: BlockEvent): RunStat
     (other) => other.blockId === blockId && other.depth === 0 && other.spanId !== id && other.status === 'running',
   )
   const pass = { status, duration, reused: reused === true }
-  const after = afterPass(before, pass, { wasCounted: known !== undefined, othersRun })
-  // Who knows only the last passes of a run counts none.
-  return new Map(blocks).set(blockId, earlier > 0 ? { ...after, passes: 1, failures: 0 } : after)
+  const after = afterExecution(before, pass, { wasCounted: known !== undefined, othersRun })
+  // Who knows only the last executions of a run counts none.
+  return new Map(blocks).set(blockId, earlier > 0 ? { ...after, executions: 1, failures: 0 } : after)
 }
 
 /** The pass of a block that its mark on the canvas stands for: where it failed, if it did; else the latest. */

@@ -2,12 +2,12 @@ import { useMemo } from 'react'
 import { type Toast, useToast } from '../../parts/toast.tsx'
 import type { Autosave } from '../autosave.ts'
 import { useEditing } from '../editing.tsx'
-import { type Refusal, refusalOf } from './refusal.ts'
 import type { RunRequest } from './run-watch.ts'
+import { type StartError, startErrorOf } from './start-error.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft; it is saved first. `onGo` leads to a block for which a run was refused. */
+/** Ways to run the draft; it is saved first. `onGo` leads to a block for which a run was startError. */
 export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   const { run, draft, readOnly } = useEditing()
   const toast = useToast()
@@ -22,14 +22,14 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         }
         await run.start(request)
       } catch (error) {
-        toast.show(refusalToast(refusalOf(error, draft.state().document), onGo))
+        toast.show(startErrorToast(startErrorOf(error, draft.state().document), onGo))
       }
     }
     /** Gives back why the run could not start; what goes wrong later is told like with every run. */
-    const tryWith = async (request: RunRequest): Promise<Refusal | undefined> => {
-      const refusal = (error: unknown) => refusalOf(error, draft.state().document)
+    const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
+      const startError = (error: unknown) => startErrorOf(error, draft.state().document)
       if (run.isRunning) return plain('Another run is in progress. Stop it or wait for it to end.')
-      const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+      const { promise, resolve } = Promise.withResolvers<StartError | undefined>()
       try {
         if (!(await autosave.flush())) {
           const { save } = autosave.info()
@@ -41,10 +41,10 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
             started = true
             resolve(undefined)
           })
-          .catch((error: unknown) => (started ? toast.fail(error) : resolve(refusal(error))))
+          .catch((error: unknown) => (started ? toast.fail(error) : resolve(startError(error))))
         return await promise
       } catch (error) {
-        return refusal(error)
+        return startError(error)
       }
     }
     const earlier = () => run.state().wholeId
@@ -67,12 +67,12 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   }, [run, draft, autosave, toast, readOnly, onGo])
 }
 
-function plain(text: string): Refusal {
+function plain(text: string): StartError {
   return { text, problems: [], more: 0 }
 }
 
 /** One problem has a button that leads to its block, several are lines of which each does. */
-function refusalToast({ text, problems, more }: Refusal, onGo: (blockId: string) => void): Toast {
+function startErrorToast({ text, problems, more }: StartError, onGo: (blockId: string) => void): Toast {
   const [first] = problems
   if (!first) return { text, tone: 'error' }
   const { blockId } = first
@@ -84,6 +84,6 @@ function refusalToast({ text, problems, more }: Refusal, onGo: (blockId: string)
 }
 
 /** Problems with the ways to their blocks. */
-export function leading(problems: Refusal['problems'], onGo: (blockId: string) => void) {
+export function leading(problems: StartError['problems'], onGo: (blockId: string) => void) {
   return problems.map(({ text, blockId }) => ({ text, go: blockId === undefined ? undefined : () => onGo(blockId) }))
 }

@@ -1,11 +1,11 @@
 import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 
-export type LogPage = AnswerOf<'GET /api/editor/logs'>
+export type LogPage = ResponseOf<'GET /api/editor/logs'>
 export type LogEntry = LogPage['data'][number]
-type LogAnswer = AnswerOf<'GET /api/editor/logs/:id'>
+type LogAnswer = ResponseOf<'GET /api/editor/logs/:id'>
 export type LogDetail = LogAnswer['data'] & Pick<LogAnswer, 'workspaceId'>
-export type Histogram = AnswerOf<'GET /api/editor/logs/histogram'>
+export type Histogram = ResponseOf<'GET /api/editor/logs/histogram'>
 export type Parameters = Readonly<Record<string, string | number | undefined>>
 export type LogPages = InfiniteData<LogPage, string | null>
 

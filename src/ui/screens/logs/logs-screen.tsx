@@ -27,7 +27,7 @@ export function LogsScreen() {
   const scroller = useRef<HTMLDivElement>(null)
   const filterText = writeFilter(readFilter(search), new URLSearchParams()).toString()
   const filter = useMemo(() => readFilter(new URLSearchParams(filterText)), [filterText])
-  const { now, renew } = useNowOf(filterText + workspaceId)
+  const { now, refresh } = useNowOf(filterText + workspaceId)
   const parameters = useMemo(() => ({ workspaceId, ...parametersOf(filter, now) }), [workspaceId, filter, now])
   const found = useLogRows(parameters, isLive)
   const nameOf = useWorkflowNames(workspaceId)
@@ -41,7 +41,7 @@ export function LogsScreen() {
     setSearch((before) => without(before, 'entry', 'view', 'span'))
     scroller.current?.focus()
   }
-  useLogKeys({ l: () => setLive(!isLive), r: renew, e: () => change({ level: filter.level ? undefined : 'error' }) })
+  useLogKeys({ l: () => setLive(!isLive), r: refresh, e: () => change({ level: filter.level ? undefined : 'error' }) })
   useCommands([
     {
       id: 'logs-failed',
@@ -57,7 +57,7 @@ export function LogsScreen() {
       keys: 'L',
       run: () => setLive(!isLive),
     },
-    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: 'R', run: renew },
+    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: 'R', run: refresh },
     { id: 'logs-clear', label: 'Clear all filters', group: 'Logs', run: () => change(noFilter) },
   ])
   return (
@@ -169,10 +169,10 @@ function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change:
 }
 
 /** The time that ranges count back from. It stands still, so that pages belong together, until something else is asked. */
-function useNowOf(key: string): { now: number; renew: () => void } {
+function useNowOf(key: string): { now: number; refresh: () => void } {
   const [given, setGiven] = useState({ key, now: Date.now() })
   if (given.key !== key) setGiven({ key, now: Date.now() })
-  return { now: given.now, renew: () => setGiven({ key, now: Date.now() }) }
+  return { now: given.now, refresh: () => setGiven({ key, now: Date.now() }) }
 }
 
 function useTicking(start: number, everyMs: number | undefined): number {

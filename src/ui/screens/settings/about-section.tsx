@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
 import { bytesText, countOf } from '../../parts/amount-text.ts'
@@ -8,7 +8,7 @@ import { Dot, type Tone } from '../../parts/badge.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { Facts, Section } from './section.tsx'
 
-type Service = AnswerOf<'GET /api/editor/service'>
+type Service = ResponseOf<'GET /api/editor/service'>
 
 /** What runs here, whether it is well, what its disk holds, and where more is to be read. */
 export function AboutSection() {

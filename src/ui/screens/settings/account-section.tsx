@@ -10,8 +10,8 @@ import { Segments } from '../../parts/segments.tsx'
 import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
-import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
+import { tierFact } from './tier-fact.ts'
 
 /** The account that is signed in, its password, and what the dashboard looks like in this browser. */
 export function AccountSection() {
@@ -25,7 +25,7 @@ export function AccountSection() {
           facts={[
             { name: 'Email', value: user.email },
             { name: 'Created', value: dateText(Date.parse(user.createdAt)) },
-            planFact(me),
+            tierFact(me),
           ]}
         />
       </Section>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Braces, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -16,7 +16,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { Section } from './section.tsx'
 
-type Variable = AnswerOf<'GET /api/workspaces/:id/environment'>['data'][number]
+type Variable = ResponseOf<'GET /api/workspaces/:id/environment'>['data'][number]
 
 /** Values that workflows read as `{{NAME}}`. They go in, and never come out again. */
 export function EnvironmentSection() {

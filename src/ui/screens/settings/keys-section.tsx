@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
 import { countOf } from '../../parts/amount-text.ts'
@@ -18,7 +18,7 @@ import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { Section } from './section.tsx'
 
-type Key = AnswerOf<'GET /api/editor/keys'>['data'][number]
+type Key = ResponseOf<'GET /api/editor/keys'>['data'][number]
 
 const queryKey = ['keys']
 

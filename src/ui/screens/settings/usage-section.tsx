@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { useMe } from '../../api/session.ts'
 import { costText, countOf, countText, shortCount } from '../../parts/amount-text.ts'
 import { BarChart } from '../../parts/bar-chart.tsx'
@@ -9,12 +9,12 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { dayText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { histogramQuery } from '../logs/log-queries.ts'
-import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
+import { tierFact } from './tier-fact.ts'
 
 const dayMs = 86_400_000
 
-type Usage = AnswerOf<'GET /api/editor/usage'>
+type Usage = ResponseOf<'GET /api/editor/usage'>
 
 /** What the account may use and has used, and what ran in the workspace. */
 export function UsageSection() {
@@ -39,7 +39,7 @@ export function UsageSection() {
       <Section title="Limits" note="Shared by all API keys of your account. Each minute starts with its first request.">
         <Facts
           facts={[
-            planFact({ user, limits }),
+            tierFact({ user, limits }),
             { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
             { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
           ]}

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { sessionKey, useMe } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
@@ -15,7 +15,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { Section } from './section.tsx'
 
-type Member = AnswerOf<'GET /api/editor/workspaces/:id/members'>['data'][number]
+type Member = ResponseOf<'GET /api/editor/workspaces/:id/members'>['data'][number]
 type SharedRole = 'editor' | 'viewer'
 
 const roles = [

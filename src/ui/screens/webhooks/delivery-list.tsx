@@ -86,7 +86,7 @@ export function DeliveryList({
               </Cell>
               <Cell className="text-muted tabular-nums">{delivery.attemptCount}</Cell>
               <Cell className="max-w-72 truncate text-muted">
-                <LastAnswer delivery={delivery} />
+                <LastResponse delivery={delivery} />
               </Cell>
             </Row>
           ))}
@@ -114,7 +114,7 @@ export const stateLabels: Readonly<Record<DeliveryState, string>> = {
   cancelled: 'Cancelled',
 }
 
-function LastAnswer({ delivery: { lastAttempt, state, nextAttemptAt } }: { delivery: Delivery }) {
+function LastResponse({ delivery: { lastAttempt, state, nextAttemptAt } }: { delivery: Delivery }) {
   const said = lastAttempt ? (lastAttempt.status ?? lastAttempt.error?.code ?? '') : ''
   if (state !== 'pending' || nextAttemptAt === null) return said
   return (

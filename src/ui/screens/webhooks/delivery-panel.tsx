@@ -13,7 +13,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText, momentText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { stateLabels } from './delivery-list.tsx'
-import { parsed } from './trial-result.tsx'
+import { parsed } from './test-delivery.tsx'
 import { type DeliveryDetail, deliveryQuery, stateTones } from './webhook-queries.ts'
 
 /** One delivery with its attempts, what receivers said, and what can be done about it. */

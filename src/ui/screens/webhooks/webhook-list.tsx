@@ -11,14 +11,14 @@ import { Switch } from '../../parts/switch.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { triggerLabels } from '../logs/log-texts.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
-import { TrialResult } from './trial-result.tsx'
+import { TestDeliveryDialog } from './test-delivery.tsx'
 import { WebhookForm } from './webhook-form.tsx'
-import { type Trial, type Webhook, webhooksQuery } from './webhook-queries.ts'
+import { type TestDelivery, type Webhook, webhooksQuery } from './webhook-queries.ts'
 
 type Open =
   | { kind: 'new' }
   | { kind: 'change' | 'rotate' | 'delete'; webhook: Webhook }
-  | { kind: 'tried'; trial: Trial; webhook: Webhook }
+  | { kind: 'tested'; result: TestDelivery; webhook: Webhook }
 
 /** Who is told when runs of the workflow end. */
 export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayWrite: boolean }) {
@@ -27,13 +27,13 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
   const toast = useToast()
   const { data, error, refetch } = useQuery(webhooksQuery(workflowId))
   const close = () => setOpen(undefined)
-  const anew = () => queries.invalidateQueries(webhooksQuery(workflowId))
+  const refresh = () => queries.invalidateQueries(webhooksQuery(workflowId))
   const test = useMutation({
     mutationFn: (webhook: Webhook) =>
       call('POST /api/editor/workflows/:id/webhooks/:webhookId/test', {
         params: { id: workflowId, webhookId: webhook.id },
       }),
-    onSuccess: (trial, webhook) => setOpen({ kind: 'tried', trial, webhook }),
+    onSuccess: (result, webhook) => setOpen({ kind: 'tested', result, webhook }),
     onError: toast.fail,
   })
   const turn = useMutation({
@@ -42,7 +42,7 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
         params: { id: workflowId, webhookId: id },
         body: { active },
       }),
-    onSettled: anew,
+    onSettled: refresh,
     onError: toast.fail,
   })
   const add = mayWrite && (
@@ -127,7 +127,7 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
       {open?.kind === 'new' && <WebhookForm workflowId={workflowId} webhook={undefined} onClose={close} />}
       {open?.kind === 'change' && <WebhookForm workflowId={workflowId} webhook={open.webhook} onClose={close} />}
       {open?.kind === 'rotate' && <RotateSecret workflowId={workflowId} webhook={open.webhook} onClose={close} />}
-      {open?.kind === 'tried' && <TrialResult trial={open.trial} url={open.webhook.url} onClose={close} />}
+      {open?.kind === 'tested' && <TestDeliveryDialog result={open.result} url={open.webhook.url} onClose={close} />}
       <Confirm
         open={open?.kind === 'delete'}
         onClose={close}
@@ -137,7 +137,7 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
           if (open?.kind !== 'delete') return
           const params = { id: workflowId, webhookId: open.webhook.id }
           await call('DELETE /api/editor/workflows/:id/webhooks/:webhookId', { params })
-          await anew()
+          await refresh()
           toast.show({ text: 'Webhook subscription deleted. Pending deliveries continue.' })
         }}
       >

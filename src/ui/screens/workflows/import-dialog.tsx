@@ -13,7 +13,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { freeName } from './folder-tree.ts'
 import { readImport } from './read-import.ts'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
 /** Workflows from files, or from a text that was copied elsewhere. A name that is taken gets a number. */
 export function ImportDialog({
@@ -21,7 +21,7 @@ export function ImportDialog({
   files,
   onClose,
 }: {
-  taken: readonly Glance[]
+  taken: readonly WorkflowOverview[]
   /** Dropped already, before the dialog was there. */
   files: readonly File[]
   onClose: () => void
@@ -59,7 +59,7 @@ export function ImportDialog({
       return ids
     },
     onSuccess: async (ids) => {
-      await queries.invalidateQueries(glanceQuery(workspaceId))
+      await queries.invalidateQueries(workflowsQuery(workspaceId))
       toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })
       if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
       else onClose()

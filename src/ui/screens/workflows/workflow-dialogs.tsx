@@ -11,10 +11,10 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { foldersIn, freeName } from './folder-tree.ts'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
 /** Makes a workflow with a trigger, and opens it. */
-export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onClose: () => void }) {
+export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOverview[]; onClose: () => void }) {
   const { id: workspaceId } = useWorkspace()
   const [, navigate] = useLocation()
   const [name, setName] = useState(() =>
@@ -63,9 +63,9 @@ export function ChangeWorkflow({
   workflows,
   onClose,
 }: {
-  workflow: Glance
+  workflow: WorkflowOverview
   what: 'name' | 'folder'
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
 }) {
   const [name, setName] = useState(workflow.name)
@@ -98,7 +98,7 @@ export function MoveFolder({
   onClose,
 }: {
   path: string
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
 }) {
   const { id: workspaceId } = useWorkspace()
@@ -133,7 +133,7 @@ function ChangeDialog({
   const change = useMutation({
     mutationFn: onSubmit,
     onSuccess: async () => {
-      await queries.invalidateQueries(glanceQuery(id))
+      await queries.invalidateQueries(workflowsQuery(id))
       onClose()
     },
   })
@@ -166,7 +166,7 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
   const restore = useMutation({
     mutationFn: (id: string) => call('POST /api/editor/workflows/:id/restore', { params: { id } }),
     onSuccess: async ({ reason }) => {
-      await Promise.all([queries.invalidateQueries(glanceQuery(workspaceId)), refetch()])
+      await Promise.all([queries.invalidateQueries(workflowsQuery(workspaceId)), refetch()])
       toast.show(
         reason
           ? { text: `Workflow restored but not deployed: ${reason}`, tone: 'error' }
@@ -240,7 +240,7 @@ function FolderField({
 }: {
   folder: string
   onChange: (folder: string) => void
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
 }) {
   const list = useId()
   return (

@@ -5,11 +5,11 @@ import { classes } from '../../parts/class-names.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { remember, remembered } from '../../shell/browser-memory.ts'
 import { type FolderNode, treeOf } from './folder-tree.ts'
-import type { Glance } from './workflow-queries.ts'
+import type { WorkflowOverview } from './workflow-queries.ts'
 import { type RowActions, rowColumns, WorkflowRow } from './workflow-row.tsx'
 
 type ListProps = {
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   actions: RowActions & { moveFolder: (path: string) => void }
   mayWrite: boolean
 }
@@ -73,7 +73,7 @@ function Branch({
   actions,
   mayWrite,
 }: Omit<ListProps, 'workflows'> & {
-  node: FolderNode<Glance>
+  node: FolderNode<WorkflowOverview>
   depth: number
   closed: ReadonlySet<string>
   onTurn: (path: string) => void

@@ -10,15 +10,15 @@ import { SparkLine } from '../../parts/spark-line.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
-import type { Glance } from './workflow-queries.ts'
+import type { WorkflowOverview } from './workflow-queries.ts'
 
 /** What can be done with a workflow from the list. */
 export type RowActions = {
-  rename: (workflow: Glance) => void
-  move: (workflow: Glance) => void
-  duplicate: (workflow: Glance) => void
-  exportFile: (workflow: Glance) => void
-  remove: (workflow: Glance) => void
+  rename: (workflow: WorkflowOverview) => void
+  move: (workflow: WorkflowOverview) => void
+  duplicate: (workflow: WorkflowOverview) => void
+  exportFile: (workflow: WorkflowOverview) => void
+  remove: (workflow: WorkflowOverview) => void
 }
 
 export const rowColumns =
@@ -32,7 +32,7 @@ export function WorkflowRow({
   mayWrite,
   where,
 }: {
-  workflow: Glance
+  workflow: WorkflowOverview
   depth: number
   actions: RowActions
   mayWrite: boolean
@@ -71,7 +71,7 @@ export function WorkflowRow({
   )
 }
 
-function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): MenuEntry[] {
+function useEntries(workflow: WorkflowOverview, actions: RowActions, mayWrite: boolean): MenuEntry[] {
   const workspace = useWorkspace()
   const [, navigate] = useLocation()
   const { id } = workflow
@@ -99,7 +99,7 @@ function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): M
   ]
 }
 
-function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
+function Deployed({ workflow: { version, hasChanges } }: { workflow: WorkflowOverview }) {
   const [tone, text] =
     version === null
       ? (['plain', 'Not deployed'] as const)
@@ -114,7 +114,7 @@ function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
   )
 }
 
-function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
+function LastRun({ workflow: { lastRun } }: { workflow: WorkflowOverview }) {
   const workspace = useWorkspace()
   if (!lastRun) return <span className="text-xs text-muted">–</span>
   const { logId, level, startedAt, durationMs } = lastRun
@@ -135,7 +135,7 @@ function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
   )
 }
 
-function Today({ workflow: { runs, errors } }: { workflow: Glance }) {
+function Today({ workflow: { runs, errors } }: { workflow: WorkflowOverview }) {
   const all = runs.reduce((sum, count) => sum + count, 0)
   const failed = errors.reduce((sum, count) => sum + count, 0)
   const label = `${countOf(all, 'run')} in the last 24 hours${failed > 0 ? `, ${failed} failed` : ''}`

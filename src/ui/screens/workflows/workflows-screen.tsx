@@ -18,12 +18,12 @@ import { exportWorkflow } from './export-workflow.ts'
 import { ImportDialog } from './import-dialog.tsx'
 import { ChangeWorkflow, DeletedWorkflows, MoveFolder, NewWorkflow } from './workflow-dialogs.tsx'
 import { FoundWorkflows, WorkflowTree } from './workflow-list.tsx'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
 type Open =
   | { kind: 'new' | 'deleted' }
   | { kind: 'import'; files: readonly File[] }
-  | { kind: 'name' | 'folder' | 'delete'; workflow: Glance }
+  | { kind: 'name' | 'folder' | 'delete'; workflow: WorkflowOverview }
   | { kind: 'move'; path: string }
 
 /** The workflows of a workspace: found, made, put in order. */
@@ -35,7 +35,7 @@ export function WorkflowsScreen() {
   const [open, setOpen] = useState<Open>()
   const [, navigate] = useLocation()
   const finder = useRef<HTMLInputElement>(null)
-  const { data, error, refetch } = useQuery(glanceQuery(workspaceId))
+  const { data, error, refetch } = useQuery(workflowsQuery(workspaceId))
   const actions = useActions(setOpen)
   const workflows = data ?? []
   const found = findItems(
@@ -193,9 +193,9 @@ function Dialogs({
   onDelete,
 }: {
   open: Open | undefined
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
-  onDelete: (workflow: Glance) => Promise<unknown>
+  onDelete: (workflow: WorkflowOverview) => Promise<unknown>
 }) {
   switch (open?.kind) {
     case undefined:
@@ -230,11 +230,12 @@ function useActions(setOpen: (open: Open) => void) {
   const { id: workspaceId } = useWorkspace()
   const queries = useQueryClient()
   const toast = useToast()
-  const anew = () => queries.invalidateQueries(glanceQuery(workspaceId))
+  const refresh = () => queries.invalidateQueries(workflowsQuery(workspaceId))
   const duplicate = useMutation({
-    mutationFn: ({ id }: Glance) => call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
+    mutationFn: ({ id }: WorkflowOverview) =>
+      call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
     onSuccess: async ({ name }) => {
-      await anew()
+      await refresh()
       toast.show({ text: `${name} was created.` })
     },
     onError: toast.fail,
@@ -246,22 +247,22 @@ function useActions(setOpen: (open: Open) => void) {
     } catch (error) {
       toast.fail(error)
     }
-    await anew()
+    await refresh()
   }
-  const deleteNow = async ({ id, name }: Glance) => {
+  const deleteNow = async ({ id, name }: WorkflowOverview) => {
     await call('DELETE /api/workflows/:id', { params: { id } })
-    queries.setQueryData(glanceQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
+    queries.setQueryData(workflowsQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
     toast.show({ text: `${name} was deleted.`, action: { label: 'Undo', run: () => void restore(id) } })
   }
   return {
     deleteNow,
-    rename: (workflow: Glance) => setOpen({ kind: 'name', workflow }),
-    move: (workflow: Glance) => setOpen({ kind: 'folder', workflow }),
+    rename: (workflow: WorkflowOverview) => setOpen({ kind: 'name', workflow }),
+    move: (workflow: WorkflowOverview) => setOpen({ kind: 'folder', workflow }),
     moveFolder: (path: string) => setOpen({ kind: 'move', path }),
-    duplicate: (workflow: Glance) => duplicate.mutate(workflow),
-    exportFile: ({ id }: Glance) => void exportWorkflow(id).catch(toast.fail),
+    duplicate: (workflow: WorkflowOverview) => duplicate.mutate(workflow),
+    exportFile: ({ id }: WorkflowOverview) => void exportWorkflow(id).catch(toast.fail),
     // What nobody calls goes at once: the note that says so takes it back.
-    remove: (workflow: Glance) => {
+    remove: (workflow: WorkflowOverview) => {
       if (workflow.version !== null) setOpen({ kind: 'delete', workflow })
       else void deleteNow(workflow).catch(toast.fail)
     },

@@ -36,10 +36,10 @@ export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode 
       )}
       {attempts.length > 1 && (
         <Table label="Attempts" head={['Attempt', 'Response', 'Duration']}>
-          {attempts.map(({ number, duration: took, status: answer, error: problem }) => (
+          {attempts.map(({ number, duration: took, status: httpStatus, error: problem }) => (
             <Row key={number}>
               <Cell className="w-20 text-muted tabular-nums">{number}</Cell>
-              <Cell className={problem ? 'text-error-text' : ''}>{problem ?? answer ?? '–'}</Cell>
+              <Cell className={problem ? 'text-error-text' : ''}>{problem ?? httpStatus ?? '–'}</Cell>
               <Cell className="w-24 text-muted tabular-nums">{took === null ? '–' : durationText(took)}</Cell>
             </Row>
           ))}

@@ -1,4 +1,4 @@
-import { afterPass, type BlockRun, outweighs, passText } from '../../../editor/run/block-run.ts'
+import { afterExecution, type BlockRun, iterationText, outweighs } from '../../../editor/run/block-run.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
@@ -14,7 +14,7 @@ export function spansOf({ executionData }: Pick<LogDetail, 'executionData'>): re
 /** What a span is called. The name of a pass ends in its index, from 0, which is what programs read; people count from 1. */
 export function spanLabel({ type, name }: Pick<Span, 'type' | 'name'>): string {
   const at = name.lastIndexOf(' ')
-  return type === 'iteration' ? `${name.slice(0, at)} ${passText([Number(name.slice(at))])}` : name
+  return type === 'iteration' ? `${name.slice(0, at)} ${iterationText([Number(name.slice(at))])}` : name
 }
 
 /** Top to bottom, without what lies in spans that are closed. */
@@ -69,7 +69,7 @@ export function blockRuns(spans: readonly Span[]): ReadonlyMap<string, BlockRun>
   const runs = new Map<string, BlockRun>()
   for (const { blockId, status, duration } of ownSpans(spans)) {
     const pass = { status, duration: duration ?? undefined, reused: false }
-    runs.set(blockId, afterPass(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
+    runs.set(blockId, afterExecution(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
   }
   return runs
 }

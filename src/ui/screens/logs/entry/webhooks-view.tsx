@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Webhook } from 'lucide-react'
 import { Link } from 'wouter'
-import { type AnswerOf, call } from '../../../api/call.ts'
+import { call, type ResponseOf } from '../../../api/call.ts'
 import { Badge, type Tone } from '../../../parts/badge.tsx'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
 
-type Decision = AnswerOf<'GET /api/editor/logs/:id/webhooks'>['data'][number]['decision']
+type Decision = ResponseOf<'GET /api/editor/logs/:id/webhooks'>['data'][number]['decision']
 
 /** Who was told of the run, who was not, and why. */
 export function WebhooksView({ logId, workflowId }: { logId: string; workflowId: string }) {

@@ -9,13 +9,13 @@ import { sightOf } from './opening-view.ts'
  * What the canvas draws of a workflow that has just been opened: what is in sight at once, the rest in the frames that
  * follow, the nearest first. As soon as something is changed, or selected that is not there yet, everything is.
  */
-export function useArrival(
+export function useProgressiveNodes(
   { nodes, edges, document, selected }: Drawn,
   view: Viewport,
   size: Size,
 ): { nodes: CanvasNode[]; edges: CanvasEdge[]; isDone: boolean } {
   const [opened] = useState(document)
-  const [order] = useState(() => arrivalOrder(nodes, document, sightOf(view, size)))
+  const [order] = useState(() => drawingOrder(nodes, document, sightOf(view, size)))
   const [count, setCount] = useState(order.first)
   const waiting = useMemo(() => new Set(order.ids.slice(count)), [order, count])
   const isDone = waiting.size === 0 || document !== opened || [...selected].some((id) => waiting.has(id))
@@ -44,7 +44,7 @@ type Drawn = {
 const atOnce = 40
 
 /** All nodes, containers before what is in them, else the nearest to the middle first; `first`: how many are in sight. */
-export function arrivalOrder(
+export function drawingOrder(
   nodes: readonly Pick<CanvasNode, 'id' | 'parentId'>[],
   document: Document,
   sight: Box,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { arrivalOrder } from '../../src/ui/editor/arrival.ts'
 import type { Document } from '../../src/ui/editor/document.ts'
+import { drawingOrder } from '../../src/ui/editor/progressive-nodes.ts'
 
 const sight = { x: 0, y: 0, width: 1_000, height: 800 }
 
@@ -26,7 +26,7 @@ test('every block comes, once, and after the containers that it is in', () => {
   fc.assert(
     fc.property(spots, (all) => {
       const { document, blocks } = placed(all)
-      const { ids, first } = arrivalOrder(blocks, document, sight)
+      const { ids, first } = drawingOrder(blocks, document, sight)
       expect(ids.toSorted()).toEqual(blocks.map(({ id }) => id).toSorted())
       expect(first).toBeLessThanOrEqual(ids.length)
       for (const { id, parentId } of blocks) {
@@ -39,7 +39,7 @@ test('every block comes, once, and after the containers that it is in', () => {
 test('what is in sight comes first, then what is nearest', () => {
   const row = [5, 0, 9, 1, 3].map((column) => ({ position: { x: column * 600, y: 300 }, parent: null }))
   const { document, blocks } = placed(row)
-  expect(arrivalOrder(blocks, document, sight)).toEqual({ ids: ['b1', 'b3', 'b4', 'b0', 'b2'], first: 2 })
+  expect(drawingOrder(blocks, document, sight)).toEqual({ ids: ['b1', 'b3', 'b4', 'b0', 'b2'], first: 2 })
 })
 
 function inCircle({ blocks }: Document, id: string): boolean {

@@ -3,12 +3,12 @@ import { messageOf } from '../../api/message-of.ts'
 import type { Document } from '../document.ts'
 
 /** Why a run could not start, for people: a sentence, and when there are several problems the first few of them. */
-export type Refusal = { text: string; problems: readonly Problem[]; more: number }
+export type StartError = { text: string; problems: readonly Problem[]; more: number }
 
 /** `blockId`: the block that it is about, when it is about one. */
 export type Problem = { text: string; blockId: string | undefined }
 
-export function refusalOf(error: unknown, { blocks }: Pick<Document, 'blocks'>): Refusal {
+export function startErrorOf(error: unknown, { blocks }: Pick<Document, 'blocks'>): StartError {
   const rows = error instanceof ApiError ? error.details : []
   const problems = rows.filter(({ message }) => !message.startsWith('Warning: ')).map((row) => problemOf(row, blocks))
   const [first] = problems

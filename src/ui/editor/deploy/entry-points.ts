@@ -1,9 +1,9 @@
 import { type Block, type Document, isTrigger, type Params } from '../document.ts'
-import type { Started } from '../started.ts'
+import type { TriggerDetails } from '../trigger-details.ts'
 import { chatLine, webhookLine } from './snippets.ts'
 
 /** How others than callers start a workflow by one of its triggers. */
-export type WayIn = {
+export type EntryPoint = {
   id: string
   name: string
   type: 'webhook_trigger' | 'chat_trigger' | 'schedule' | 'manual_trigger'
@@ -21,9 +21,9 @@ export type WayIn = {
  * The triggers of the draft but the API trigger. `live`: what the active version has, undefined when none is active; what it
  * has goes before what the draft will have.
  */
-export function waysIn(document: Document, draft: Started, live: Started | undefined): WayIn[] {
+export function entryPoints(document: Document, draft: TriggerDetails, live: TriggerDetails | undefined): EntryPoint[] {
   const triggers = Object.values(document.blocks).filter((block) => isTrigger(block) && block.enabled !== false)
-  return triggers.flatMap((block): WayIn[] => {
+  return triggers.flatMap((block): EntryPoint[] => {
     const { id, name, type } = block
     switch (type) {
       case 'webhook_trigger': {
@@ -38,7 +38,7 @@ export function waysIn(document: Document, draft: Started, live: Started | undef
       }
       case 'schedule': {
         const next = (live?.schedule ?? draft.schedule)?.next
-        const has = (of: Started) => (of.schedule ? 'due' : undefined)
+        const has = (of: TriggerDetails) => (of.schedule ? 'due' : undefined)
         return [{ id, name, type, ...given({ next, note: noteOf(has(draft), live && (has(live) ?? null)) }) }]
       }
       case 'manual_trigger':

@@ -3,7 +3,7 @@ import { TimeAgo } from '../parts/time-ago.tsx'
 import { momentText } from '../parts/time-text.ts'
 
 /** Where a trigger is reached. `isPage`: people can go there. */
-export function Address({ url, isPage = false }: { url: string; isPage?: boolean }) {
+export function TriggerAddress({ url, isPage = false }: { url: string; isPage?: boolean }) {
   return (
     <div className="flex flex-col gap-1">
       <div className="flex items-center gap-1 rounded-md border border-line bg-sunken py-0.5 pr-1 pl-2.5">
@@ -27,7 +27,7 @@ export function Address({ url, isPage = false }: { url: string; isPage?: boolean
 }
 
 /** When a schedule is due next. */
-export function DueTimes({ times }: { times: readonly string[] }) {
+export function UpcomingRuns({ times }: { times: readonly string[] }) {
   if (times.length === 0) return <p className="text-sm text-muted">No more runs are scheduled.</p>
   return (
     <ul aria-label="Next runs" className="flex flex-col gap-0.5 text-sm">

@@ -5,7 +5,7 @@ import { Loading } from '../parts/states.tsx'
  * Shows a screen, once its file is there. It waits by itself: after `Suspense` has shown that something is on its way, it
  * holds what arrives back until 300 ms are over.
  */
-export function LateScreen<Params extends object>({ file, params }: { file: ScreenFile<Params>; params: Params }) {
+export function LazyScreen<Params extends object>({ file, params }: { file: ScreenFile<Params>; params: Params }) {
   const [asked, setAsked] = useState<{ file: object; error?: { cause: unknown } }>()
   const Screen = file.screen
   useEffect(() => {

@@ -2,11 +2,19 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { durationText } from '../../parts/time-text.ts'
-import type { Trial } from './webhook-queries.ts'
+import type { TestDelivery } from './webhook-queries.ts'
 
 /** What came of a test: what was sent, and what the receiver said. */
-export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string; onClose: () => void }) {
-  const { delivered, status, error, answer, durationMs, body, deliveryId } = trial
+export function TestDeliveryDialog({
+  result,
+  url,
+  onClose,
+}: {
+  result: TestDelivery
+  url: string
+  onClose: () => void
+}) {
+  const { delivered, status, error, answer, durationMs, body, deliveryId } = result
   return (
     <Dialog
       open

@@ -1,4 +1,4 @@
-/** One message and its answer, over the wire. */
+/** One message and its reply, over the wire. */
 
 export type ChatFacts = {
   access: 'key' | 'password' | 'public'
@@ -8,14 +8,14 @@ export type ChatFacts = {
 }
 
 /** `undefined`: there is no such chat. Throws when the service cannot be reached. */
-export async function factsOf(identifier: string): Promise<ChatFacts | undefined> {
+export async function loadFacts(identifier: string): Promise<ChatFacts | undefined> {
   const response = await fetch(addressOf(identifier))
   if (response.status === 404) return undefined
   if (!response.ok) throw new Error(`The service returned status ${response.status}.`)
   return (await response.json()) as ChatFacts
 }
 
-export type Saying = {
+export type OutgoingMessage = {
   identifier: string
   access: ChatFacts['access']
   secret: string | null
@@ -23,20 +23,20 @@ export type Saying = {
   files: readonly FileItem[]
   conversationId: string | null
   signal: AbortSignal
-  /** The answer so far, as text. */
+  /** The reply so far, as text. */
   onText(text: string): void
 }
 export type FileItem = { type: 'file'; name: string; data: string; mime: string }
 
-/** `refused`: the secret is wrong, or there is none. */
-export type Answer =
+/** `unauthorized`: the secret is wrong, or there is none. */
+export type Outcome =
   | { kind: 'said'; reply: string; conversationId: string }
   | { kind: 'failed'; message: string }
-  | { kind: 'refused'; message: string }
+  | { kind: 'unauthorized'; message: string }
   | { kind: 'stopped' }
 
-export async function say(saying: Saying): Promise<Answer> {
-  const { identifier, text, files, conversationId, signal } = saying
+export async function sendMessage(outgoing: OutgoingMessage): Promise<Outcome> {
+  const { identifier, text, files, conversationId, signal } = outgoing
   const body = {
     input: text,
     stream: true,
@@ -46,23 +46,23 @@ export async function say(saying: Saying): Promise<Answer> {
   try {
     const response = await fetch(addressOf(identifier), {
       method: 'POST',
-      headers: headersOf(saying),
+      headers: headersOf(outgoing),
       body: JSON.stringify(body),
       signal,
     })
     if (!response.ok || !response.body) {
       const { error } = (await response.json().catch(() => ({}))) as { error?: string }
       const message = error ?? `The service returned status ${response.status}.`
-      return { kind: response.status === 401 ? 'refused' : 'failed', message }
+      return { kind: response.status === 401 ? 'unauthorized' : 'failed', message }
     }
-    return await read(response.body, saying)
+    return await read(response.body, outgoing)
   } catch {
     if (signal.aborted) return { kind: 'stopped' }
     return { kind: 'failed', message: 'The connection was lost.' }
   }
 }
 
-async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Saying): Promise<Answer> {
+async function read(body: ReadableStream<Uint8Array>, { onText, signal }: OutgoingMessage): Promise<Outcome> {
   const texts = new Map<string, string>()
   let done: Done | undefined
   for await (const data of messagesOf(body)) {
@@ -95,7 +95,7 @@ async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<str
   }
 }
 
-function headersOf({ access, secret }: Saying): Record<string, string> {
+function headersOf({ access, secret }: OutgoingMessage): Record<string, string> {
   if (access === 'public' || secret === null) return {}
   // A header takes Latin-1 only.
   return access === 'key'

@@ -1,7 +1,7 @@
 import type { Me } from '../../api/session.ts'
 
 /** The plan that holds for the account, and whose choice it was. */
-export function planFact({ user, limits }: Pick<Me, 'user' | 'limits'>): { name: string; value: string; note: string } {
+export function tierFact({ user, limits }: Pick<Me, 'user' | 'limits'>): { name: string; value: string; note: string } {
   const { plan } = limits.usage
   return {
     name: 'Tier',

@@ -1,28 +1,28 @@
 import { type ReactNode, useContext } from 'react'
-import { Address, DueTimes } from '../start-facts.tsx'
-import { DraftStarted } from '../started.ts'
+import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
+import { DraftTriggerDetails } from '../trigger-details.ts'
 
 /** Where the trigger that is inspected is reached, or when it is due, as the draft was saved last. */
-export function TriggerStart({ type }: { type: string }) {
-  const { webhookUrl, chatUrl, schedule } = useContext(DraftStarted)
+export function TriggerSection({ type }: { type: string }) {
+  const { webhookUrl, chatUrl, schedule } = useContext(DraftTriggerDetails)
   if (type === 'webhook_trigger' && webhookUrl) {
     return (
       <Fact title="URL">
-        <Address url={webhookUrl} />
+        <TriggerAddress url={webhookUrl} />
       </Fact>
     )
   }
   if (type === 'chat_trigger' && chatUrl) {
     return (
       <Fact title="URL">
-        <Address url={chatUrl} isPage />
+        <TriggerAddress url={chatUrl} isPage />
       </Fact>
     )
   }
   if (type === 'schedule' && schedule) {
     return (
       <Fact title="Next runs">
-        <DueTimes times={schedule.next} />
+        <UpcomingRuns times={schedule.next} />
       </Fact>
     )
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/ui/api/api-error.ts'
-import { refusalOf } from '../../src/ui/editor/run/refusal.ts'
+import { startErrorOf } from '../../src/ui/editor/run/start-error.ts'
 
 const blocks = {
   kQ3: { id: 'kQ3', type: 'api', name: 'Fetch' },
@@ -11,7 +11,7 @@ const row = (id: keyof typeof blocks, message: string, warning = '') => {
   return { path: `blocks.${id}.params`, message: `${warning}In block "${name}" (${id}): ${message}` }
 }
 const refused = (details: ApiError['details'], message = 'The workflow cannot be run: … (and 5 more, see details)') =>
-  refusalOf(new ApiError(400, 'INVALID_INPUT', message, details), { blocks })
+  startErrorOf(new ApiError(400, 'INVALID_INPUT', message, details), { blocks })
 
 describe('a run that is refused', () => {
   test('names the blocks as people know them, and leads to each', () => {
@@ -39,6 +39,6 @@ describe('a run that is refused', () => {
     })
     const days = { path: 'input.days', message: '"days" must be a number.' }
     expect(refused([days], days.message)).toEqual({ text: days.message, problems: [], more: 0 })
-    expect(refusalOf(new Error('Out of reach'), { blocks }).text).toBe('Out of reach')
+    expect(startErrorOf(new Error('Out of reach'), { blocks }).text).toBe('Out of reach')
   })
 })
