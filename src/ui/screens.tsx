@@ -17,7 +17,7 @@ const settings = new ScreenFile(async () => (await import('./screens/settings/se
 const webhooks = new ScreenFile(async () => (await import('./screens/webhooks/webhooks-screen.tsx')).WebhooksScreen)
 const editor = new ScreenFile(async () => (await import('./editor/editor-screen.tsx')).EditorScreen)
 
-/** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
+/** All routes of the dashboard. The service returns this page for each of them (`http/routes/interface.ts`). */
 export function Screens() {
   const [path] = useLocation()
   const me = useQuery(meQuery)
@@ -46,19 +46,19 @@ export function Screens() {
   )
 }
 
-/** An address as people type it, without the workspace: the one that was looked at last. */
+/** A path without a workspace, such as `/logs`. It redirects to the most recent workspace. */
 function ShortPath() {
   const [path] = useLocation()
   const { id } = useWorkspace()
   return <Redirect to={`/w/${id}${path}`} replace />
 }
 
-/** Asks for what the page at an address begins with, all at once: by themselves its parts would ask one after another. */
+/** Starts all requests for a page's first view at once. Otherwise its components would send them one after another. */
 export function prefetch(path: string, queries: QueryClient): void {
   void queries.prefetchQuery(meQuery)
   const id = /^\/workflows\/([\w-]+)$/.exec(path)?.[1]
   if (id === undefined) return
-  // Who shows it is told when that fails.
+  // The screen itself reports the failure.
   editor.load().catch(() => undefined)
   prefetchWorkflow(queries, id)
 }

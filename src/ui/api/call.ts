@@ -2,7 +2,7 @@ import type { Api } from '../../http/server.ts'
 import { ApiError } from './api-error.ts'
 
 /**
- * Calls the service: `call('GET /api/workflows/:id', { params: { id } })`. Names, parameters, bodies and answers are
+ * Calls the service: `call('GET /api/workflows/:id', { params: { id } })`. Names, parameters, bodies and responses have
  * the server's own types. Rejects with an `ApiError`.
  */
 export async function call<Name extends RouteName>(name: Name, ...[given]: Given<Name>): Promise<ResponseOf<Name>> {
@@ -18,7 +18,7 @@ export async function call<Name extends RouteName>(name: Name, ...[given]: Given
   return (await readBody(response)) as ResponseOf<Name>
 }
 
-/** The address of a route, for links and event streams. */
+/** The URL of a route, for links and event streams. */
 export function addressOf(path: string, params: Texts = {}, query: Query = {}): string {
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams()
@@ -63,7 +63,7 @@ type LooseGiven = { params?: Texts; query?: Query; body?: unknown; headers?: Tex
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** Every route of a tree of Elysia's, as `{ name: 'GET /api/workflows/:id', spec }`. */
+/** All routes of an Elysia type tree, as `{ name: 'GET /api/workflows/:id', spec }`. */
 type Flat<Node, Path extends string = ''> = {
   [Part in keyof Node & string]: Part extends Method
     ? Node[Part] extends { response: unknown }
@@ -84,7 +84,7 @@ type SuccessOf<Response> = Response extends { 200: infer Success }
       ? Success
       : undefined
 
-/** What a route answers when all is well. */
+/** The body of a route's successful response. */
 export type ResponseOf<Name extends RouteName> =
   SpecOf<Name> extends { response: infer Response } ? SuccessOf<Response> : never
 
@@ -93,7 +93,7 @@ type ParamsOf<Spec> = keyof Part<Spec, 'params'> extends never ? { params?: neve
 type BodyOf<Spec> = unknown extends Part<Spec, 'body'> ? { body?: unknown } : { body: Part<Spec, 'body'> }
 type QueryOf<Spec> = unknown extends Part<Spec, 'query'> ? { query?: Query } : { query?: Part<Spec, 'query'> }
 
-/** What a call of a route takes. */
+/** The arguments of a call to a route. */
 export type GivenOf<Name extends RouteName> = ParamsOf<SpecOf<Name>> &
   BodyOf<SpecOf<Name>> &
   QueryOf<SpecOf<Name>> & { headers?: Texts; signal?: AbortSignal }

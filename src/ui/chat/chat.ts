@@ -1,7 +1,7 @@
 import { type Remembered, recall, remember } from './conversation.ts'
 import { type ChatFacts, fileItemOf, loadFacts, type Outcome, sendMessage } from './send-message.ts'
 
-/** The chat page: no framework, and everything that is said is text, whatever it looks like. */
+/** The chat page. It uses no framework, and shows everything people and models write as plain text. */
 
 const identifier = decodeURIComponent(location.pathname.split('/')[2] ?? '')
 
@@ -20,7 +20,7 @@ class ChatPage {
   readonly #fileList = element('files', HTMLUListElement)
   #remembered: Remembered = recall(identifier)
   #files: File[] = []
-  /** Of the reply that is being written. */
+  /** Aborts the reply that is being written. */
   #running: AbortController | undefined
 
   constructor(facts: ChatFacts) {
@@ -47,7 +47,7 @@ class ChatPage {
       else void this.#submit()
     })
     this.#input.addEventListener('keydown', (event) => {
-      // While letters are composed, Enter ends the composition.
+      // During text composition, Enter ends the composition.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
       event.preventDefault()
       if (!this.#running) void this.#submit()
@@ -69,7 +69,7 @@ class ChatPage {
     })
   }
 
-  /** Asks for what lets people in. */
+  /** Asks for the password or API key. */
   #askForAccess(notice: string): void {
     const isKey = this.#facts.access === 'key'
     element('access-label', HTMLElement).textContent = isKey ? 'API key' : 'Password'
@@ -112,7 +112,7 @@ class ChatPage {
     })
     this.#running = undefined
     this.#send.textContent = 'Send'
-    // A new chat was begun in the meantime.
+    // A new chat was started in the meantime.
     if (!reply.row.isConnected) return
     this.#finish(outcome, { text, files, shown, question, reply })
   }
@@ -225,7 +225,7 @@ class ChatPage {
     this.#follow(isFollowing)
   }
 
-  /** Keeps the end in sight, for those who have not scrolled away from it. */
+  /** Scrolls to the end, unless the reader has scrolled away from it. */
   #follow(isFollowing: boolean): void {
     if (isFollowing) this.#conversation.scrollTop = this.#conversation.scrollHeight
   }
@@ -246,7 +246,7 @@ type Shown = { row: HTMLElement; text: HTMLElement }
 
 type Exchange = { text: string; files: File[]; shown: string; question: Shown; reply: Shown }
 
-/** So near to the end counts as being there. */
+/** Distance from the end, in pixels, that still counts as being at the end. */
 const followPx = 80
 const messagesMax = 400
 

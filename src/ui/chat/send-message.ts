@@ -1,4 +1,4 @@
-/** One message and its reply, over the wire. */
+/** Sends a chat message and reads the streamed reply. */
 
 export type ChatFacts = {
   access: 'key' | 'password' | 'public'
@@ -7,7 +7,7 @@ export type ChatFacts = {
   mayTalk: boolean
 }
 
-/** `undefined`: there is no such chat. Throws when the service cannot be reached. */
+/** Returns undefined when the chat does not exist. Throws when the service cannot be reached. */
 export async function loadFacts(identifier: string): Promise<ChatFacts | undefined> {
   const response = await fetch(addressOf(identifier))
   if (response.status === 404) return undefined
@@ -23,12 +23,12 @@ export type OutgoingMessage = {
   files: readonly FileItem[]
   conversationId: string | null
   signal: AbortSignal
-  /** The reply so far, as text. */
+  /** Receives the whole reply so far. */
   onText(text: string): void
 }
 export type FileItem = { type: 'file'; name: string; data: string; mime: string }
 
-/** `unauthorized`: the secret is wrong, or there is none. */
+/** `unauthorized`: the password or API key is missing or wrong. */
 export type Outcome =
   | { kind: 'said'; reply: string; conversationId: string }
   | { kind: 'failed'; message: string }
@@ -82,7 +82,7 @@ async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Outgoi
 
 type Done = { event: 'done'; success: boolean; error?: string; reply?: string; conversationId?: string }
 
-/** The data of server-sent events. */
+/** The data of each server-sent event. */
 async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let waiting = ''
@@ -97,7 +97,7 @@ async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<str
 
 function headersOf({ access, secret }: OutgoingMessage): Record<string, string> {
   if (access === 'public' || secret === null) return {}
-  // A header takes Latin-1 only.
+  // A header value can contain only Latin-1 characters.
   return access === 'key'
     ? { 'x-api-key': encodeURIComponent(secret) }
     : { 'x-chat-password': encodeURIComponent(secret) }

@@ -7,10 +7,10 @@ import type { Finding } from './findings.tsx'
 import { type TriggerDetails, triggerDetailsOf } from './trigger-details.ts'
 
 /**
- * - `saved`: the service has the document as it is here.
- * - `unsaved`: it was changed, and is about to be sent. `saving`: it is on its way.
- * - `failed`: it could not be sent; it is tried again, by itself too. `rejected`: the service does not take it as it is.
- * - `conflict`: somebody else, or another tab, saved it since; nothing is sent until one of the two is chosen.
+ * - `saved`: the service has this document.
+ * - `unsaved`: it was changed and is about to be sent. `saving`: the request is in flight.
+ * - `failed`: it could not be sent; it is retried automatically. `rejected`: the service does not accept it.
+ * - `conflict`: somebody else or another tab has saved it; nothing is sent until the user chooses a version.
  */
 export type SaveState =
   | { phase: 'saved' | 'unsaved' | 'saving' }
@@ -23,8 +23,8 @@ export type SaveInfo = {
 }
 
 /**
- * Sends a draft to the service as it is changed, one request at a time, each with the revision that it is built
- * on, so that nobody's work is overwritten silently.
+ * Sends the draft to the service whenever it changes, one request at a time. Each request names the revision it is
+ * based on, so that nobody's work is overwritten silently.
  */
 export class Autosave {
   readonly #workflowId: string
@@ -51,7 +51,7 @@ export class Autosave {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Resolves when the service has everything; false when it could not be sent. */
+  /** Resolves to true once the service has everything, and to false when the draft could not be sent. */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     await this.#sending
@@ -59,7 +59,7 @@ export class Autosave {
     return this.#draft.state().document === this.#sent
   }
 
-  /** Sends what is here over what somebody else saved. */
+  /** Replaces the version of somebody else with this draft. */
   async overwrite(): Promise<void> {
     const { revision } = await call('GET /api/workflows/:id', { params: { id: this.#workflowId } })
     this.#revision = revision
@@ -67,7 +67,7 @@ export class Autosave {
     await this.flush()
   }
 
-  /** Goes on with what the service has, which is given. */
+  /** Replaces this draft with the given version of the service. */
   adopt(document: Document, revision: number): void {
     clearTimeout(this.#timer)
     this.#sent = document
@@ -80,7 +80,7 @@ export class Autosave {
     return this.#revision
   }
 
-  /** What the service says of the document as it is here. */
+  /** Takes over the service's check of the current document. */
   setCheck({ findings, ...rest }: ResponseOf<'POST /api/editor/workflows/:id/check'>): void {
     const before = this.#info
     this.#info = {
@@ -95,7 +95,7 @@ export class Autosave {
     const { phase } = this.#info.save
     if (phase === 'conflict') return
     if (this.#draft.state().document === this.#sent) {
-      // Undone before it was sent, or only the selection is another one.
+      // The change was undone before it was sent, or only the selection changed.
       if (phase === 'unsaved') this.#become({ phase: 'saved' })
       return
     }
@@ -155,11 +155,11 @@ export class Autosave {
   }
 }
 
-/** The one from before while it says the same: every card is drawn anew for another one. */
+/** Keeps the previous object when both are equal. A new object would redraw every card. */
 function sameOr<Value>(before: Value, now: Value): Value {
   return JSON.stringify(now) === JSON.stringify(before) ? before : now
 }
 
-/** Time without a change until the document is sent. */
+/** Time without changes before the document is sent. */
 const quietMs = 500
 const retryMs = 3_000

@@ -51,7 +51,7 @@ const looks: Readonly<Record<string, Look>> = {
   response: { icon: CornerDownLeft, tile: tiles.response },
 }
 
-/** The sign of a block type: a hue for what it does, an icon for how. */
+/** The icon of a block type. Its colour shows the category. */
 export function BlockIcon({ type, size = 'normal' }: { type: string; size?: 'small' | 'normal' }) {
   const { icon: Icon, tile } = looks[type] ?? { icon: Blocks, tile: tiles.container }
   return (

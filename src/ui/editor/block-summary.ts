@@ -1,9 +1,9 @@
 import type { Block, Document } from './document.ts'
 
-/** What a block does, in a line: what its card shows under the name. `mono`: it is code, or an address. */
+/** One line that says what a block does, shown on its card. `mono`: the text is code or a URL. */
 export type Summary = { text: string; mono?: boolean }
 
-/** `nameOf` gives the names of other workflows. */
+/** `nameOf` returns the name of another workflow. */
 export function summaryOf(
   block: Block,
   document: Document,
@@ -126,7 +126,7 @@ function shapeText(data: unknown): string {
   return text === '' ? '' : ` with ${text}`
 }
 
-/** The expression or description that a way out of a condition or router stands for. */
+/** The expression or description of a branch of a condition or router. */
 export function branchText(block: Block, handle: string): string {
   if (handle === 'condition-else') return 'else'
   const list = block.params?.[block.type === 'condition' ? 'conditions' : 'routes']

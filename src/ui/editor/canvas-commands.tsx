@@ -3,7 +3,7 @@ import type { Actions } from './actions.ts'
 import type { EditorDialog } from './editor-dialog.ts'
 import type { Runs } from './run/use-runs.ts'
 
-/** What the command palette offers while the editor is on the page. */
+/** The commands of the editor in the command palette. */
 export function useCanvasCommands({
   actions,
   readOnly,
@@ -16,7 +16,7 @@ export function useCanvasCommands({
 }: {
   actions: Actions
   readOnly: boolean
-  /** The block that is selected, when it is one. */
+  /** The selected block, when exactly one is selected. */
   one: string | undefined
   onPalette: () => void
   onConnect: (id: string) => void

@@ -3,7 +3,7 @@ import { IconButton } from '../parts/button.tsx'
 import type { Actions } from './actions.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
-/** What floats over the canvas: adding blocks, undoing, looking around. */
+/** The floating controls of the canvas: add, undo, zoom. */
 export function CanvasControls({
   actions,
   onPalette,
@@ -12,7 +12,7 @@ export function CanvasControls({
   onMap,
 }: {
   actions: Actions
-  /** Absent while the palette is open. */
+  /** Undefined while the palette is open. */
   onPalette: (() => void) | undefined
   onQuick: () => void
   showMap: boolean

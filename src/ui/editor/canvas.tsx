@@ -15,21 +15,21 @@ import { PortClick } from './port-handle.tsx'
 import { useProgressiveNodes } from './progressive-nodes.ts'
 
 type CanvasProps = {
-  /** Offers blocks for a place, at a point of the page. */
+  /** Offers blocks for a place, at a point on the page. */
   onOffer: CanvasNow['onOffer']
   onAdd: CanvasNow['onAdd']
-  /** A block was clicked, not dragged. */
+  /** Called when a block is clicked, but not when it is dragged. */
   onBlock?: (id: string) => void
   showMap: boolean
-  /** All of the workflow is drawn. */
+  /** Called when the whole workflow is drawn. */
   onWhole?: () => void
 }
 
-/** The workflow as it is drawn. All it changes it changes by edits of the draft. */
+/** The canvas with the workflow. It changes the document only through edits of the draft. */
 export function Canvas(props: CanvasProps) {
   const box = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState<Size>()
-  // Where it looks at first depends on its room.
+  // The first viewport depends on the size of the canvas.
   useLayoutEffect(() => {
     const { clientWidth, clientHeight } = box.current!
     setSize({ width: clientWidth || innerWidth, height: clientHeight || innerHeight })
@@ -90,10 +90,10 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
   )
 }
 
-/** The zoom below which nobody can read what stands on cards: it is not drawn then. */
+/** Below this zoom level, text on cards is unreadable and is not drawn. */
 const farBelow = 0.4
 
-/** Outside, so that they are the same objects each time: the canvas looks at whether they are. */
+/** Defined outside the component, because React Flow compares these objects by identity. */
 const settings = {
   nodeTypes: { block: BlockCard, container: ContainerCard, note: NoteCard },
   edgeTypes: { flow: FlowLine },
@@ -105,7 +105,7 @@ const settings = {
   connectionRadius: 26,
   minZoom: zoomLeast,
   maxZoom: 2,
-  // Moving blocks about is no look into them: the inspector comes with a click.
+  // Dragging a block does not select it; the inspector opens on click only.
   selectNodesOnDrag: false,
   zoomOnDoubleClick: false,
   panOnScroll: true,

@@ -7,7 +7,7 @@ import { documentOf } from './document-of.ts'
 import { useEditing } from './editing.tsx'
 import { loadWorkflow } from './editor-queries.ts'
 
-/** Two versions of one draft: nothing is sent until one of them is chosen. */
+/** Lets the user choose between two conflicting versions. Nothing is saved until then. */
 export function ConflictNotice({ autosave, message }: { autosave: Autosave; message: string }) {
   const { workflowId } = useEditing()
   const toast = useToast()

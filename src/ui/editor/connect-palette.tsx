@@ -10,7 +10,7 @@ import { useDraft, useEditing } from './editing.tsx'
 import { freshId } from './fresh-id.ts'
 import { canConnect } from './wiring.ts'
 
-/** Connects a block with another one by keyboard: every way out with every block that it may lead to. */
+/** Connects a block by keyboard: lists every output port with every block it can connect to. */
 export function ConnectPalette({ from, onClose }: { from: string; onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => isOpen || onClose()}>

@@ -10,7 +10,7 @@ import { useDraft, useEditing } from './editing.tsx'
 import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
-/** A loop or parallel: a frame around the blocks that it repeats. Blocks are dropped into it. */
+/** A loop or parallel: a frame around the blocks it repeats. Blocks can be dropped into it. */
 export const ContainerCard = memo(function ContainerCard({ id, data: { block }, selected }: NodeProps<ContainerNode>) {
   const { draft } = useEditing()
   const run = useBlockRun(id)

@@ -2,7 +2,7 @@ import type { WorkflowAnswer } from '../../http/answers.ts'
 import type { Document } from './document.ts'
 import { openDocument } from './edit.ts'
 
-/** The document of an response, without what the service adds to it. */
+/** The document of a response, without the members that the service adds. */
 export function documentOf(response: WorkflowAnswer): Document {
   const {
     id: _id,

@@ -7,14 +7,14 @@ import type { RunWatch } from './run/run-watch.ts'
 
 export type BlockType = ResponseOf<'GET /api/editor/blocks'>['data'][number]
 
-/** What the parts of the editor share. */
+/** What the components of the editor share. */
 export type Editing = {
   workflowId: string
   workspaceId: string
   draft: Draft
   run: RunWatch
   types: ReadonlyMap<string, BlockType>
-  /** For who may only read, and for deployments of the past: nothing can be changed. */
+  /** True for viewers and for past versions: nothing can be changed. */
   readOnly: boolean
 }
 
@@ -30,19 +30,19 @@ export function useEditing(): Editing {
   return editing
 }
 
-/** A part of the draft's state; the caller is drawn anew when it becomes another one. */
+/** Part of the draft's state. The caller rerenders when that part changes. */
 export function useDraft<Part>(pick: (state: DraftState) => Part): Part {
   const { draft } = useEditing()
   return useSyncExternalStore(draft.watch, () => pick(draft.state()))
 }
 
-/** The block types, by type. */
+/** Block types by their type name. */
 export function useBlockTypes(): ReadonlyMap<string, BlockType> | undefined {
   const { data } = useQuery(blockTypesQuery)
   return useMemo(() => data && new Map(data.data.map((type) => [type.type, type])), [data])
 }
 
-/** Names of the other workflows of the workspace, by id. */
+/** Names of the workspace's workflows, by id. */
 export function useWorkflowNames(): ReadonlyMap<string, string> {
   const { workspaceId } = useEditing()
   const { data } = useQuery({

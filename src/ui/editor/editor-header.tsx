@@ -17,7 +17,7 @@ import type { Finding } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
 
-/** Where one is, whether it is saved, what the check says, and what can be done with the whole. */
+/** The header: breadcrumbs, save state, problems, and actions on the whole workflow. */
 export function EditorHeader({
   save,
   findings,
@@ -103,7 +103,7 @@ export function EditorHeader({
   )
 }
 
-/** Gives the document to the browser as a file. */
+/** Downloads the document as a file. */
 function exportFile(document: { name: string }, id: string): void {
   const url = URL.createObjectURL(
     new Blob([JSON.stringify({ id, ...document }, null, 2)], { type: 'application/json' }),
@@ -174,7 +174,7 @@ function FindingsButton({ findings, actions }: { findings: readonly Finding[]; a
   )
 }
 
-/** What the check says; a click leads to the block. */
+/** The problems found by the check. A click goes to the block. */
 export function FindingList({
   findings,
   actions,

@@ -30,7 +30,7 @@ function Opened({ workflow, types }: { workflow: WorkflowAnswer; types: Readonly
   useEffect(() => choose(workspaceId), [choose, workspaceId])
   useTitle(workflow.name)
   const readOnly = workspaces.find((workspace) => workspace.id === workspaceId)?.role === 'viewer'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a draft begins once, with what was loaded then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the draft starts once, from the loaded workflow
   const [editing, autosave] = useMemo(() => {
     const draft = new Draft(documentOf(workflow))
     const run = new RunWatch(id)

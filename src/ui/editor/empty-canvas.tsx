@@ -1,6 +1,6 @@
 import { useDraft, useEditing } from './editing.tsx'
 
-/** What a canvas says that nothing stands on. The pointer goes through it: blocks are dropped there. */
+/** The hint on an empty canvas. It ignores the pointer, so that blocks can be dropped on it. */
 export function EmptyCanvas() {
   const { readOnly } = useEditing()
   const isEmpty = useDraft(

@@ -1,7 +1,10 @@
 import { type KeyboardEvent, useId, useState } from 'react'
 import { classes } from '../parts/class-names.ts'
 
-/** A name that is changed in its place: Enter takes it, Escape leaves it as it was. One that is refused stays, with the reason. */
+/**
+ * A name that is edited in place. Enter applies it, Escape restores it. An invalid name stays in the field with an
+ * error.
+ */
 export function NameField({
   label,
   name,
@@ -13,7 +16,7 @@ export function NameField({
   label: string
   name: string
   onRename: (name: string) => void
-  /** Why it cannot be this name. */
+  /** Why a name is invalid; undefined when it is valid. */
   errorOf?: (name: string) => string | undefined
   readOnly: boolean
   className?: string

@@ -6,7 +6,7 @@ import { type BlockType, useDraft, useEditing } from './editing.tsx'
 import { canAdd } from './new-block.ts'
 import { inGroups } from './quick-palette.tsx'
 
-/** What a dragged block type is called on its way to the canvas. */
+/** The data transfer type of a dragged block type. */
 export const dragType = 'application/x-millrace-block'
 
 /** All blocks, to click or to drag onto the canvas. */

@@ -7,7 +7,7 @@ import { BlockIcon } from './block-icon.tsx'
 import { type BlockType, useDraft, useEditing } from './editing.tsx'
 import { canAdd } from './new-block.ts'
 
-/** Blocks to choose from, at a point of the page. */
+/** A list of blocks to choose from, at a point on the page. */
 export function QuickPalette({
   at,
   steps,
@@ -15,7 +15,7 @@ export function QuickPalette({
   onClose,
 }: {
   at: { x: number; y: number }
-  /** Without triggers: nothing leads to one. */
+  /** Excludes triggers, which accept no incoming connections. */
   steps: boolean
   onPick: (type: BlockType) => void
   onClose: () => void
@@ -29,7 +29,7 @@ export function QuickPalette({
         <Dialog.Backdrop className="fixed inset-0 z-40" />
         <Dialog.Popup
           aria-label="Add block"
-          // A block that was chosen takes the focus.
+          // The added block takes the focus.
           finalFocus={() => !isPicked.current}
           style={{ left, top, width, maxHeight: height }}
           className="popup fixed z-50 flex flex-col overflow-hidden"
@@ -84,7 +84,7 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   { name: 'Triggers', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
 ]
 
-/** Block types in the order of the palette, each with its group; one that no group names comes last. */
+/** Block types in palette order, each with its group. Types without a group come last. */
 export function inGroups(types: readonly BlockType[]): { type: BlockType; group: string }[] {
   const named = groups.flatMap(({ name, types: names }) =>
     names.flatMap((wanted) => types.filter(({ type }) => type === wanted).map((type) => ({ type, group: name }))),

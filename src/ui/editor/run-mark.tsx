@@ -9,7 +9,7 @@ export function useBlockRun(id: string): BlockRun | undefined {
   return useSyncExternalStore(run.watch, () => run.state().blocks.get(id))
 }
 
-/** How a block stands in the run that is watched. */
+/** The state of a block in the current run. */
 export function RunMark({ run }: { run: BlockRun | undefined }) {
   if (!run) return null
   const { icon, words } = marks[run.status]

@@ -6,7 +6,7 @@ import { useDraft, useEditing } from './editing.tsx'
 
 const storageKey = 'millrace.tour'
 
-/** Three steps through the workflow that the first start deploys. Each is done by doing it; whoever knows better closes it for good. */
+/** A three-step introduction to the sample workflow. Doing a step completes it. Closing it is remembered. */
 export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void }) {
   const { run } = useEditing()
   const [at, setAt] = useState(() => (remembered(storageKey) === 'done' ? steps.length : 0))

@@ -2,7 +2,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { momentText } from '../parts/time-text.ts'
 
-/** Where a trigger is reached. `isPage`: people can go there. */
+/** The URL of a trigger. `isPage`: people can open it in a browser. */
 export function TriggerAddress({ url, isPage = false }: { url: string; isPage?: boolean }) {
   return (
     <div className="flex flex-col gap-1">
@@ -26,7 +26,7 @@ export function TriggerAddress({ url, isPage = false }: { url: string; isPage?: 
   )
 }
 
-/** When a schedule is due next. */
+/** The next runs of a schedule. */
 export function UpcomingRuns({ times }: { times: readonly string[] }) {
   if (times.length === 0) return <p className="text-sm text-muted">No more runs are scheduled.</p>
   return (

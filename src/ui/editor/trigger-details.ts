@@ -1,10 +1,10 @@
 import { createContext } from 'react'
 import type { SavedWorkflow } from '../../http/answers.ts'
 
-/** How others than callers start a workflow: the addresses that its triggers have, and when it is due. */
+/** The URLs and schedule of a workflow's triggers. */
 export type TriggerDetails = Pick<SavedWorkflow, 'schedule' | 'webhookUrl' | 'chatUrl'>
 
-/** That of the draft as it was saved last. */
+/** The trigger details of the draft as last saved. */
 export const DraftTriggerDetails = createContext<TriggerDetails>({})
 
 export function triggerDetailsOf({ schedule, webhookUrl, chatUrl }: TriggerDetails): TriggerDetails {

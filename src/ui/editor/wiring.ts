@@ -2,7 +2,7 @@ import { childrenOf, containerHandles, type Document, type Edge, handleOf, isTri
 
 type ProposedEdge = { source: string; target: string; sourceHandle?: string | null | undefined }
 
-/** Why two blocks cannot be connected, for people; undefined when they can. */
+/** Why two blocks cannot be connected, as text for people; undefined when they can. */
 export function connectionError(
   document: Document,
   { source, target, sourceHandle }: ProposedEdge,
@@ -52,8 +52,8 @@ export function connect(
 }
 
 /**
- * Blocks have come into a container: if it was empty, its inner start leads to those of them that nothing else leads to, for
- * a container whose start leads nowhere cannot run.
+ * Called after blocks were added to a container. If it was empty, connects its start to every added block without an
+ * incoming edge, because a container without a first block cannot run.
  */
 export function connectStart(document: Document, parentId: string, ids: readonly string[]): Document {
   const container = document.blocks[parentId]
@@ -68,7 +68,7 @@ export function connectStart(document: Document, parentId: string, ids: readonly
     )
 }
 
-/** Whether a run that comes by one block can come by the other later. */
+/** Whether a path leads from one block to another. */
 function leadsTo(document: Document, from: string, to: string): boolean {
   const seen = new Set<string>()
   const next = [from]
@@ -81,13 +81,13 @@ function leadsTo(document: Document, from: string, to: string): boolean {
   return false
 }
 
-/** Without edges whose way out is gone, or that cross the border of a container. */
+/** Removes edges whose output port no longer exists or that cross the border of a container. */
 export function dropLooseEdges(document: Document): Document {
   const edges = document.edges.filter((edge) => {
     const [from, to] = [document.blocks[edge.source], document.blocks[edge.target]]
     if (!from || !to) return false
     const isInner = to.parentId === edge.source
-    // It led out of the container to a block that has come into it.
+    // The edge led out of the container to a block that is now inside it.
     if (isInner && (edge.sourceHandle ?? '').endsWith('-end-source')) return false
     if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) return false
     if (!isInner && isStart(edge.sourceHandle)) return false
@@ -100,7 +100,7 @@ function isStart(handle: string | null | undefined): boolean {
   return Object.values(containerHandles).some(({ start }) => start === handle)
 }
 
-/** Before a block between two others goes: connects the one with the other. */
+/** Connects the two neighbours of a block that is about to be removed. */
 export function heal(document: Document, id: string): Document {
   const incoming = document.edges.filter(({ target }) => target === id)
   const outgoing = document.edges.filter((edge) => edge.source === id)

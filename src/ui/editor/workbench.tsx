@@ -34,7 +34,7 @@ const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
 
-/** Everything of the editor around one draft: header, palette, canvas, inspector, console. */
+/** The editor around one draft: header, palette, canvas, inspector and console. */
 export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
   const { save, findings, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
@@ -152,7 +152,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   )
 }
 
-/** Goes to the first field of the inspector, which may be a code editor that is still on its way. */
+/** Focuses the first field of the inspector. It may be a code editor that is still loading. */
 function focusFirst(inspector: HTMLElement | null, tries = 60): void {
   const form = inspector?.querySelector('[data-first]')
   const field = form?.querySelector<HTMLElement>('input, textarea, select, button, [data-code], .skeleton')
@@ -162,12 +162,12 @@ function focusFirst(inspector: HTMLElement | null, tries = 60): void {
   if (field && !isDone && tries > 0) requestAnimationFrame(() => focusFirst(inspector, tries - 1))
 }
 
-/** Menus, dialogs and lists lie outside the screen, and have the keys while they are open. */
+/** Whether a menu, dialog or list is open. These receive the keyboard input. */
 function hasOverlay(): boolean {
   return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
 }
 
-/** What the check says of the draft as it was opened; from then on every saving tells. */
+/** Checks the draft when it opens. Later, every save returns the check. */
 function useInitialCheck(autosave: Autosave, workflowId: string): void {
   const { draft } = useEditing()
   useEffect(() => {
@@ -179,7 +179,9 @@ function useInitialCheck(autosave: Autosave, workflowId: string): void {
   }, [autosave, draft, workflowId])
 }
 
-/** When the window is looked at again, what others (or another tab) saved meanwhile is shown, unless it was edited here. */
+/**
+ * When the window regains focus, loads changes saved by others or by another tab, unless the draft has unsaved changes.
+ */
 function useRemoteChanges(autosave: Autosave, workflowId: string): void {
   const queries = useQueryClient()
   const toast = useToast()
@@ -193,7 +195,7 @@ function useRemoteChanges(autosave: Autosave, workflowId: string): void {
         toast.show({ text: 'Loaded changes that were made elsewhere.' })
         void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
       } catch {
-        // The next change tells whether the service is there.
+        // The next save reports whether the service is reachable.
       }
     }
     addEventListener('focus', onFocus)

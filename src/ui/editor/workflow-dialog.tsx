@@ -6,7 +6,7 @@ import { textOf } from './block-summary.ts'
 import type { Variables } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
-/** What belongs to the workflow as a whole: what it is for, and its variables. */
+/** Edits the description and variables of the workflow. */
 export function WorkflowDialog({ onClose }: { onClose: () => void }) {
   const { draft, readOnly } = useEditing()
   const { description, variables = {} } = useDraft((state) => state.document)
@@ -42,7 +42,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
             <code>{'<variable.name>'}</code>.
           </p>
           {list.map(([name, variable], at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a variable is its place in the list
+            // biome-ignore lint/suspicious/noArrayIndexKey: variables are identified by position
             <div key={at} className="flex gap-1.5">
               <Input
                 aria-label={`Name of variable ${at + 1}`}
@@ -103,7 +103,7 @@ function freeName(variables: Variables): string {
   }
 }
 
-/** The value that a text is in a type; the text itself while it is none. */
+/** Parses text as a value of a type. Returns the text while it is not valid. */
 function typed(text: string, type: string | undefined): unknown {
   if (type === undefined || type === 'string') return text
   try {

@@ -4,7 +4,7 @@ import { Button, IconButton } from './button.tsx'
 import { copyText } from './clipboard.ts'
 import { useToast } from './toast.tsx'
 
-/** Copies a text, and says so. `label` says what is copied; `wide` shows it as a word. */
+/** Copies text and confirms it. `label` says what is copied; `wide` shows the label as text. */
 export function CopyButton({
   text,
   label = 'Copy',

@@ -9,13 +9,13 @@ export type Choice = {
   value: string
   label: string
   icon?: ReactNode
-  /** At the end of the line. */
+  /** Shown at the end of the line. */
   note?: string | undefined
-  /** How far it stands in, for what belongs to a choice above. */
+  /** Indentation level, for choices that belong to the one above. */
   depth?: number
 }
 
-/** Any number of choices out of a list, which is searched when it is long. Nothing chosen means all. */
+/** A multi-select. Long lists can be searched. Nothing selected means all. */
 export function MultiPick({
   label,
   choices,

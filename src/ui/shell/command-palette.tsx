@@ -5,7 +5,7 @@ import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
 import type { Command } from './commands.tsx'
 
-/** Everything that can be done here, found by typing. */
+/** The command palette. */
 export function CommandPalette({
   open,
   onClose,

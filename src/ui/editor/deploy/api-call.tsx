@@ -8,7 +8,7 @@ import { exampleInput } from '../example-input.ts'
 import { Snippet } from './snippet-box.tsx'
 import { type CallMode, callModes, languages, snippet } from './snippets.ts'
 
-/** How the API trigger is called, with its own input format, in three languages and three callModes. */
+/** How to call the API trigger: three modes in three languages, with the workflow's own input format. */
 export function ApiCall() {
   const { workflowId, types } = useEditing()
   const { baseUrl } = useMe().service
@@ -22,7 +22,7 @@ export function ApiCall() {
       ? type.outputs.filter((output) => output !== 'error').map((output) => `${normaliseName(block.name)}.${output}`)
       : []
   })
-  // The address that this page has is one that works for who reads it.
+  // The page's own address works for whoever is reading it.
   const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
   const text = snippet({
     language,

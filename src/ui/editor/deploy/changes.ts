@@ -1,9 +1,9 @@
 import type { Document } from '../document.ts'
 
-/** One block that is new, gone or different; `what` names its parts that differ. */
+/** A block that was added, removed or changed; `what` names the changed parts. */
 export type Change = { kind: 'added' | 'removed' | 'changed'; id: string; name: string; what: string[] }
 
-/** What runs differently in a document than in another one; positions, notes and sample values run nothing. */
+/** Changes between two documents that affect runs. Positions, notes and sample values are ignored. */
 export function changesBetween(
   before: Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables'>,
   after: Document,
@@ -60,7 +60,7 @@ function ownSettings(entry: { nodes?: string[]; id?: string } | undefined): unkn
   return settings
 }
 
-/** Equal as JSON, in whatever order members stand. */
+/** Compares as JSON, regardless of member order. */
 function same(a: unknown, b: unknown): boolean {
   return text(a) === text(b)
 }

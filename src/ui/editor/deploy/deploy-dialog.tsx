@@ -9,7 +9,7 @@ import { VersionsView } from './versions-view.tsx'
 
 type View = 'deploy' | 'versions' | 'endpoint'
 
-/** Deploying a workflow, its versions, and how the active one is called. */
+/** Deploys a workflow, lists its versions and shows its entry points. */
 export function DeployDialog({
   view,
   autosave,

@@ -14,7 +14,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { FindingList } from '../editor-header.tsx'
 import { type Change, changesBetween } from './changes.ts'
 
-/** The check, what changed since the active version, and the button. */
+/** Shows problems and changes since the live version, and deploys the draft. */
 export function DeployView({
   autosave,
   actions,
@@ -31,7 +31,7 @@ export function DeployView({
   const document = useDraft((state) => state.document)
   const queries = useQueryClient()
   const toast = useToast()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the view opens
   useEffect(() => {
     void autosave.flush()
   }, [])

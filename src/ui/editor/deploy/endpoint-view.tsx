@@ -8,7 +8,7 @@ import { ApiCall } from './api-call.tsx'
 import { EntryPointView, TriggerTitle } from './entry-point-view.tsx'
 import { entryPoints } from './entry-points.ts'
 
-/** How the workflow is triggerDetails, by each of its triggers. */
+/** The entry points of a workflow: how each trigger starts it. */
 export function EndpointView({ autosave }: { autosave: Autosave }) {
   const { workflowId } = useEditing()
   const { save, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)

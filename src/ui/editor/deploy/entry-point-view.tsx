@@ -3,7 +3,7 @@ import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
 import type { EntryPoint } from './entry-points.ts'
 import { Snippet } from './snippet-box.tsx'
 
-/** One trigger: where it is reached, or when it is due. */
+/** One trigger: its URL or its next runs. */
 export function EntryPointView({ entryPoint: { name, type, url, line, next, note } }: { entryPoint: EntryPoint }) {
   return (
     <section aria-label={name} className="flex flex-col gap-2">

@@ -2,24 +2,24 @@ import { type Block, type Document, isTrigger, type Params } from '../document.t
 import type { TriggerDetails } from '../trigger-details.ts'
 import { chatLine, webhookLine } from './snippets.ts'
 
-/** How others than callers start a workflow by one of its triggers. */
+/** An entry point of a workflow other than the API trigger. */
 export type EntryPoint = {
   id: string
   name: string
   type: 'webhook_trigger' | 'chat_trigger' | 'schedule' | 'manual_trigger'
-  /** Its full address. */
+  /** The full URL. */
   url?: string
-  /** A line for a shell that starts it. */
+  /** A shell command that starts a run. */
   line?: string
-  /** When it is due next, in ISO 8601. */
+  /** The next runs, in ISO 8601. */
   next?: readonly string[]
-  /** What is to be known before it is relied on. */
+  /** A hint on whether and how the entry point can be used. */
   note?: string
 }
 
 /**
- * The triggers of the draft but the API trigger. `live`: what the active version has, undefined when none is active; what it
- * has goes before what the draft will have.
+ * The entry points of all enabled triggers except the API trigger. `live` holds the details of the live version
+ * (undefined when none is live), which take precedence over those of the draft.
  */
 export function entryPoints(document: Document, draft: TriggerDetails, live: TriggerDetails | undefined): EntryPoint[] {
   const triggers = Object.values(document.blocks).filter((block) => isTrigger(block) && block.enabled !== false)
@@ -48,7 +48,7 @@ export function entryPoints(document: Document, draft: TriggerDetails, live: Tri
   })
 }
 
-/** `live`: null when the active version has none, undefined when there is no active version. */
+/** `live`: null when the live version does not have this trigger, undefined when no version is live. */
 function noteOf(draft: string | undefined, live: string | null | undefined): string | undefined {
   if (draft === undefined && !live) return 'This trigger is not ready yet. Fix the problems shown on its block.'
   if (live === undefined) return 'This trigger is inactive until the workflow is deployed.'
@@ -64,7 +64,7 @@ function signedNote({ params }: Block): string | undefined {
     : undefined
 }
 
-/** Members that are there. */
+/** Drops undefined members. */
 function given<Members extends object>(members: Members): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: NonNullable<Members[Name]>

@@ -26,13 +26,13 @@ export type SnippetFacts = {
   url: string
   origin: string
   input: Record<string, unknown>
-  /** For streaming: what is sent as it comes. */
+  /** For streaming: the block outputs to stream. */
   outputs: readonly string[]
-  /** Whether a Response block answers who waits, with a body of its own. */
+  /** Whether a Response block defines the body of the synchronous response. */
   hasResponse: boolean
 }
 
-/** A call that works as it stands, once the key is in its place. */
+/** A working call, except for the API key. */
 export function snippet(facts: SnippetFacts): string {
   const { mode, input, outputs } = facts
   const selected = outputs.length > 0 ? { selectedOutputs: outputs } : {}
@@ -51,7 +51,7 @@ function curl({ mode, url }: SnippetFacts, body: object): string {
   ].join('\n')
 }
 
-/** A request that starts a webhook trigger, as its parameters want it. */
+/** A shell command that starts a webhook trigger with the given parameters. */
 export function webhookLine(url: string, { methods, authentication }: Record<string, unknown>): string {
   const method = Array.isArray(methods) && methods.length > 0 ? String(methods[0]) : 'POST'
   const { type, name } = (authentication ?? {}) as Record<string, unknown>
@@ -65,7 +65,7 @@ export function webhookLine(url: string, { methods, authentication }: Record<str
   ].join(' \\\n')
 }
 
-/** A message to a chat, by the address of its page. */
+/** A shell command that sends a chat message, derived from the URL of the chat page. */
 export function chatLine(url: string, { access }: Record<string, unknown>): string {
   const proof = { public: undefined, password: 'X-Chat-Password: THE_PASSWORD' }[String(access)]
   const key = access === undefined || access === 'key' ? 'X-API-Key: YOUR_API_KEY' : proof
@@ -77,7 +77,7 @@ export function chatLine(url: string, { access }: Record<string, unknown>): stri
   ].join(' \\\n')
 }
 
-/** In single quotes nothing means anything but the quote itself. */
+/** Quotes text for a shell. Within single quotes, only the quote itself is special. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -173,7 +173,7 @@ function indented(text: string, by: number): string {
   return text.replaceAll('\n', `\n${' '.repeat(by)}`)
 }
 
-/** JSON with Python's names for true, false and null. */
+/** JSON in Python syntax: True, False and None. */
 function pythonText(value: unknown, depth = 0): string {
   const pad = '    '.repeat(depth + 1)
   const end = '    '.repeat(depth)

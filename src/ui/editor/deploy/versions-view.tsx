@@ -12,7 +12,7 @@ import { openDocument } from '../edit.ts'
 import { useEditing } from '../editing.tsx'
 import { NameField } from '../name-field.tsx'
 
-/** Every version that was deployed: which one is live, names for them, and the ways back. */
+/** All versions: which one is live, their names, and actions to activate or load them. */
 export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClose: () => void }) {
   const { workflowId, draft, readOnly } = useEditing()
   const queries = useQueryClient()
@@ -58,7 +58,7 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
     },
     onSuccess: (document, version) => {
       const { id: _, ...whole } = document
-      // An edit like any other, so it can be undone.
+      // A regular edit, so it can be undone.
       draft.perform({ kind: 'replace', document: openDocument({ ...whole, name: draft.state().document.name }) })
       toast.show({
         text: `Version ${version} was loaded into the draft.`,

@@ -7,7 +7,7 @@ type InputField = { name: string; type: string; value?: unknown; required?: bool
 
 const types = ['string', 'number', 'boolean', 'object', 'array', 'files'].map((type) => ({ value: type, label: type }))
 
-/** The fields a caller may send. `Value` is what runs by hand take. */
+/** The fields that a caller can send. Manual runs use the `value` column. */
 export function InputFormat({
   value,
   onChange,
@@ -82,7 +82,7 @@ export function InputFormat({
   )
 }
 
-/** A value as its type has it, where the text already is one. */
+/** Converts text to a value of the type, if the text represents one. */
 function typed(text: string, type: string): unknown {
   if (type === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

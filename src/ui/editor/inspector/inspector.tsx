@@ -18,7 +18,7 @@ import { ParameterForm } from './parameter-form.tsx'
 import { TriggerSection } from './trigger-section.tsx'
 import { Suggestions, useBlockSuggestions } from './use-suggestions.ts'
 
-/** The block that is selected: its name, its parameters, what it gives. */
+/** The inspector of the selected block: name, parameters and outputs. */
 export function Inspector({
   blockId,
   actions,
@@ -162,7 +162,7 @@ function Form({ blockId }: { blockId: string }) {
   )
 }
 
-// Few blocks have tools.
+// Loaded on demand: few blocks have tools.
 const ToolsField = lazy(async () => ({ default: (await import('./tools-field.tsx')).ToolsField }))
 
 function Tools(props: ToolsProps) {
@@ -177,7 +177,7 @@ function BlockFindings({ blockId }: { blockId: string }) {
   const { types } = useEditing()
   const block = useDraft(({ document }) => document.blocks[blockId])
   const type = block && types.get(block.type)
-  // What is said of a field stands at the field.
+  // Problems with a parameter are shown at its field.
   const fields = Object.keys((type?.container ? type.container.settings : type?.parameters)?.properties ?? {})
   const findings = useFindings(blockId).filter(({ path }) => !path.split(/[.[]/).some((part) => fields.includes(part)))
   if (findings.length === 0) return null

@@ -7,7 +7,7 @@ import { TemplateField } from './template-field.tsx'
 
 type Item = Record<string, unknown>
 
-/** A list of things with members: branches of a condition, routes, messages, assignments. */
+/** A list of objects: branches of a condition, routes, messages, assignments. */
 export function ListField({
   name,
   schema,

@@ -1,7 +1,7 @@
 import { Link } from 'wouter'
 import { useEditing } from '../editing.tsx'
 
-/** In the place of suggestions for `{{`, when there is none: the way to where variables are made. */
+/** Shown instead of suggestions when no environment variable matches: links to where variables are created. */
 export function NoVariable({ typed, onLeave }: { typed: string; onLeave: () => void }) {
   const { workspaceId } = useEditing()
   return (
@@ -12,7 +12,7 @@ export function NoVariable({ typed, onLeave }: { typed: string; onLeave: () => v
       <Link
         href={`/w/${workspaceId}/settings/environment`}
         className="text-accent-text underline underline-offset-2"
-        // Before the field loses the focus, and this goes with it.
+        // Keep the focus in the field: this link disappears when the field loses it.
         onMouseDown={(event) => event.preventDefault()}
         onBlur={onLeave}
       >

@@ -9,7 +9,7 @@ import type { RunSpan } from '../run/run-event.ts'
 import { shownEntry } from '../run/run-state.ts'
 import { outputReferences } from './suggestions.ts'
 
-/** What a block gives to those after it, with what it was in the latest run. */
+/** The outputs of a block, with their values from the latest run. */
 export function OutputList({ blockId }: { blockId: string }) {
   const { types, run, draft } = useEditing()
   const toast = useToast()
@@ -48,7 +48,7 @@ export function OutputList({ blockId }: { blockId: string }) {
   )
 }
 
-/** What it gave in the latest run; of one in a loop or parallel, in which pass. */
+/** The output of the latest run, and the iteration it belongs to inside a loop or parallel. */
 function ExecutionOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
   const { status, error, output } = span
   if (status === 'skipped') {

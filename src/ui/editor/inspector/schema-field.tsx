@@ -7,7 +7,7 @@ import { CodeField } from './code-field.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { type RowType, rowsOf, type SchemaRow, schemaOf } from './schema-rows.ts'
 
-/** A JSON schema of an object: its members as rows, or all of it as JSON for what rows cannot say. */
+/** A JSON schema of an object, edited as rows or, if rows cannot express it, as JSON. */
 export function SchemaField({
   label,
   add,
@@ -17,14 +17,14 @@ export function SchemaField({
   tied,
 }: {
   label: string
-  /** What the button says that adds a member. */
+  /** The label of the add button. */
   add: string
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
   tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
 }) {
-  // What was written stays as it was written, as long as it means the value: two rows may have one name for a while.
+  // Keeps the edited rows as long as they represent the value: two rows may temporarily have the same name.
   const [written, setWritten] = useState<SchemaRow[]>()
   const meant = rowsOf(value)
   const isWritten = written !== undefined && JSON.stringify(schemaOf(written)) === JSON.stringify(value)

@@ -22,7 +22,7 @@ type Tool = {
   params?: Params
 }
 
-/** What a model may ask for: workflows, and requests whose parameters may hold `<args.name>`. */
+/** The tools of a model: workflows, and API requests whose parameters may contain `<args.name>`. */
 export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
   const tools = (Array.isArray(value) ? value : []) as Tool[]
   return (
@@ -123,7 +123,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
   )
 }
 
-/** What the model has to say, and the request that is made of it. */
+/** The arguments that the model fills in, and the request that uses them. */
 function RequestOf({ tool, change, readOnly, errorOf }: ToolProps) {
   const { types } = useEditing()
   const outer = useSuggestions()

@@ -2,7 +2,7 @@ import { type ReactNode, useContext } from 'react'
 import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
 import { DraftTriggerDetails } from '../trigger-details.ts'
 
-/** Where the trigger that is inspected is reached, or when it is due, as the draft was saved last. */
+/** The URL or next runs of the inspected trigger, as last saved. */
 export function TriggerSection({ type }: { type: string }) {
   const { webhookUrl, chatUrl, schedule } = useContext(DraftTriggerDetails)
   if (type === 'webhook_trigger' && webhookUrl) {

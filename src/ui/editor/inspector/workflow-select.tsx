@@ -1,7 +1,7 @@
 import { Select } from '../../parts/field.tsx'
 import { useEditing, useWorkflowNames } from '../editing.tsx'
 
-/** Another workflow of the workspace. */
+/** Selects another workflow of the workspace. */
 export function WorkflowSelect({
   value,
   onChange,

@@ -1,22 +1,25 @@
 import { isTrigger } from '../document.ts'
 import type { RunSpan } from './run-event.ts'
 
-/** How a block stands in a run. Of one in a loop or parallel, what its executions come to: a failure is never covered up. */
+/**
+ * The state of a block in a run. For a block in a loop or parallel, it sums up all executions: a failure is never
+ * hidden.
+ */
 export type BlockRun = {
   status: RunSpan['status'] | 'running'
-  /** What the executions that have ended come to; undefined when none has. */
+  /** The combined status of the executions that have ended; undefined when none has. */
   ended: RunSpan['status'] | undefined
-  /** How often it has run; executions that skipped it do not count. */
+  /** How often the block ran. Skipped executions do not count. */
   executions: number
   failures: number
-  /** Of the latest pass that ended as `ended` says. */
+  /** Duration of the latest execution with the status `ended`. */
   duration: number | undefined
   reused: boolean
 }
 
 export type EndedExecution = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
 
-/** Whether a later pass is to be shown in the place of an earlier one. */
+/** Whether a later execution replaces an earlier one on the card. */
 export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] | undefined): boolean {
   return earlier === undefined || weights[later] >= weights[earlier]
 }
@@ -28,7 +31,7 @@ export function afterStart(before: BlockRun | undefined): BlockRun {
   return { ...rest, status: 'running', executions: executions + 1 }
 }
 
-/** `wasCounted`: its start was told of. `othersRun`: another pass has not ended yet. */
+/** `wasCounted`: its start was already counted. `othersRun`: another execution is still running. */
 export function afterExecution(
   before: BlockRun | undefined,
   pass: EndedExecution,
@@ -48,14 +51,17 @@ export function afterExecution(
 
 const none = { ended: undefined, executions: 0, failures: 0, duration: undefined, reused: false }
 
-/** Why a block was skipped. One that is disabled is passed through, with outputs that are null; no other skipped one has any. */
+/**
+ * Why a block was skipped. A disabled block passes the run on and has outputs that are null; other skipped blocks have
+ * no outputs.
+ */
 export function skippedText({ type, output }: { type: string; output: unknown }): string {
   if (output !== null) return 'This block was skipped because it is disabled.'
   if (isTrigger({ type })) return 'This block was skipped because the run started with another trigger.'
   return 'This block was skipped because the run did not reach it.'
 }
 
-/** In which pass of each loop and parallel around it a block ran, counted from 1 as people do: `#2`, or `#2.1`. */
+/** The iteration of each surrounding loop and parallel, counted from 1: `#2`, or `#2.1`. */
 export function iterationText(iterations: readonly number[]): string {
   return iterations.length === 0 ? '' : `#${iterations.map((index) => index + 1).join('.')}`
 }

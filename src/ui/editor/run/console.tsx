@@ -26,13 +26,13 @@ import type { Runs } from './use-runs.ts'
 const storageKey = 'millrace.console-height'
 const heights = { min: 120, normal: 264, max: 700 }
 
-/** What the run by hand did, block by block, while it happens. */
+/** The progress and results of the manual run, block by block. */
 export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
   const { run } = useEditing()
   const state = useSyncExternalStore(run.watch, run.state)
   const [height, setHeight] = useState(() => Number(remembered(storageKey)) || heights.normal)
   const [chosenOpen, setOpen] = useState<boolean>()
-  // What was found when the workflow was opened does not cover it.
+  // A run restored on opening the workflow starts collapsed, so that it does not cover the canvas.
   const isOpen = chosenOpen ?? !state.isPast
   const [chosen, setChosen] = useState<string>()
   const entry = state.entries.find(({ spanId }) => spanId === chosen)
@@ -96,7 +96,7 @@ function Grip({ height, onResize }: { height: number; onResize: (height: number)
     onResize(height + step)
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a rule that can be moved has no element of its own
+    // biome-ignore lint/a11y/useSemanticElements: there is no element for a movable separator
     <div
       role="separator"
       aria-orientation="horizontal"
@@ -150,7 +150,7 @@ function EntryList({
   const list = useRef<HTMLUListElement>(null)
   const isAtEnd = useRef(true)
   const count = state.entries.length
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the list as it grows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls as the list grows
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight })
   }, [count])
@@ -202,7 +202,7 @@ function EntryList({
   )
 }
 
-/** Rows drawn at most: a loop of a thousand passes would be more than anybody reads. */
+/** Maximum number of rows drawn; nobody reads a thousand iterations. */
 const shownMax = 400
 
 const rowLook = classes(

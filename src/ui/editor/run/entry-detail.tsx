@@ -5,7 +5,7 @@ import { duration } from '../block-summary.ts'
 import { skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
-/** What went into a block and what came out. */
+/** The input and output of a block. */
 export function EntryDetail({ entry }: { entry: RunEntry }) {
   const { span, text } = entry
   return (
@@ -48,7 +48,7 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
   )
 }
 
-/** What the run as a whole gave. */
+/** The result of the whole run. */
 export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: string) => void }) {
   const { phase, error, output, cost, executionId } = state
   const streamed = state.entries.filter(({ text, status }) => text !== '' && status === 'running')

@@ -13,10 +13,10 @@ import { leading, type Runs } from './use-runs.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
 
-/** What was written for each trigger, for as long as the editor is open: an input is tried more than once. */
+/** The input typed for each trigger. It is kept while the editor is open, because inputs are often tried again. */
 export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
 
-/** A run by hand with another input than the `value` column has, and by another trigger than it would begin with. */
+/** Starts a manual run with custom input and a selectable trigger. */
 export function RunDialog({
   runs,
   written,
@@ -25,7 +25,7 @@ export function RunDialog({
 }: {
   runs: Runs
   written: WrittenInputs
-  /** Leads to a block for which the run was startError. */
+  /** Goes to the block that prevents the run. */
   onGo: (blockId: string) => void
   onClose: () => void
 }) {
@@ -35,7 +35,7 @@ export function RunDialog({
     const starts = types.get(block.type)?.starts
     return starts && block.enabled !== false ? [{ type: block.type, starts, name: block.name }] : []
   })
-  // The service begins a run by hand with the same one.
+  // The same default trigger as the service's.
   const usual = ['manual', 'api'].map((kind) => triggers.find(({ starts }) => starts === kind)).find(Boolean)
   const [wanted, setWanted] = useState(written.trigger)
   const trigger = triggers.find(({ type }) => type === wanted) ?? usual ?? triggers[0]

@@ -2,10 +2,10 @@ import { ApiError } from '../../api/api-error.ts'
 import { messageOf } from '../../api/message-of.ts'
 import type { Document } from '../document.ts'
 
-/** Why a run could not start, for people: a sentence, and when there are several problems the first few of them. */
+/** Why a run could not start: a sentence for people and, if there are several problems, the first few of them. */
 export type StartError = { text: string; problems: readonly Problem[]; more: number }
 
-/** `blockId`: the block that it is about, when it is about one. */
+/** `blockId`: the block that causes the problem, if any. */
 export type Problem = { text: string; blockId: string | undefined }
 
 export function startErrorOf(error: unknown, { blocks }: Pick<Document, 'blocks'>): StartError {
@@ -20,10 +20,10 @@ export function startErrorOf(error: unknown, { blocks }: Pick<Document, 'blocks'
   return { text: 'The workflow cannot run.', problems, more: 0 }
 }
 
-/** Problems that are told at most; the list in the header has all of them. */
+/** Maximum number of problems shown. The header lists all of them. */
 const shownMax = 4
 
-/** The service names a block with its id, which says nothing to people. */
+/** Replaces block ids in the service's messages with block names. */
 function problemOf({ path, message }: ApiError['details'][number], blocks: Document['blocks']): Problem {
   for (const { id, name } of Object.values(blocks)) {
     const named = [`In block "${name}" (${id}): `, `In block "${id}" (${id}): `].find((start) =>

@@ -7,7 +7,7 @@ import { type StartError, startErrorOf } from './start-error.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft; it is saved first. `onGo` leads to a block for which a run was startError. */
+/** Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. */
 export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   const { run, draft, readOnly } = useEditing()
   const toast = useToast()
@@ -25,7 +25,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         toast.show(startErrorToast(startErrorOf(error, draft.state().document), onGo))
       }
     }
-    /** Gives back why the run could not start; what goes wrong later is told like with every run. */
+    /** Returns why the run could not start. Later errors are shown like those of every run. */
     const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
       const startError = (error: unknown) => startErrorOf(error, draft.state().document)
       if (run.isRunning) return plain('Another run is in progress. Stop it or wait for it to end.')
@@ -56,7 +56,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         const executionId = earlier()
         return start({ only: { blockId, ...(executionId ? { executionId } : {}) } })
       },
-      /** Needs a run before it: what came before the block is taken from that. */
+      /** Takes the outputs of earlier blocks from the previous full run. */
       runFrom: (blockId: string) => {
         const executionId = earlier()
         return executionId ? start({ from: { executionId, blockId } }) : start({ until: blockId })
@@ -71,7 +71,7 @@ function plain(text: string): StartError {
   return { text, problems: [], more: 0 }
 }
 
-/** One problem has a button that leads to its block, several are lines of which each does. */
+/** One problem gets a button that goes to its block; several become a list of links. */
 function startErrorToast({ text, problems, more }: StartError, onGo: (blockId: string) => void): Toast {
   const [first] = problems
   if (!first) return { text, tone: 'error' }
@@ -83,7 +83,7 @@ function startErrorToast({ text, problems, more }: StartError, onGo: (blockId: s
   return { text, tone: 'error', problems: { list: leading(problems, onGo), more } }
 }
 
-/** Problems with the ways to their blocks. */
+/** Problems with callbacks that go to their blocks. */
 export function leading(problems: StartError['problems'], onGo: (blockId: string) => void) {
   return problems.map(({ text, blockId }) => ({ text, go: blockId === undefined ? undefined : () => onGo(blockId) }))
 }

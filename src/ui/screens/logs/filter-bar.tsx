@@ -14,7 +14,7 @@ import { workflowNamesQuery } from './log-queries.ts'
 import { triggerIcons, triggerLabels } from './log-texts.tsx'
 import { RangePick } from './range-pick.tsx'
 
-/** Every filter of the log. */
+/** The filters of the log. */
 export function FilterBar({
   workspaceId,
   filter,
@@ -79,7 +79,7 @@ export function FilterBar({
 
 type Change = { filter: LogFilter; onChange: (change: Partial<LogFilter>) => void }
 
-/** Workflows and folders in one list: a folder stands for all that is in it. */
+/** Workflows and folders in one list. A folder stands for everything in it. */
 function WorkflowPick({ workspaceId, filter, onChange }: Change & { workspaceId: string }) {
   const workflows = useQuery(workflowNamesQuery(workspaceId))
   const folders = useQuery({
@@ -119,7 +119,7 @@ function WorkflowPick({ workspaceId, filter, onChange }: Change & { workspaceId:
   )
 }
 
-/** What is asked for less often. */
+/** The less common filters. */
 function MorePick({ filter, onChange }: Change) {
   const [isOpen, setIsOpen] = useState(false)
   const { minDurationMs, maxDurationMs, minCost, maxCost, model, executionId } = filter

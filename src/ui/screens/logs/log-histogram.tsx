@@ -8,7 +8,7 @@ import { type Histogram, histogramQuery, type Parameters } from './log-queries.t
 
 type Bucket = Histogram['data'][number]
 
-/** Runs over time. A bar that is clicked, or a stretch that is drawn, becomes the time that is looked at. */
+/** A histogram of runs. Clicking a bar or dragging over bars selects their time range. */
 export function LogHistogram({
   parameters,
   bucketMs,
@@ -16,7 +16,7 @@ export function LogHistogram({
 }: {
   parameters: Parameters
   bucketMs: number
-  /** Epoch milliseconds, `to` not included. */
+  /** Epoch milliseconds; `to` is exclusive. */
   onPick: (from: number, to: number) => void
 }) {
   const { data, error, isPending } = useQuery(histogramQuery(parameters))
@@ -119,7 +119,7 @@ function Bars({
   )
 }
 
-/** A single failure among thousands is still there to see. */
+/** Keeps a single failure visible next to thousands of runs. */
 function heightOf(count: number, most: number): string {
   return count === 0 ? '0' : `max(2px, ${(count / most) * 100}%)`
 }
@@ -129,7 +129,7 @@ function spanText(from: number, bucketMs: number): string {
   return `${momentText(from)} – ${clockText(from + bucketMs)}`
 }
 
-/** Where some of the buckets begin, as shares of the whole. */
+/** Labels for some bucket starts; `share` is the position as a fraction of the width. */
 function ticksOf(buckets: readonly Bucket[], bucketMs: number): { text: string; share: number }[] {
   const count = buckets.length
   const step = Math.max(1, Math.ceil(count / ticksMax))

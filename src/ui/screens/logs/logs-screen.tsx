@@ -18,7 +18,7 @@ import { workflowNamesQuery } from './log-queries.ts'
 import { LogTable } from './log-table.tsx'
 import { useLogRows } from './use-log-rows.ts'
 
-/** What ran: found, followed, looked into. All that is looked at is in the address. */
+/** The log of runs. Filters and the selected entry are stored in the URL. */
 export function LogsScreen() {
   const { id: workspaceId, name: workspaceName } = useWorkspace()
   const [search, setSearch] = useSearchParams()
@@ -83,7 +83,7 @@ export function LogsScreen() {
               nameOf={nameOf}
               current={entryId}
               scroller={scroller}
-              // With nothing open an arrow opens the first one: details follow the arrows.
+              // When nothing is selected, an arrow key selects the first entry.
               onPick={open}
               onOpen={() => document.getElementById('log-entry')?.focus()}
             />
@@ -103,7 +103,7 @@ export function LogsScreen() {
   )
 }
 
-/** Over the time that is looked at; over all time, the last 90 days. */
+/** Counts over the selected time range, or over the last 90 days for all time. */
 function Counts({
   filter,
   now,
@@ -117,7 +117,7 @@ function Counts({
   isLive: boolean
   onPick: (change: Partial<LogFilter>) => void
 }) {
-  // Followed live, its end moves on, but not with every entry.
+  // With live updates, the end moves on, but not with every entry.
   const end = useTicking(now, isLive ? 10_000 : undefined)
   const { from = end - 90 * 86_400_000, to = end } = timesOf(filter, now)
   const buckets = bucketsFor(from, to, 90)
@@ -128,7 +128,7 @@ function Counts({
         from: new Date(buckets.from).toISOString(),
         bucketMs: buckets.bucketMs,
         buckets: buckets.count,
-        // Only so that it is asked anew.
+        // Makes the query key change, so that it is fetched again.
         ...(isLive ? { until: end } : {}),
       }}
       bucketMs={buckets.bucketMs}
@@ -168,7 +168,9 @@ function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change:
   )
 }
 
-/** The time that ranges count back from. It stands still, so that pages belong together, until something else is asked. */
+/**
+ * The time that relative ranges count back from. It stays fixed until the query changes, so that pages fit together.
+ */
 function useNowOf(key: string): { now: number; refresh: () => void } {
   const [given, setGiven] = useState({ key, now: Date.now() })
   if (given.key !== key) setGiven({ key, now: Date.now() })
@@ -194,7 +196,7 @@ function useWorkflowNames(workspaceId: string): (id: string) => string {
   }, [data])
 }
 
-/** Single keys, while nobody types. */
+/** Single-key shortcuts, active while nobody is typing. */
 function useLogKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys)
   latest.current = keys

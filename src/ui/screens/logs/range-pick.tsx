@@ -15,7 +15,7 @@ const names: Readonly<Record<RangeName, string>> = {
   all: 'All time',
 }
 
-/** How far back one looks, or from when to when. */
+/** Selects a relative range, or a start and end time. */
 export function RangePick({
   range,
   onChange,
@@ -82,7 +82,7 @@ function rangeText(range: LogFilter['range']): string {
   return from ? `Since ${momentText(Date.parse(from))}` : `Until ${momentText(Date.parse(to ?? ''))}`
 }
 
-/** The field has the reader's own time, without a zone. */
+/** The field contains local time without a time zone. */
 function isoOf(value: FormDataEntryValue | null): string | undefined {
   const time = typeof value === 'string' && value !== '' ? new Date(value).getTime() : Number.NaN
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()

@@ -10,7 +10,7 @@ import { Facts, Section } from './section.tsx'
 
 type Service = ResponseOf<'GET /api/editor/service'>
 
-/** What runs here, whether it is well, what its disk holds, and where more is to be read. */
+/** Version, health and storage of the service, and links for developers. */
 export function AboutSection() {
   const { service } = useMe()
   const { data, error } = useQuery({

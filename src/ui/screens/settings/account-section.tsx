@@ -13,7 +13,7 @@ import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
 import { Facts, Section } from './section.tsx'
 import { tierFact } from './tier-fact.ts'
 
-/** The account that is signed in, its password, and what the dashboard looks like in this browser. */
+/** The signed-in account, its password, and the theme of this browser. */
 export function AccountSection() {
   const me = useMe()
   const { user, service } = me

@@ -18,7 +18,7 @@ import { Section } from './section.tsx'
 
 type Variable = ResponseOf<'GET /api/workspaces/:id/environment'>['data'][number]
 
-/** Values that workflows read as `{{NAME}}`. They go in, and never come out again. */
+/** Environment variables, which workflows read as `{{NAME}}`. Values are never shown again. */
 export function EnvironmentSection() {
   const { id } = useWorkspace()
   const mayWrite = useMayWrite()

@@ -22,7 +22,7 @@ type Key = ResponseOf<'GET /api/editor/keys'>['data'][number]
 
 const queryKey = ['keys']
 
-/** Keys by which programs call the service. */
+/** API keys, which programs use to call the service. */
 export function KeysSection() {
   const { user, workspaces } = useMe()
   const [isAdding, setIsAdding] = useState(false)

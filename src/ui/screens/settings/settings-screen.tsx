@@ -19,7 +19,7 @@ const sections = [
   { name: 'about', label: 'About', group: 'Service', content: AboutSection },
 ] as const
 
-/** What can be set: for the account, the workspace, and what is to be known of the service. */
+/** The settings of the account, the workspace and the service. */
 export function SettingsScreen({ params: { section } }: { params: { workspaceId: string; section?: string } }) {
   const { id, name } = useWorkspace()
   const [, navigate] = useLocation()

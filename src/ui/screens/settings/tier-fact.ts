@@ -1,6 +1,6 @@
 import type { Me } from '../../api/session.ts'
 
-/** The plan that holds for the account, and whose choice it was. */
+/** The tier of the account, and whether it was set for this account. */
 export function tierFact({ user, limits }: Pick<Me, 'user' | 'limits'>): { name: string; value: string; note: string } {
   const { plan } = limits.usage
   return {

@@ -16,7 +16,7 @@ const dayMs = 86_400_000
 
 type Usage = ResponseOf<'GET /api/editor/usage'>
 
-/** What the account may use and has used, and what ran in the workspace. */
+/** Usage and limits of the account, and runs of the workspace. */
 export function UsageSection() {
   const { user } = useMe()
   const { data, error, refetch } = useQuery({
@@ -62,7 +62,7 @@ function rateFact({ limit, remaining, resetAt }: { limit: number; remaining: num
   }
 }
 
-/** Where a limit is there only because there has to be a number. */
+/** Limits from this number on mean unlimited. */
 const unlimitedFrom = 1_000_000
 
 function Spent({
@@ -83,7 +83,7 @@ function Spent({
         <span className="text-sm text-muted">{hasLimit ? `of ${costText(limit)} for models` : 'spent on models'}</span>
       </p>
       {hasLimit && (
-        // biome-ignore lint/a11y/useSemanticElements: browsers do not let a meter be drawn
+        // biome-ignore lint/a11y/useSemanticElements: browsers do not allow styling a meter
         <div
           role="meter"
           aria-label="Spent this month"
@@ -107,7 +107,7 @@ function Spent({
   )
 }
 
-/** By day and by model. */
+/** Model cost by day and by model. */
 function Costs({ usage: { days, models } }: { usage: Usage }) {
   const cost = days.reduce((sum, day) => sum + day.cost, 0)
   const number = 'text-right tabular-nums'
@@ -137,7 +137,7 @@ function Costs({ usage: { days, models } }: { usage: Usage }) {
   )
 }
 
-/** Of the workspace that is looked at, in the days of the reader. */
+/** Runs of the current workspace per local day. */
 function Runs() {
   const { id, name } = useWorkspace()
   const today = new Date()

@@ -23,7 +23,7 @@ const roles = [
   { value: 'viewer', label: 'Viewer: read-only' },
 ] as const
 
-/** The name of the workspace, and who works in it. */
+/** The name and members of the workspace. */
 export function WorkspaceSection() {
   const workspace = useWorkspace()
   const [isMaking, setIsMaking] = useState(false)

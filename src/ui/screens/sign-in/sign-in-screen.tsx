@@ -9,7 +9,7 @@ import { Field, Input } from '../../parts/field.tsx'
 import { Mark } from '../../shell/mark.tsx'
 import { useTitle } from '../../shell/page.tsx'
 
-/** E-mail and password. It stands in the place of any screen while nobody is signed in, so the address stays. */
+/** The sign-in form. It replaces every screen while nobody is signed in, so the URL stays the same. */
 export function SignInScreen() {
   useTitle('Sign in')
   const queries = useQueryClient()

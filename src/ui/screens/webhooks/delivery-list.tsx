@@ -16,7 +16,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { type Delivery, type DeliveryState, deliveriesQuery, states, stateTones } from './webhook-queries.ts'
 
-/** What runs of the workflow owed to webhooks, and what became of it. */
+/** The webhook deliveries of a workflow. */
 export function DeliveryList({
   workflowId,
   mayWrite,
@@ -124,7 +124,7 @@ function LastResponse({ delivery: { lastAttempt, state, nextAttemptAt } }: { del
   )
 }
 
-/** All that failed since a time, sent again. */
+/** Resends all deliveries that failed since a given time. */
 function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: () => void }) {
   const [hours, setHours] = useState('24')
   const queries = useQueryClient()

@@ -16,7 +16,7 @@ import { stateLabels } from './delivery-list.tsx'
 import { parsed } from './test-delivery.tsx'
 import { type DeliveryDetail, deliveryQuery, stateTones } from './webhook-queries.ts'
 
-/** One delivery with its attempts, what receivers said, and what can be done about it. */
+/** One delivery with its attempts, responses and actions. */
 export function DeliveryPanel({
   workflowId,
   deliveryId,

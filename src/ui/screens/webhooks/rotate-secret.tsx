@@ -8,7 +8,7 @@ import { newSecret } from './new-secret.ts'
 import { SecretShown } from './webhook-form.tsx'
 import { type Webhook, webhooksQuery } from './webhook-queries.ts'
 
-/** Gives a webhook a new secret. For a while deliveries can be signed with the old one as well. */
+/** Rotates the secret of a webhook subscription. For a while, deliveries can also be signed with the old secret. */
 export function RotateSecret({
   workflowId,
   webhook,

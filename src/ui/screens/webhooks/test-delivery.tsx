@@ -4,7 +4,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { durationText } from '../../parts/time-text.ts'
 import type { TestDelivery } from './webhook-queries.ts'
 
-/** What came of a test: what was sent, and what the receiver said. */
+/** The result of a test delivery: the request and the response. */
 export function TestDeliveryDialog({
   result,
   url,
@@ -49,7 +49,7 @@ export function TestDeliveryDialog({
   )
 }
 
-/** JSON as what it says, anything else as text. */
+/** Parses JSON; anything else stays text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -15,7 +15,7 @@ import { type Webhook, webhooksQuery } from './webhook-queries.ts'
 
 type Filters = 'levelFilter' | 'triggerFilter'
 type Saved = Omit<Webhook, 'id' | 'secret' | 'previousSecretUntil' | 'createdAt' | 'updatedAt'>
-/** Filters undefined: all are admitted. */
+/** An undefined filter admits every run. */
 type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefined }
 
 const includes = [
@@ -25,7 +25,7 @@ const includes = [
   { name: 'includeUsageData', label: 'Usage', note: "the owner's usage this month" },
 ] as const satisfies readonly { name: keyof Options; label: string; note: string }[]
 
-/** All options of a webhook, for a new one or one that is there. A secret that is made here is shown this once. */
+/** Creates or edits a webhook subscription. A generated secret is shown once. */
 export function WebhookForm({
   workflowId,
   webhook,
@@ -49,7 +49,7 @@ export function WebhookForm({
         const body = { ...rest, ...filters, url, ...(isSigned && { secret }) }
         return await call('POST /api/editor/workflows/:id/webhooks', { params: { id: workflowId }, body })
       }
-      // Null takes a filter away, which leaving it out would not.
+      // Null removes a filter; omitting it would keep it.
       const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
       const body = { ...rest, ...filters, url } as Partial<Saved>
       const params = { id: workflowId, webhookId: webhook.id }
@@ -133,7 +133,7 @@ export function WebhookForm({
   )
 }
 
-/** A secret that nobody sees again. */
+/** Shows a new secret once. */
 export function SecretShown({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
     <ShownOnceDialog
@@ -155,7 +155,7 @@ function Group({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-/** All of them is no filter. None cannot be said, so the last one stays. */
+/** All triggers together mean no filter. At least one trigger must stay selected. */
 function withTrigger(
   filter: Options['triggerFilter'],
   trigger: (typeof triggers)[number],

@@ -20,7 +20,7 @@ type Open =
   | { kind: 'change' | 'rotate' | 'delete'; webhook: Webhook }
   | { kind: 'tested'; result: TestDelivery; webhook: Webhook }
 
-/** Who is told when runs of the workflow end. */
+/** The webhook subscriptions of a workflow. */
 export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayWrite: boolean }) {
   const [open, setOpen] = useState<Open>()
   const queries = useQueryClient()

@@ -24,7 +24,7 @@ export function webhooksQuery(id: string) {
   })
 }
 
-/** Newest first; asked anew while one looks, because attempts go on. */
+/** Newest first. Refetched while visible, because attempts continue. */
 export function deliveriesQuery(id: string, state: DeliveryState | undefined) {
   return infiniteQueryOptions({
     queryKey: ['deliveries', id, state ?? 'all'],

@@ -12,7 +12,7 @@ import { DeliveryPanel } from './delivery-panel.tsx'
 import { WebhookList } from './webhook-list.tsx'
 import { type DeliveryState, states } from './webhook-queries.ts'
 
-/** Who is told when runs of a workflow end, and what was sent. What is looked at is in the address. */
+/** The webhook subscriptions and deliveries of a workflow. The current view is stored in the URL. */
 export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
   const { workspaces } = useMe()
   const current = useWorkspace()

@@ -1,6 +1,6 @@
 import { call } from '../../api/call.ts'
 
-/** Gives a workflow's document to the browser as a file, as `millrace workflows push` and the import take it. */
+/** Downloads a workflow document, in the form that the import and `millrace workflows push` accept. */
 export async function exportWorkflow(id: string): Promise<void> {
   const workflow = await call('GET /api/workflows/:id', { params: { id } })
   const document = Object.fromEntries(Object.entries(workflow).filter(([name]) => !ownMembers.has(name)))
@@ -13,7 +13,7 @@ export async function exportWorkflow(id: string): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** What the service adds to a document. */
+/** Members that the service adds to a document. */
 const ownMembers: ReadonlySet<string> = new Set([
   'workspaceId',
   'createdAt',

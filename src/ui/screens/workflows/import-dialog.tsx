@@ -15,14 +15,14 @@ import { freeName } from './folder-tree.ts'
 import { readImport } from './read-import.ts'
 import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
-/** Workflows from files, or from a text that was copied elsewhere. A name that is taken gets a number. */
+/** Imports workflows from files or pasted text. A number is appended to names that are taken. */
 export function ImportDialog({
   taken,
   files,
   onClose,
 }: {
   taken: readonly WorkflowOverview[]
-  /** Dropped already, before the dialog was there. */
+  /** Files dropped before the dialog opened. */
   files: readonly File[]
   onClose: () => void
 }) {
@@ -39,7 +39,7 @@ export function ImportDialog({
       const texts = await Promise.all(chosen.map(async (file) => ({ from: `${file.name}: `, text: await file.text() })))
       if (text.trim() !== '') texts.push({ from: '', text })
       if (texts.length === 0) throw new Error('Choose a file or paste a document.')
-      // All are read before the first one is made, so that a bad one leaves nothing half done.
+      // Reads all documents before creating the first workflow, so that an invalid one leaves no partial import.
       const documents = texts.flatMap(({ from, text: content }) => {
         try {
           return readImport(content)
@@ -81,7 +81,7 @@ export function ImportDialog({
       error={take.isError ? messageOf(take.error) : null}
       onSubmit={() => take.mutate()}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
       <div
         onDragOver={(event) => {
           event.preventDefault()

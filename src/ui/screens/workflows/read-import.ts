@@ -1,7 +1,7 @@
-/** A document that may be imported, as far as it can be told without the service. */
+/** A document that passed the checks done in the browser. */
 export type Importable = { name: string } & Record<string, unknown>
 
-/** Reads a workflow document, or a list of them. Throws an error whose message is for people. */
+/** Reads one workflow document or a list of them. Throws an error with a message for people. */
 export function readImport(text: string): Importable[] {
   let value: unknown
   try {

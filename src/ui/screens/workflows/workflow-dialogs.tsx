@@ -13,7 +13,7 @@ import { useWorkspace } from '../../shell/workspace.tsx'
 import { foldersIn, freeName } from './folder-tree.ts'
 import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
-/** Makes a workflow with a trigger, and opens it. */
+/** Creates a workflow with a trigger and opens it. */
 export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOverview[]; onClose: () => void }) {
   const { id: workspaceId } = useWorkspace()
   const [, navigate] = useLocation()
@@ -56,7 +56,7 @@ export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOvervi
   )
 }
 
-/** Another name, or another folder. */
+/** Renames a workflow or moves it to another folder. */
 export function ChangeWorkflow({
   workflow,
   what,
@@ -91,7 +91,7 @@ export function ChangeWorkflow({
   )
 }
 
-/** Another path for a folder and all below it. */
+/** Moves a folder and everything in it to another path. */
 export function MoveFolder({
   path,
   workflows,
@@ -153,7 +153,7 @@ function ChangeDialog({
   )
 }
 
-/** What was deleted lately, to be had back. */
+/** Lists recently deleted workflows, which can be restored. */
 export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
   const { id: workspaceId } = useWorkspace()
   const queries = useQueryClient()

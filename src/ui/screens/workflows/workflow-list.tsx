@@ -14,7 +14,7 @@ type ListProps = {
   mayWrite: boolean
 }
 
-/** Workflows in their folders, which open and close; what is closed stays so in this browser. */
+/** Workflows in collapsible folders. This browser remembers which ones are closed. */
 export function WorkflowTree({ workflows, actions, mayWrite }: ListProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => new Set(readClosed()))
   const turn = (path: string) => {
@@ -32,7 +32,7 @@ export function WorkflowTree({ workflows, actions, mayWrite }: ListProps) {
   )
 }
 
-/** Workflows that a search found, best first. */
+/** Search results, best first. */
 export function FoundWorkflows({ workflows, actions, mayWrite }: ListProps) {
   return (
     <div className="overflow-hidden rounded-lg border border-line bg-surface">

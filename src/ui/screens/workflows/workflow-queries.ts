@@ -3,7 +3,7 @@ import { call, type ResponseOf } from '../../api/call.ts'
 
 export type WorkflowOverview = ResponseOf<'GET /api/editor/workflows'>['data'][number]
 
-/** The workflows of a workspace with their state; what runs meanwhile shows within a quarter of a minute. */
+/** The workflows of a workspace with their state, refreshed every 15 seconds. */
 export function workflowsQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['workflows', workspaceId],

@@ -12,7 +12,7 @@ import { durationText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import type { WorkflowOverview } from './workflow-queries.ts'
 
-/** What can be done with a workflow from the list. */
+/** The actions of a workflow row. */
 export type RowActions = {
   rename: (workflow: WorkflowOverview) => void
   move: (workflow: WorkflowOverview) => void
@@ -24,7 +24,7 @@ export type RowActions = {
 export const rowColumns =
   'grid grid-cols-[minmax(0,1fr)_auto_32px] md:grid-cols-[minmax(0,1fr)_136px_112px_128px_32px] items-center gap-x-3'
 
-/** One workflow: its name, what of it is live, how it last ran, what ran today. */
+/** A workflow row: name, live version, last run, and runs of the last 24 hours. */
 export function WorkflowRow({
   workflow,
   depth,
@@ -36,7 +36,7 @@ export function WorkflowRow({
   depth: number
   actions: RowActions
   mayWrite: boolean
-  /** The folder, where the list does not show it. */
+  /** The folder, shown in search results. */
   where?: string | null
 }) {
   const { id, name, description } = workflow
@@ -47,7 +47,7 @@ export function WorkflowRow({
         <div className="flex min-w-0 items-center gap-2.5 py-1.5" style={{ paddingLeft: `${depth * 20}px` }}>
           <Workflow size={16} className="shrink-0 text-muted" aria-hidden="true" />
           <div className="min-w-0">
-            {/* The whole line leads there, and yet it is one link. */}
+            {/* The link covers the whole row. */}
             <Link href={`/workflows/${id}`} className="block truncate text-sm font-medium after:absolute after:inset-0">
               {name}
             </Link>

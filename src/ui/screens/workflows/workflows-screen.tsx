@@ -26,7 +26,7 @@ type Open =
   | { kind: 'name' | 'folder' | 'delete'; workflow: WorkflowOverview }
   | { kind: 'move'; path: string }
 
-/** The workflows of a workspace: found, made, put in order. */
+/** The workflows of a workspace. */
 export function WorkflowsScreen() {
   const { id: workspaceId, name: workspaceName } = useWorkspace()
   const mayWrite = useMayWrite()
@@ -117,7 +117,7 @@ export function WorkflowsScreen() {
         )
       }
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the import can be opened by its button, too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a button also opens the import */}
       <div className="flex min-h-0 flex-1 flex-col" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
         <PageBody>
           {error && !data ? (
@@ -261,7 +261,7 @@ function useActions(setOpen: (open: Open) => void) {
     moveFolder: (path: string) => setOpen({ kind: 'move', path }),
     duplicate: (workflow: WorkflowOverview) => duplicate.mutate(workflow),
     exportFile: ({ id }: WorkflowOverview) => void exportWorkflow(id).catch(toast.fail),
-    // What nobody calls goes at once: the note that says so takes it back.
+    // A workflow that is not deployed is deleted without confirmation; the toast offers to undo it.
     remove: (workflow: WorkflowOverview) => {
       if (workflow.version !== null) setOpen({ kind: 'delete', workflow })
       else void deleteNow(workflow).catch(toast.fail)
@@ -269,7 +269,7 @@ function useActions(setOpen: (open: Open) => void) {
   }
 }
 
-/** `/`, while nobody types. */
+/** Calls back on `/`, while nobody is typing. */
 function useSlash(onSlash: () => void): void {
   const latest = useRef(onSlash)
   latest.current = onSlash

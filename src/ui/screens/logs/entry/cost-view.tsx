@@ -4,7 +4,7 @@ import { Empty } from '../../../parts/states.tsx'
 import { Cell, Row, Table } from '../../../parts/table.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
-/** What the run cost, by model. */
+/** The cost of a run by model. */
 export function CostView({ cost }: Pick<LogDetail, 'cost'>) {
   const models = Object.entries(cost.models).toSorted(([, a], [, b]) => b.total - a.total)
   if (models.length === 0) {

@@ -8,10 +8,10 @@ import type { LogDetail } from '../log-queries.ts'
 import { SpanDetail } from './span-detail.tsx'
 import { blockRuns, type Span, shownSpanOf } from './trace.ts'
 
-// Who looks at a trace need not load the canvas.
+// Loaded on demand: reading a trace does not need the canvas.
 const FrozenCanvas = lazy(async () => ({ default: (await import('../../../editor/frozen-canvas.tsx')).FrozenCanvas }))
 
-/** The workflow as it was when it ran, and how each block stood; a block that is clicked shows what it did. */
+/** The workflow version that ran, with the state of each block. Clicking a block shows its details. */
 export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: readonly Span[] }) {
   const { executionId, workflowId, workspaceId } = entry
   const [blockId, setBlockId] = useState<string>()

@@ -11,7 +11,7 @@ import { EntryView } from './entry-view.tsx'
 import { RunAgain } from './run-again.tsx'
 import { spansOf } from './trace.ts'
 
-/** One run, beside the list it was found in. */
+/** A log entry next to the list. */
 export function EntryPanel({ id, onClose }: { id: string; onClose: () => void }) {
   const mayRun = useMayWrite()
   const [, navigate] = useLocation()
@@ -46,7 +46,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
   )
 }
 
-/** The name of the workflow, leading to it. */
+/** The workflow's name, as a link. */
 export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   if (!entry) return <span className="text-sm text-muted">Log entry</span>
   return (
@@ -61,7 +61,7 @@ export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   )
 }
 
-/** From its trigger on: with the same input. */
+/** Runs the workflow again from its trigger, with the same input. */
 export function RunWhole({ entry }: { entry: LogDetail }) {
   const first = spansOf(entry)[0]?.children.find(({ type, status }) => isTrigger(type) && status === 'success')
   if (!first?.blockId) return null

@@ -10,7 +10,7 @@ import { logQuery } from '../log-queries.ts'
 import { RunWhole } from './entry-panel.tsx'
 import { EntryView } from './entry-view.tsx'
 
-/** One run on a page of its own: `/logs/<id>`, whatever workspace it belongs to. */
+/** A log entry on its own page: `/logs/<id>`, in whichever workspace it belongs to. */
 export function EntryScreen({ params: { id } }: { params: { id: string } }) {
   const { workspaces } = useMe()
   const current = useWorkspace()

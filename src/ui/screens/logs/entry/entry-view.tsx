@@ -18,7 +18,7 @@ import { failedSpan, pathTo, type Span, spansOf } from './trace.ts'
 import { TraceWaterfall } from './trace-waterfall.tsx'
 import { WebhooksView } from './webhooks-view.tsx'
 
-/** All about one run. Which part is looked at is in the address (`view`, `span`). */
+/** All details of one run. The selected tab and span are stored in the URL (`view`, `span`). */
 export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean }) {
   const [search, setSearch] = useSearchParams()
   const view = search.get('view') ?? 'trace'
@@ -181,13 +181,16 @@ function Trace({
   )
 }
 
-/** A block of the workflow itself that ran; those of sub-workflows, and what goes on inside a block, are none. */
+/**
+ * Whether a run can start from this span: it is a block of the workflow itself that ran, not of a sub-workflow and not
+ * an inner step.
+ */
 function isRepeatable(span: Span, path: readonly Span[]): boolean {
   const isOwn = path.slice(1, -1).every(({ type }) => type !== 'workflow' && type !== 'agent')
   return span.blockId !== null && span.type !== 'iteration' && span.status !== 'skipped' && isOwn
 }
 
-/** The pass of each container around the last span of a path, the outermost first. */
+/** The iteration index in each container around the last span of a path, outermost first. */
 function iterationsOf(path: readonly Span[]): number[] {
   return path.flatMap((span, depth) => {
     const container = path[depth - 1]
@@ -195,7 +198,7 @@ function iterationsOf(path: readonly Span[]): number[] {
   })
 }
 
-/** Why the run failed, as its final output says it. */
+/** The error in the final output of a failed run. */
 function failureOf({ level, executionData }: LogDetail): { code: string; message: string } | undefined {
   const { error, code } = (executionData.finalOutput ?? {}) as { error?: unknown; code?: unknown }
   return level === 'error' && typeof error === 'string' ? { message: error, code: String(code ?? '') } : undefined

@@ -3,7 +3,7 @@ import { bytesText } from '../../../parts/amount-text.ts'
 import { Empty } from '../../../parts/states.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
-/** The files that went into the run and came out of it. */
+/** The input and output files of a run. */
 export function FilesView({ files }: Pick<LogDetail, 'files'>) {
   if (!files || files.length === 0) {
     return (
@@ -46,7 +46,7 @@ export function FilesView({ files }: Pick<LogDetail, 'files'>) {
   )
 }
 
-/** A caller chose the address of a file that is kept elsewhere: nothing but the web is a link. */
+/** Callers choose the URLs of external files, so only web URLs become links. */
 function isWebAddress(url: string): boolean {
   try {
     return ['http:', 'https:'].includes(new URL(url, location.href).protocol)

@@ -8,7 +8,7 @@ import { durationText } from '../../../parts/time-text.ts'
 import { ErrorBox } from './error-box.tsx'
 import { type Span, spanLabel } from './trace.ts'
 
-/** What one block was given and gave, how often it tried, and what its model cost. */
+/** The details of one span: input, output, attempts and model cost. */
 export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode }) {
   const { type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
   return (

@@ -7,7 +7,7 @@ import { Empty, Failed, Loading } from '../../../parts/states.tsx'
 
 type Decision = ResponseOf<'GET /api/editor/logs/:id/webhooks'>['data'][number]['decision']
 
-/** Who was told of the run, who was not, and why. */
+/** The webhook deliveries of a run, and the subscriptions that were skipped, with the reason. */
 export function WebhooksView({ logId, workflowId }: { logId: string; workflowId: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['log-webhooks', logId],
