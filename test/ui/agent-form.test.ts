@@ -29,7 +29,7 @@ const tools = () => inspector().getByRole('group', { name: 'Tools' })
 const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
 
 describe('the form of an agent', () => {
-  test('gives it a workflow as a tool, and says at the field what is missing', async () => {
+  test('adds a workflow as a tool, and reports a missing workflow at its field', async () => {
     await tools().getByRole('button', { name: 'Add tool' }).click()
     await tools().getByText('The tool "tool_1" names no workflow.').waitFor()
     await tools().getByLabel('Name', { exact: true }).fill('order status')
@@ -40,7 +40,7 @@ describe('the form of an agent', () => {
     expect((await paramsOf())['tools']).toEqual([tool])
   }, 120_000)
 
-  test('gives it a request as a tool, whose parameters complete its arguments', async () => {
+  test('adds an API request as a tool, and completes its arguments in parameters', async () => {
     const { page } = visited
     await tools().getByRole('button', { name: 'Add tool' }).click()
     const second = tools().locator('> [data-row]').nth(1)
@@ -71,7 +71,7 @@ describe('the form of an agent', () => {
     ])
   }, 120_000)
 
-  test('takes the shape of the answer as fields or as a schema, and shows what is wrong with it in its place', async () => {
+  test('edits the response format as fields or as JSON, and reports its errors at the field', async () => {
     const { page } = visited
     const shape = inspector().getByRole('group', { name: 'Response format', exact: true })
     await shape.getByRole('button', { name: 'Add field' }).click()

@@ -14,8 +14,8 @@ function documentWith(...blocks: { type: string; params?: Record<string, unknown
   }
 }
 
-describe('how a workflow is triggerDetails', () => {
-  test('each trigger has its address or times, and a line that is right for how it is set', () => {
+describe('the entry points of a workflow', () => {
+  test('each trigger has its URL or next runs, and a shell command that matches its settings', () => {
     const document = documentWith(
       { type: 'api_trigger' },
       { type: 'webhook_trigger', params: { methods: ['PUT'], authentication: { type: 'bearer', token: '{{T}}' } } },
@@ -42,7 +42,7 @@ describe('how a workflow is triggerDetails', () => {
     expect(points[1]?.line).not.toContain('Key')
   })
 
-  test('a webhook that takes GET gets a line without a body', () => {
+  test('a webhook trigger that accepts GET gets a command without a body', () => {
     const [point] = entryPoints(
       documentWith({ type: 'webhook_trigger', params: { methods: ['GET'] } }),
       { webhookUrl },
@@ -51,7 +51,7 @@ describe('how a workflow is triggerDetails', () => {
     expect(point?.line).toBe(`curl -sS -X GET '${webhookUrl}'`)
   })
 
-  test('the address of the version that is live goes before that of the draft, which is told', () => {
+  test('the URL of the live version takes precedence, and a note names the URL of the draft', () => {
     const document = documentWith({ type: 'webhook_trigger' })
     const note = (draft: string | undefined, live: { webhookUrl?: string } | undefined) =>
       entryPoints(document, draft ? { webhookUrl: draft } : {}, live)[0]

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('an empty canvas says how to begin, and takes a block that is dropped on the words', async () => {
+test('an empty canvas shows a hint, and accepts a block dropped on it', async () => {
   const { page } = visited
   await emptyWorkflow(visited, 'Empty')
   const words = page.getByText('No blocks yet')
@@ -34,7 +34,7 @@ test('an empty canvas says how to begin, and takes a block that is dropped on th
   await words.waitFor()
 }, 120_000)
 
-test('what keeps a draft from being deployed is told apart from what does not, and a problem leads to its block', async () => {
+test('errors that prevent a deployment are listed apart from warnings, and a problem leads to its block', async () => {
   const { page, serving, apiKey } = visited
   const blocks = [
     block('Start', 'api_trigger', {}, { position: { x: 0, y: 0 } }),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-/** Opens a workflow, and the inspector of one of its blocks. */
+/** Opens a workflow and the inspector of one of its blocks. */
 async function inspect(draft: Draft, name: string) {
   const { serving, apiKey, page } = visited
   const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', documentOf(draft))
@@ -23,7 +23,7 @@ async function inspect(draft: Draft, name: string) {
   return { id, inspector }
 }
 
-test('the outputs of a block are all that it gives: fields that it declares, variables that it assigns', async () => {
+test('the outputs of a block include declared fields and assigned variables', async () => {
   const { page } = visited
   const inputFormat = [{ name: 'customer', type: 'string' }]
   const { inspector } = await inspect(
@@ -43,7 +43,7 @@ test('the outputs of a block are all that it gives: fields that it declares, var
   await page.getByRole('complementary', { name: 'Block Keep' }).getByRole('button', { name: '<keep.total>' }).waitFor()
 })
 
-test('a name that another block has is refused beside the field, and is not lost', async () => {
+test('a name that is taken is rejected at the field and stays there', async () => {
   const { page } = visited
   const blocks = [
     block('One', 'wait', { ms: 1 }, { position: { x: 0, y: 0 } }),
@@ -66,7 +66,7 @@ test('a name that another block has is refused beside the field, and is not lost
   expect((await saved(visited, id)).blocks['One']?.name).toBe('Three')
 })
 
-test('no strip of tabs scrolls by the mark of the chosen one', async () => {
+test('the tab strip of the deploy dialog does not scroll vertically', async () => {
   const { page } = visited
   await inspect({ name: 'Tabs', blocks: [block('Start', 'api_trigger', {}, { position: { x: 0, y: 0 } })] }, 'Start')
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
@@ -75,7 +75,7 @@ test('no strip of tabs scrolls by the mark of the chosen one', async () => {
   expect(await strip.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0)
 })
 
-test('a webhook asks how its senders prove who they are, with the fields of the chosen way alone', async () => {
+test('the webhook trigger shows only the fields of the selected authentication', async () => {
   const { page } = visited
   const hook = block('Hook', 'webhook_trigger', { path: 'orders' }, { position: { x: 0, y: 0 } })
   const { id, inspector } = await inspect({ name: 'Proof', blocks: [hook] }, 'Hook')
@@ -95,7 +95,7 @@ test('a webhook asks how its senders prove who they are, with the fields of the 
   expect(await accessibilityFaults(page)).toEqual([])
 }, 120_000)
 
-test('braces offer to create a variable where there is none to choose', async () => {
+test('typing braces offers to create an environment variable when there is none', async () => {
   const { page, workspaceId } = visited
   const { inspector } = await inspect(
     { name: 'Braces', blocks: [block('Fetch', 'api', { url: '' }, { position: { x: 0, y: 0 } })] },

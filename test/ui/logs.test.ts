@@ -42,11 +42,11 @@ const openLogs = async (query = '') => {
   await page.goto(`${serving.url}/w/${workspaceId}/logs${query}`)
   await page.getByRole('grid', { name: 'Log entries' }).waitFor()
 }
-/** Rows of entries, without the head. */
+/** Waits for a number of entries, not counting the head. */
 const shown = (count: number) => until(async () => (await rows().count()) === count + 1)
 
 describe('the log', () => {
-  test('finds a run by its filters, and opens its trace where it went wrong', async () => {
+  test('finds a run by its filters and opens its trace at the failed block', async () => {
     const { page } = visited
     await openLogs()
     await shown(4)
@@ -62,7 +62,7 @@ describe('the log', () => {
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('shows what an address says that somebody shared', async () => {
+  test('shows what a shared URL says', async () => {
     const { page, serving } = visited
     const { searchParams } = new URL(page.url())
     const other = await visited.context.newPage()
@@ -79,7 +79,7 @@ describe('the log', () => {
     await other.close()
   })
 
-  test('is walked through by keyboard alone', async () => {
+  test('works by keyboard alone', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await shown(4)
@@ -100,7 +100,7 @@ describe('the log', () => {
     await shown(4)
   })
 
-  test('takes every filter of the API, by workflow and folder, by what was spent and how long it took', async () => {
+  test('filters by workflow, folder, cost and time', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await page.getByRole('button', { name: 'Workflow', exact: true }).click()
@@ -123,7 +123,7 @@ describe('the log', () => {
     await page.getByRole('heading', { name: 'No runs in this time range' }).waitFor()
   })
 
-  test('shows new runs while one looks', async () => {
+  test('shows new runs while live updates are on', async () => {
     const { apiKey } = visited
     await openLogs('?range=all&live=1')
     await shown(4)
@@ -131,7 +131,7 @@ describe('the log', () => {
     await shown(5)
   })
 
-  test('runs a run again, from its beginning or from a block, and opens what came of it', async () => {
+  test('runs an entry again from its trigger or from a block, and opens the new entry', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await rows().nth(1).click()
@@ -147,7 +147,7 @@ describe('the log', () => {
     await shown(7)
   })
 
-  test('complains about nothing on the way', () => {
+  test('causes no page errors', () => {
     expect(visited.pageErrors).toEqual([])
   })
 })

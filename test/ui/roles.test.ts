@@ -21,7 +21,7 @@ beforeAll(async () => {
   await millrace(['users', 'create', 'vera@example.com'], { environment })
   const { out } = await millrace(['users', 'link', 'vera@example.com'], { environment })
   const token = /token=(\S+)/.exec(out)?.[1]
-  // The owner lets her in, as a viewer.
+  // The owner adds her as a viewer.
   await page.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
   await page.getByRole('button', { name: 'Add member' }).click()
   await page.getByRole('dialog').getByLabel('Email').fill('vera@example.com')
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => visited.close())
 
 describe('a viewer', () => {
-  test('sees workflows, and nothing that would change them', async () => {
+  test('sees workflows without any way to change them', async () => {
     await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
     expect(await viewer.getByRole('button', { name: 'New workflow' }).count()).toBe(0)
     expect(await viewer.getByRole('button', { name: 'Import' }).count()).toBe(0)
@@ -48,7 +48,7 @@ describe('a viewer', () => {
     await viewer.keyboard.press('Escape')
   })
 
-  test('reads runs, and cannot run them again', async () => {
+  test('reads runs but cannot run them again', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/w/${workspaceId}/logs`)
     await viewer.getByRole('row').nth(1).click()
@@ -58,7 +58,7 @@ describe('a viewer', () => {
     expect(await panel.getByRole('button', { name: 'Run from here' }).count()).toBe(0)
   })
 
-  test('sees webhooks, variables and members, and changes none of them', async () => {
+  test('sees webhooks, variables and members but changes none of them', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/workflows/${workflowId}/webhooks`)
     await viewer.getByRole('heading', { name: 'No webhook subscriptions yet' }).waitFor()
@@ -76,7 +76,7 @@ describe('a viewer', () => {
     expect(await viewer.getByText('Free disk space').count()).toBe(0)
   })
 
-  test('leaves, and is in no workspace but her own', async () => {
+  test('can leave, and then sees only their own workspace', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
     await viewer.getByRole('button', { name: 'Leave' }).click()

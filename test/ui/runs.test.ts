@@ -15,14 +15,14 @@ const open = (draft: Draft) => openWorkflow(visited, draft)
 const at = (x: number, y = 0) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })
 const inside = (parentId: string, x = 60) => ({ parentId, ...at(x, 110) })
-/** Of one block only: containers have what is in them beside them. */
+/** The card of one block; a container's card does not include its contents. */
 const card = (id: string) => visited.page.locator(`.react-flow__node[data-id="${id}"]`)
 const start = block('start', 'api_trigger', {}, at(0))
 const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
 const ended = () => visited.page.getByText(/^(Succeeded in|Failed after)/).waitFor()
 
-describe('a run that is refused', () => {
-  test('leaves what the run before gave, and says what is wrong with the way to each block', async () => {
+describe('a run that is rejected', () => {
+  test('keeps the results of the previous run and links each problem to its block', async () => {
     const { page } = visited
     await open({
       name: 'Refused later',
@@ -65,8 +65,8 @@ describe('a run that is refused', () => {
   }, 120_000)
 })
 
-describe('a block that failed in one pass of a loop', () => {
-  test('shows so on the canvas, and its inspector shows that pass', async () => {
+describe('a block that failed in one iteration of a loop', () => {
+  test('shows the failure on the canvas and in its inspector', async () => {
     const { page } = visited
     const code = 'if (<loop.index> === 1) throw new Error("the second is bad"); return "fine"'
     await open({
@@ -87,7 +87,7 @@ describe('a block that failed in one pass of a loop', () => {
 })
 
 describe('the console', () => {
-  test('files the passes of a loop and of a parallel beside it under their own containers', async () => {
+  test('lists the iterations of a loop and a parallel under their own containers', async () => {
     const { page } = visited
     await open({
       name: 'Side by side',
@@ -118,7 +118,7 @@ describe('the console', () => {
       const texts = await rows.evaluateAll((all) =>
         all.map((one) => [...one.querySelectorAll('button > span')].map(({ textContent }) => textContent)),
       )
-      // What stands before the name is an icon, what stands behind it the pass or how long it took.
+      // The icon precedes the name; the iteration or the duration follows it.
       const names = texts.map((row) => row.filter((text) => text && !text.endsWith('ms')).join(' '))
       const [inLoop, inMany] = [
         ['turn #1', 'turn #2', 'turn #3'],
@@ -129,7 +129,7 @@ describe('the console', () => {
   }, 120_000)
 })
 
-test('a pass has one number, in the console and in the trace of the log', async () => {
+test('an iteration has the same number in the console and in the trace', async () => {
   const { page, serving, workspaceId } = visited
   const id = await open({
     name: 'Counted',
@@ -149,7 +149,7 @@ test('a pass has one number, in the console and in the trace of the log', async 
   expect(await trace.getByText(/^many /).allTextContents()).toEqual(['many #1', 'many #2'])
 }, 120_000)
 
-test('a block that was skipped says so, and why, in the place of a value', async () => {
+test('a skipped block shows the reason instead of a value', async () => {
   const { page } = visited
   const conditions = [{ id: 'no', expression: 'false' }]
   await open({
@@ -187,7 +187,7 @@ describe('a workflow that is opened again', () => {
     edges: ['start > say'],
   }
 
-  test('shows what its latest run gave, without covering the canvas', async () => {
+  test('shows the results of its latest run without covering the canvas', async () => {
     const { page } = visited
     const id = await open({ ...drafted, name: 'Opened again' })
     await run()
@@ -206,7 +206,7 @@ describe('a workflow that is opened again', () => {
     expect(await page.evaluate(() => localStorage.getItem('millrace.latest-runs'))).not.toContain(id)
   }, 120_000)
 
-  test('watches a run that goes on by one stream, however often it is left and opened', async () => {
+  test('follows a running run with one stream, however often it is closed and opened', async () => {
     const { page } = visited
     const streams = new Set<unknown>()
     page.on('request', (request) => {
@@ -233,7 +233,7 @@ describe('a workflow that is opened again', () => {
     await page.getByRole('region', { name: 'Console' }).getByText('Cancelled').first().waitFor()
   }, 120_000)
 
-  test('says nothing of a run that the service has forgotten, and forgets it, too', async () => {
+  test('forgets a run that the service no longer knows', async () => {
     const { page, pageErrors } = visited
     const id = await open({ ...drafted, name: 'Forgotten' })
     await page.evaluate((workflowId) => {

@@ -18,7 +18,7 @@ const open = async (section: string) => {
 const row = (page: Page, name: string) => page.getByRole('row', { name })
 
 describe('the settings', () => {
-  test('make a key that works, is shown once, and stops when it is revoked', async () => {
+  test('create an API key that works, is shown once, and stops working when revoked', async () => {
     const { page, serving } = visited
     await open('keys')
     await page.getByRole('button', { name: 'New API key' }).click()
@@ -40,7 +40,7 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
 
-  test('take variables in, and give none out', async () => {
+  test('accept environment variables and never show their values', async () => {
     const { page } = visited
     await open('environment')
     await page.getByRole('button', { name: 'New variable' }).click()
@@ -55,7 +55,7 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'No environment variables yet' }).waitFor()
   })
 
-  test('set a password, with which one can sign in', async () => {
+  test('set a password that can be used to sign in', async () => {
     const { page, browser, serving } = visited
     await open('account')
     await page.getByLabel('New password').fill('correct horse battery')
@@ -72,7 +72,7 @@ describe('the settings', () => {
     await other.context().close()
   })
 
-  test('keep the chosen theme, also for the next page', async () => {
+  test('keep the selected theme after a reload', async () => {
     const { page } = visited
     await open('account')
     await page.getByText('Dark', { exact: true }).click()
@@ -83,7 +83,7 @@ describe('the settings', () => {
     await page.getByText('System', { exact: true }).click()
   })
 
-  test('tell of usage, and of the service', async () => {
+  test('show usage and facts about the service', async () => {
     const { page } = visited
     await open('usage')
     await page.getByRole('heading', { name: /^Runs in/ }).waitFor()
@@ -94,7 +94,7 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('rename a workspace, and make another', async () => {
+  test('rename a workspace and create another', async () => {
     const { page } = visited
     await open('workspace')
     await page.getByRole('textbox', { name: 'Name' }).fill('Main street')
@@ -109,7 +109,7 @@ describe('the settings', () => {
     expect(visited.pageErrors).toEqual([])
   })
 
-  test('name the plan everywhere alike, and sign out', async () => {
+  test('show the same tier everywhere, and sign out', async () => {
     const { page } = visited
     for (const section of ['account', 'usage']) {
       await open(section)

@@ -36,7 +36,7 @@ async function deployed(hasResponse: boolean): Promise<string> {
   return id
 }
 
-/** What a program prints, run as it stands. */
+/** Runs a command and returns what it prints. */
 async function printed(line: string[]): Promise<string> {
   const child = Bun.spawn(line, { env: { ...process.env, MILLRACE_API_KEY: apiKey }, stdout: 'pipe', stderr: 'pipe' })
   const [out, words, code] = await Promise.all([
@@ -49,7 +49,7 @@ async function printed(line: string[]): Promise<string> {
 }
 
 for (const hasResponse of [false, true]) {
-  test(`a call that the editor shows prints the answer of a workflow ${hasResponse ? 'with' : 'without'} a Response block`, async () => {
+  test(`the displayed snippets work for a workflow ${hasResponse ? 'with' : 'without'} a Response block`, async () => {
     const id = await deployed(hasResponse)
     const url = `${serving.url}/api/workflows/${id}/execute`
     for (const { value: mode } of callModes) {

@@ -13,8 +13,8 @@ const row = (id: keyof typeof blocks, message: string, warning = '') => {
 const refused = (details: ApiError['details'], message = 'The workflow cannot be run: … (and 5 more, see details)') =>
   startErrorOf(new ApiError(400, 'INVALID_INPUT', message, details), { blocks })
 
-describe('a run that is refused', () => {
-  test('names the blocks as people know them, and leads to each', () => {
+describe('a run that cannot start', () => {
+  test('names blocks by name and leads to each', () => {
     const { text, problems, more } = refused([row('kQ3', 'The "url" is missing.'), row('b2', 'No code.')])
     expect(text).toBe('The workflow cannot run: 2 problems.')
     expect(problems).toEqual([
@@ -24,14 +24,14 @@ describe('a run that is refused', () => {
     expect(more).toBe(0)
   })
 
-  test('tells the first problems and how many more there are, without the warnings', () => {
+  test('lists the first problems and the number of others, without warnings', () => {
     const many = Array.from({ length: 6 }, (_, at) => row('kQ3', `Problem ${at}.`))
     const { problems, more } = refused([...many, row('b2', 'It is old.', 'Warning: ')])
     expect([problems.length, more]).toEqual([4, 2])
     expect(JSON.stringify(problems)).not.toContain('Warning')
   })
 
-  test('for one problem says that one', () => {
+  test('with one problem shows only that problem', () => {
     expect(refused([row('b2', 'No code.'), row('kQ3', 'It is old.', 'Warning: ')])).toEqual({
       text: 'The workflow cannot run.',
       problems: [{ text: 'Say "hello": No code.', blockId: 'b2' }],

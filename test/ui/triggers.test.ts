@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('a webhook has its address as soon as it is saved, and answers the line that the page shows', async () => {
+test('a webhook trigger shows its URL once saved, and the displayed command gets a response', async () => {
   const { page, serving, pageErrors } = visited
   const id = await emptyWorkflow(visited, 'Hooked')
   const inspector = page.getByRole('complementary', { name: 'Block Webhook' })
@@ -23,7 +23,7 @@ test('a webhook has its address as soon as it is saved, and answers the line tha
   await node(page, `/${given}`).waitFor()
   expect(Object.values((await saved(visited, id)).blocks)[0]?.params['path']).toBe(given)
 
-  // Emptied it stays so while somebody is in it; left empty it is what the service has.
+  // An emptied field stays empty while it has the focus. Left empty, it gets the service's value back.
   await path.fill('')
   await saved(visited, id)
   expect(await path.inputValue()).toBe('')
@@ -45,7 +45,7 @@ test('a webhook has its address as soon as it is saved, and answers the line tha
   expect(pageErrors).toEqual([])
 }, 120_000)
 
-test('a chat and a schedule show where and when, in the dialog and in the inspector', async () => {
+test('chats and schedules show their URL and next runs in the dialog and the inspector', async () => {
   const { page, serving, apiKey } = visited
   const blocks = [
     block('Talk', 'chat_trigger', { identifier: 'help', access: 'public' }, { position: { x: 0, y: 0 } }),

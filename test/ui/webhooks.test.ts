@@ -34,10 +34,10 @@ afterAll(async () => {
   await receiver.stop(true)
 })
 
-describe('webhooks', () => {
+describe('webhook subscriptions', () => {
   let secret = ''
 
-  test('are added with a secret that is shown once, and tested', async () => {
+  test('are created with a secret that is shown once, and can be tested', async () => {
     const { page, serving } = visited
     await page.goto(`${serving.url}/workflows/${endpoint.split('/').at(-2)}/webhooks`)
     await page.getByRole('heading', { name: 'No webhook subscriptions yet' }).waitFor()
@@ -60,7 +60,7 @@ describe('webhooks', () => {
     await page.getByRole('button', { name: 'Done' }).click()
   })
 
-  test('tell a receiver of a run, signed; what failed is seen, and sent again with the same id and body', async () => {
+  test('deliver a signed payload; a failed delivery can be resent with the same id and body', async () => {
     const { page, apiKey } = visited
     status = 422
     await call(endpoint, apiKey, 'POST', {})
@@ -83,17 +83,17 @@ describe('webhooks', () => {
     expect(createHmac('sha256', secret).update(`${time}.${second!.body}`).digest('hex')).toBe(digest!)
   })
 
-  test('say at each run who was told, and why somebody was not', async () => {
+  test('are listed at each run, with the reason when a delivery was skipped', async () => {
     const { page } = visited
     await page.getByRole('complementary', { name: 'Delivery' }).getByRole('link').click()
-    await page.getByRole('tab', { name: 'Webhook deliveries' }).waitFor()
+    await page.getByRole('tab', { name: 'Deliveries' }).waitFor()
     await page.getByText('The receiver took it, in 2 attempts.').waitFor()
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('Its triggerFilter does not admit what started the run.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('are given a new secret beside the old one, switched off, and deleted', async () => {
+  test('can get a second secret, be switched off, and be deleted', async () => {
     const { page, serving, apiKey } = visited
     const id = endpoint.split('/').at(-2)
     await page.goto(`${serving.url}/workflows/${id}/webhooks`)
@@ -120,8 +120,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('deliveries', () => {
-  test('that failed are all sent again at once; one that waits is cancelled', async () => {
+describe('webhook deliveries', () => {
+  test('that failed can be resent together, and a pending one can be cancelled', async () => {
     const { page, serving, apiKey } = visited
     const blocks = [block('start', 'api_trigger')]
     const webhooks = [{ url: `http://127.0.0.1:${receiver.port}/again` }]

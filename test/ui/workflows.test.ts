@@ -35,7 +35,7 @@ const choose = async (name: string, entry: string) => {
 }
 
 describe('the list of workflows', () => {
-  test('shows folders, what is live, how it last ran, and what ran today', async () => {
+  test('shows folders, live versions, the last run, and the runs of the last 24 hours', async () => {
     const { page } = visited
     await list()
     await page.getByRole('button', { name: /^sales/ }).waitFor()
@@ -52,7 +52,7 @@ describe('the list of workflows', () => {
     await page.getByRole('link', { name: 'Order', exact: true }).waitFor()
   })
 
-  test('finds by a few letters of name or folder, at an address of its own', async () => {
+  test('searches names and folders, and keeps the query in the URL', async () => {
     const { page } = visited
     await list()
     await page.keyboard.press('/')
@@ -64,7 +64,7 @@ describe('the list of workflows', () => {
     await page.getByRole('heading', { name: 'No matching workflows' }).waitFor()
   })
 
-  test('renames, moves and copies', async () => {
+  test('renames, moves and duplicates workflows', async () => {
     const { page } = visited
     await list()
     await choose('Order', 'Rename')
@@ -86,7 +86,7 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: /^old 2/ }).waitFor()
   })
 
-  test('gives a workflow out as a file, and takes it in again, also as a text', async () => {
+  test('exports a workflow to a file, and imports files and pasted text', async () => {
     const { page } = visited
     await list()
     const download = page.waitForEvent('download')
@@ -117,7 +117,7 @@ describe('the list of workflows', () => {
     await page.keyboard.press('Escape')
   })
 
-  test('deletes at once what nobody calls, asks before it deletes what is live, and gives both back', async () => {
+  test('deletes undeployed workflows immediately and live ones after confirmation, and restores both', async () => {
     const { page, apiKey } = visited
     await list()
     await choose('First workflow 2', 'Delete')
@@ -127,7 +127,7 @@ describe('the list of workflows', () => {
     await choose('Order <i>2</i>', 'Delete')
     await page.getByRole('dialog').getByText('Version 1 is live').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    // What lies under a dialog is as good as gone for readers: the list says nothing until then.
+    // Elements behind a dialog are hidden from screen readers, so wait for the notification first.
     await page.getByText('Order <i>2</i> was deleted.').waitFor()
     await page.getByRole('link', { name: 'Order <i>2</i>', exact: true }).waitFor({ state: 'detached' })
     expect((await call(endpoint, apiKey, 'POST', {})).status).toBe(404)
@@ -140,7 +140,7 @@ describe('the list of workflows', () => {
     expect(visited.pageErrors).toEqual([])
   })
 
-  test('makes a workflow, and opens it', async () => {
+  test('creates a workflow and opens it', async () => {
     const { page } = visited
     await list()
     await page.getByRole('button', { name: 'New workflow' }).click()

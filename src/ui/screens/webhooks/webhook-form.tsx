@@ -19,10 +19,10 @@ type Saved = Omit<Webhook, 'id' | 'secret' | 'previousSecretUntil' | 'createdAt'
 type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefined }
 
 const includes = [
-  { name: 'includeFinalOutput', label: 'Final output', note: 'the output of the run' },
-  { name: 'includeTraceSpans', label: 'Trace', note: 'what each block did; can be large' },
-  { name: 'includeRateLimits', label: 'Rate limits', note: "the owner's remaining rate limits" },
-  { name: 'includeUsageData', label: 'Usage', note: "the owner's usage this month" },
+  { name: 'includeFinalOutput', label: 'Final output', note: 'The output of the run' },
+  { name: 'includeTraceSpans', label: 'Trace', note: 'What each block did; can be large' },
+  { name: 'includeRateLimits', label: 'Rate limits', note: "The owner's remaining rate limits" },
+  { name: 'includeUsageData', label: 'Usage', note: "The owner's usage this month" },
 ] as const satisfies readonly { name: keyof Options; label: string; note: string }[]
 
 /** Creates or edits a webhook subscription. A generated secret is shown once. */

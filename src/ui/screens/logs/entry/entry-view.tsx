@@ -71,7 +71,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
           },
           {
             value: 'webhooks',
-            label: 'Webhook deliveries',
+            label: 'Deliveries',
             content: <WebhooksView logId={entry.id} workflowId={entry.workflowId} />,
           },
           { value: 'canvas', label: 'Canvas', content: <DeploymentView entry={entry} spans={spans} /> },
