@@ -43,7 +43,7 @@ type Attempt = {
   headers?: Record<string, string>
 }
 
-/** What a script can try: requests with and without preflight, and with headers that would need permission. */
+/** All that a script can try: requests with and without preflight, and with headers that would need permission. */
 function attempts(url: string): [address: string, init: Attempt][] {
   const body = JSON.stringify({ name: 'Stolen' })
   const included = { credentials: 'include', body, method: 'POST' } as const

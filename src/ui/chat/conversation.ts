@@ -1,4 +1,4 @@
-/** What one tab stores about a chat, so that a reload loses nothing. */
+/** The state of a chat in one tab. It survives a reload. */
 
 export type Message = { role: 'user' | 'assistant'; text: string }
 

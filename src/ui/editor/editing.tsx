@@ -7,7 +7,7 @@ import type { RunWatch } from './run/run-watch.ts'
 
 export type BlockType = ResponseOf<'GET /api/editor/blocks'>['data'][number]
 
-/** What the components of the editor share. */
+/** Shared state of the editor's components. */
 export type Editing = {
   workflowId: string
   workspaceId: string

@@ -63,17 +63,17 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
 const steps = [
   {
     title: 'Run it',
-    text: 'This workflow fetches a quote and returns it. It is already deployed. Run it here and watch each block execute.',
+    text: 'This workflow fetches a quote and returns it. It is already deployed. Run it and watch each block.',
     action: 'Run',
   },
   {
     title: 'Look inside',
-    text: 'Click a block to see its parameters and its output. Type < in a field to use the output of an earlier block.',
+    text: 'Click a block to see its parameters and output. Type < in a field to use an earlier block’s output.',
     action: 'Next',
   },
   {
     title: 'Call it',
-    text: 'This workflow is an API endpoint. Call it with curl, TypeScript or Python. Your changes go live when you deploy.',
+    text: 'Call this workflow with curl, TypeScript or Python. Your changes go live when you deploy.',
     action: 'Show me how',
   },
 ]

@@ -22,7 +22,7 @@ export function ApiCall() {
       ? type.outputs.filter((output) => output !== 'error').map((output) => `${normaliseName(block.name)}.${output}`)
       : []
   })
-  // The page's own address works for whoever is reading it.
+  // The reader has just reached the service at the page's own address.
   const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
   const text = snippet({
     language,

@@ -71,7 +71,7 @@ export function DeployView({
     <div className="flex flex-col gap-5 p-5">
       <p className="text-sm">
         {version === null
-          ? 'This workflow is not deployed. Deploying publishes the draft as a new version, which stays live until the next deployment.'
+          ? 'This workflow is not deployed. Deploying publishes the draft as a new live version.'
           : isSame
             ? `Version ${version} is live and matches the draft.`
             : `Version ${version} is live. Deploying publishes the draft as version ${version + 1} for all new runs.`}
