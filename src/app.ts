@@ -4,8 +4,8 @@ import { Environments } from './accounts/environment.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { KeyCache } from './accounts/keys.ts'
 import { AccountLimits } from './accounts/limits.ts'
-import { RateJournal } from './accounts/rate-journal.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
+import { RateWindowPersistence } from './accounts/rate-window-persistence.ts'
 import { openSecretBox, sealHeadBytes } from './accounts/secret-box.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Usage } from './accounts/usage.ts'
@@ -115,7 +115,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
-  const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+  const journal = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
   const accounts = new AccountLimits({
     findUser: (userId) => store.findUser(userId),
     plans: plansOf(config),
@@ -267,7 +267,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       // What cannot be read now is read again when the run is due, and fails there.
       for (const ownerId of ownerIds) Promise.resolve(accounts.account(ownerId)).catch(() => undefined)
     },
-    onDecided(row, dueAt, fate) {
+    onResolved(row, dueAt, fate) {
       metrics.schedules.decided(fate, clock.now() - dueAt)
       const facts = { workflowId: row.workflowId, dueAt: new Date(dueAt).toISOString() }
       if (fate === 'overlap') logger.debug('a due time was left out: a run is still going', facts)

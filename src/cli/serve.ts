@@ -8,7 +8,7 @@ import { Listener } from '../http/listener.ts'
 import { fetchCapNeeded, fetchCapVariable } from '../outbound/fetch-cap.ts'
 import type { DirectoryLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
-import { tellLastWords } from '../telemetry/last-words.ts'
+import { handleCrashes } from '../telemetry/crash-handler.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { type Call, type Command, CommandError, UsageError } from './command.ts'
 import type { FirstStart } from './first-start.ts'
@@ -79,7 +79,7 @@ function liftFetchCap({ config, environment }: Call): void {
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
-  tellLastWords(logger)
+  handleCrashes(logger)
   try {
     const listener = await listen(config)
     // A turn for whoever waited for the socket: what follows keeps this thread busy for some 20 ms.

@@ -6,7 +6,7 @@ import type { AnyElysia } from 'elysia'
 import { Environments } from '../../src/accounts/environment.ts'
 import { KeyCache } from '../../src/accounts/keys.ts'
 import { AccountLimits } from '../../src/accounts/limits.ts'
-import { RateJournal } from '../../src/accounts/rate-journal.ts'
+import { RateWindowPersistence } from '../../src/accounts/rate-window-persistence.ts'
 import { SecretBox } from '../../src/accounts/secret-box.ts'
 import { Sessions } from '../../src/accounts/sessions.ts'
 import { Usage } from '../../src/accounts/usage.ts'
@@ -105,7 +105,7 @@ export class HttpWorld {
     })
     const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), clock })
     const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
-    const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+    const journal = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
     const limits = new AccountLimits({
       findUser: (userId) => store.findUser(userId),
       plans: defaultPlans,
