@@ -41,7 +41,7 @@ async function bench(): Promise<void> {
     const [first, last] = [marks[0]!, marks.at(-1)!]
     const growth = (part: keyof Mark) => `${part} ${((last[part] / first[part] - 1) * 100).toFixed(1)} %`
     console.log(`${rounds} rounds in ${minutes} min: ${(Object.keys(first) as (keyof Mark)[]).map(growth).join(', ')}`)
-    for (const complaint of visited.complaints) console.log(complaint)
+    for (const error of visited.pageErrors) console.log(error)
   } finally {
     await visited.close()
   }
@@ -187,7 +187,7 @@ class User {
   async #deploy(): Promise<void> {
     await this.#page.getByRole('button', { name: 'Deploy', exact: true }).click()
     const dialog = this.#page.getByRole('dialog')
-    for (const tab of ['Versions', 'How to call it']) {
+    for (const tab of ['Versions', 'Entry points']) {
       await dialog.getByRole('tab', { name: tab }).click()
       await this.#rest()
     }

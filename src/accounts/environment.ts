@@ -16,13 +16,13 @@ export type EnvironmentsOptions = {
   store: Pick<Store, 'listEnvironment' | 'setVariable' | 'unsetVariable'>
   box: Pick<SecretBox, 'seal' | 'open'>
   clock: Clock
-  /** Environments remembered at most. */
+  /** Maximum number of environments in memory. */
   workspacesMax?: number
 }
 
 /**
- * The environments of workspaces, decrypted, in memory, as fresh as `FreshCache` keeps them: a change made by whatever
- * process holds within 5 s, one that is made through this object at once.
+ * The decrypted environments of workspaces, in memory. A change made through this object applies immediately; a change
+ * made by another process applies within 5 s (see `FreshCache`).
  */
 export class Environments {
   readonly #store: EnvironmentsOptions['store']
@@ -38,21 +38,21 @@ export class Environments {
     this.#known = new FreshCache({ ask, clock, entriesMax: workspacesMax })
   }
 
-  /** Rejects with `STORAGE_UNAVAILABLE` when a value cannot be decrypted: then no run of the workspace may start. */
+  /** Rejects with `STORAGE_UNAVAILABLE` when a value cannot be decrypted. Then no run of the workspace may start. */
   readonly of = (workspaceId: string): Environment | Promise<Environment> => {
     const known = this.#known.known(workspaceId)
     if (known) return known.environment
     return Promise.resolve(this.#known.get(workspaceId)).then((read) => read?.environment ?? noEnvironment)
   }
 
-  /** JSON text without the secrets of every workspace that is in memory: those that a line of the process may hold. */
+  /** Removes the secrets of all workspaces in memory from JSON text, because a log line may contain any of them. */
   readonly redact = (jsonText: string): string => {
     let text = jsonText
     for (const { environment } of this.#known.values()) text = environment.redactor?.redact(text) ?? text
     return text
   }
 
-  /** Seals and stores a variable. INVALID_INPUT when the name or the value cannot be one. */
+  /** Seals and stores a variable. Throws INVALID_INPUT for an invalid name or value. */
   async set(variable: SetVariable): Promise<{ isNew: boolean; updatedAt: number }> {
     const { workspaceId, name, value, plain } = variable
     assertVariable(name, value)
@@ -61,16 +61,16 @@ export class Environments {
       const updatedAt = this.#clock.now()
       return { isNew: await this.#store.setVariable({ workspaceId, name, sealed, plain, at: updatedAt }), updatedAt }
     } finally {
-      this.#known.distrust(workspaceId)
+      this.#known.invalidate(workspaceId)
     }
   }
 
-  /** False when there is no such variable. */
+  /** Returns false when the variable does not exist. */
   async unset(workspaceId: string, name: string): Promise<boolean> {
     try {
       return await this.#store.unsetVariable(workspaceId, name)
     } finally {
-      this.#known.distrust(workspaceId)
+      this.#known.invalidate(workspaceId)
     }
   }
 
@@ -85,7 +85,7 @@ export class Environments {
     const values = new Map<string, string>()
     const secrets: Secret[] = []
     for (const { name, sealed, plain } of rows) {
-      // Not a TextDecoder: it would drop a byte order mark.
+      // A TextDecoder would drop a byte order mark.
       const value = Buffer.from(this.#box.open(sealed, variableContext(workspaceId, name))).toString()
       values.set(name, value)
       if (!plain) secrets.push({ name, value })
@@ -96,7 +96,7 @@ export class Environments {
 
 export type SetVariable = { workspaceId: string; name: string; value: string; plain: boolean }
 
-/** An environment, and the rows that it was made of. */
+/** An environment and the rows it was decrypted from. */
 type Known = { rows: readonly VariableRow[]; environment: Environment }
 
 function assertVariable(name: string, value: string): void {
@@ -109,7 +109,7 @@ function assertVariable(name: string, value: string): void {
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-/** Sealing is never the same twice, so equal bytes are the same value. */
+/** Each sealing uses a new nonce, so equal bytes mean an unchanged value. */
 function isSame(before: readonly VariableRow[], after: readonly VariableRow[]): boolean {
   return (
     before.length === after.length &&

@@ -3,25 +3,25 @@ import { AppError } from '../domain/errors.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 
 export type FreshCacheOptions<Value> = {
-  /** Undefined: there is none. `before`: what is in memory of it, however old. */
+  /** Returns undefined when the id does not exist. `before`: the value in memory, however old. */
   ask(id: string, before: Value | undefined): Promise<Value | undefined>
   clock: Clock
-  /** Values, and ids of none, remembered at most, each. */
+  /** Maximum number of values, and separately of absent ids. */
   entriesMax?: number | undefined
 }
 
 /**
- * What other processes may change, in memory: a change holds within 5 s. A value is trusted for 3 s; for another 1.5 s it
- * is still served while the store is asked again in the background, so what is in use never waits; then callers wait for
- * the answer. That there is none is remembered for 1 s, so that asking for it again and again costs no disk, and what is
- * made a moment later is soon found. Concurrent look-ups of one id share one query.
+ * Caches values that other processes may change, so that a change applies within 5 s. A value is trusted for 3 s. For
+ * another 1.5 s it is still served while the store is queried in the background, so values in use never wait. After
+ * that, callers wait for the query. An absent id is remembered for 1 s, so repeated look-ups cost no disk access and a
+ * new value is found soon. Concurrent look-ups of one id share one query.
  */
 export class FreshCache<Value> {
   readonly #ask: FreshCacheOptions<Value>['ask']
   readonly #clock: Clock
   readonly #entriesMax: number
   readonly #found = new Map<string, { value: Value; askedAt: number }>()
-  /** When each id of none was looked up. */
+  /** The time of the last look-up of each absent id. */
   readonly #absent = new Map<string, number>()
   readonly #asking = new Map<string, Promise<Value | undefined>>()
 
@@ -31,18 +31,21 @@ export class FreshCache<Value> {
     this.#entriesMax = entriesMax
   }
 
-  /** The value when it is in memory and may be served; undefined else. */
+  /** The value if it is in memory and may be served; otherwise undefined. */
   known(id: string): Value | undefined {
     const entry = this.#found.get(id)
     if (entry === undefined) return undefined
     const ageMs = this.#clock.monotonic() - entry.askedAt
     if (ageMs >= servedMs) return undefined
-    // A failure is for the caller who comes when the entry is too old to be served.
+    // The next caller that has to wait receives the error.
     if (ageMs >= trustedMs) this.#query(id).catch(() => {})
     return entry.value
   }
 
-  /** The value, at once when it is known; undefined when there is none. Rejects with what `ask` rejects with, or OVERLOADED. */
+  /**
+   * The value, without a promise when it is in memory; undefined when it does not exist. Rejects with the errors of
+   * `ask`, or with OVERLOADED.
+   */
   get(id: string): Value | undefined | Promise<Value | undefined> {
     const known = this.known(id)
     if (known !== undefined) return known
@@ -51,20 +54,23 @@ export class FreshCache<Value> {
     return this.#query(id)
   }
 
-  /** After a change: the next look-up asks the store. What is being read now may be from before it, and is not kept. */
-  distrust(id: string): void {
+  /**
+   * Drops an id after a change, so that the next look-up queries the store. The result of a query in progress may be
+   * outdated and is not cached.
+   */
+  invalidate(id: string): void {
     const entry = this.#found.get(id)
     if (entry) entry.askedAt = Number.NEGATIVE_INFINITY
     this.#absent.delete(id)
     this.#asking.delete(id)
   }
 
-  /** All that is in memory, however old. */
+  /** All values in memory, however old. */
   *values(): Iterable<Value> {
     for (const { value } of this.#found.values()) yield value
   }
 
-  /** The same with their ids. */
+  /** All ids and values in memory. */
   *entries(): Iterable<[id: string, value: Value]> {
     for (const [id, { value }] of this.#found) yield [id, value]
   }
@@ -73,7 +79,11 @@ export class FreshCache<Value> {
     const under = this.#asking.get(id)
     if (under) return under
     if (this.#asking.size >= askingMax) {
-      return Promise.reject(new AppError('OVERLOADED', 'Too many look-ups wait for the database', { retryAfterS: 1 }))
+      return Promise.reject(
+        new AppError('OVERLOADED', 'Too many look-ups are waiting for the database. Try again in a moment.', {
+          retryAfterS: 1,
+        }),
+      )
     }
     const isWanted = () => this.#asking.get(id) === asking
     const asking: Promise<Value | undefined> = this.#read(id, isWanted).finally(() => {
@@ -84,7 +94,7 @@ export class FreshCache<Value> {
   }
 
   async #read(id: string, isWanted: () => boolean): Promise<Value | undefined> {
-    // Taken before the query: what it answers may be as old as this.
+    // Taken before the query, because the result may be as old as this.
     const askedAt = this.#clock.monotonic()
     const value = await this.#ask(id, this.#found.get(id)?.value)
     if (!isWanted()) return value
@@ -101,7 +111,7 @@ const servedMs = 4_500
 const absentMs = 1_000
 const askingMax = 1_000
 
-/** What is in use is put again every few seconds, so the first of the map is something that is not. */
+/** Values in use are put again every few seconds, so the first entry of the map is not in use. */
 function put<Value>(map: Map<string, Value>, id: string, value: Value, sizeMax: number): void {
   map.set(id, value)
   forgetOldest(map, sizeMax)

@@ -4,9 +4,9 @@ import { AppError, messageOf } from '../domain/errors.ts'
 import { syncFolderSync } from '../sync-folder.ts'
 
 /**
- * The keys of the key file: 32 bytes in base64, one a line. The first line seals, the others still open what was sealed
- * with them: a key is rotated by writing a new first line. Empty when there is no file; throws `STORAGE_UNAVAILABLE`
- * when there is one that cannot be read or understood.
+ * Reads the key file: one 32-byte key in base64 per line. The first key seals; the others still open what they sealed.
+ * To rotate, add a new first line. Returns an empty list when there is no file. Throws `STORAGE_UNAVAILABLE` when the
+ * file is unreadable or malformed.
  */
 export function readKeyFile(directory: string): Uint8Array[] {
   const path = keyPath(directory)
@@ -15,19 +15,19 @@ export function readKeyFile(directory: string): Uint8Array[] {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw broken(`${path} cannot be read: ${messageOf(error)}.`, error)
+    throw broken(`The key file ${path} cannot be read: ${messageOf(error)}.`, error)
   }
   const lines = text.split('\n').map((line) => line.trim())
   const keys = lines.filter((line) => line !== '').map((line) => new Uint8Array(Buffer.from(line, 'base64')))
   if (keys.length === 0 || keys.some((key) => key.length !== keyBytes)) {
-    throw broken(`${path} is damaged: each of its lines is a key, 32 bytes in base64.`)
+    throw broken(`The key file ${path} is damaged: each line must be a key, 32 bytes in base64.`)
   }
   return keys
 }
 
 /**
- * Makes the key file, mode 600, and gives its keys; those of the other process when two make it at once. The file and
- * its place in the folder are on disk before this returns, so nothing can be stored whose key a power cut takes away.
+ * Creates the key file with mode 600 and returns its keys, or the keys of another process that was faster. The file and
+ * its directory entry are on disk before this returns, so that a power cut cannot lose the key of a stored value.
  */
 export function makeKeyFile(directory: string): Uint8Array[] {
   const path = keyPath(directory)
@@ -35,14 +35,14 @@ export function makeKeyFile(directory: string): Uint8Array[] {
   try {
     writeDurably(draft, `${Buffer.from(crypto.getRandomValues(new Uint8Array(keyBytes))).toString('base64')}\n`)
     try {
-      // A link is there as a whole or not at all, and never over a file that is there already.
+      // Creating a link is atomic and never replaces an existing file.
       linkSync(draft, path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     syncFolderSync(directory)
   } catch (error) {
-    throw broken(`The key file ${path} cannot be made: ${messageOf(error)}.`, error)
+    throw broken(`The key file ${path} cannot be created: ${messageOf(error)}.`, error)
   } finally {
     rmSync(draft, { force: true })
   }
@@ -56,8 +56,8 @@ export function keyPath(directory: string): string {
 export const keyFileName = 'millrace.key'
 
 /**
- * The key that a setting's text stands for: HKDF-SHA256 without salt, of which 32 bytes are one block. Fast on purpose
- * (it happens at every start), so the text has to be random and not a sentence: `openssl rand -base64 32`.
+ * Derives the key from the setting's text: HKDF-SHA256 without salt, one block of 32 bytes. It is fast, because it runs
+ * at every start. So the text must be random and not a sentence: `openssl rand -base64 32`.
  */
 export function deriveKey(text: string): Uint8Array {
   const extracted = new Bun.CryptoHasher('sha256', new Uint8Array(32)).update(text).digest()
@@ -77,6 +77,6 @@ function writeDurably(path: string, text: string): void {
 }
 
 function broken(message: string, cause?: unknown): AppError {
-  const advice = 'It holds the key of stored secrets: restore it, and let only the user that runs the service read it.'
+  const advice = 'It contains the key of stored secrets. Restore it, readable only by the user that runs the service.'
   return new AppError('STORAGE_UNAVAILABLE', `${message} ${advice}`, { cause })
 }

@@ -9,14 +9,14 @@ export type KeyUsesOptions = {
 }
 
 /**
- * When keys were last used, written down in the background, at most once a minute a key. It is news and no more: a disk
- * that fails takes it with it, and nobody waits.
+ * Records when keys were last used, in the background, at most once a minute per key. The information is not critical:
+ * it is lost when the disk fails, and nobody waits for it.
  */
 export class KeyUses {
   readonly #record: KeyUsesOptions['record']
   readonly #clock: Clock
   readonly #keysMax: number
-  /** When a use was last noted (monotonic), in the order of noting. */
+  /** The monotonic time of the last recorded use of each key, oldest first. */
   readonly #noted = new Map<string, number>()
   #waiting: KeyUse[] = []
   #timer: Timer | undefined
@@ -28,7 +28,7 @@ export class KeyUses {
     this.#keysMax = keysMax
   }
 
-  /** A look-up, but once a minute. */
+  /** Usually costs one look-up; writes once a minute. */
   readonly note = (keyId: string): void => {
     const now = this.#clock.monotonic()
     const notedAt = this.#noted.get(keyId)
@@ -36,12 +36,12 @@ export class KeyUses {
     this.#noted.delete(keyId)
     this.#noted.set(keyId, now)
     forgetOldest(this.#noted, this.#keysMax)
-    // More keys than are remembered, all in use within a second: what is not written now will be a minute later.
+    // If more keys than `keysMax` are used within a second, the rest are recorded a minute later.
     if (this.#waiting.length < this.#keysMax) this.#waiting.push({ keyId, at: this.#clock.now() })
     this.#timer ??= this.#clock.setTimer(gatherMs, () => void this.#write())
   }
 
-  /** Writes what waits. */
+  /** Writes the pending uses. */
   async stop(): Promise<void> {
     this.#timer?.cancel()
     await this.#writing
@@ -59,5 +59,5 @@ export class KeyUses {
 }
 
 const minuteMs = 60_000
-/** So that keys used at one time are written together. */
+/** Keys used at about the same time are written together. */
 const gatherMs = 1_000

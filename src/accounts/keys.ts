@@ -2,10 +2,10 @@ import type { Clock } from '../domain/clock.ts'
 import type { KeyRow } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
 
-/** A new key: `text` is shown once, the rest is kept. */
+/** A new key. `text` is shown once; the rest is stored. */
 export type GeneratedKey = { text: string; hash: Uint8Array; lastFour: string }
 
-/** `random` fills the array it is given. */
+/** `random` fills the array it receives. */
 export function generateKey(random: Random = (bytes) => crypto.getRandomValues(bytes)): GeneratedKey {
   const text = makeKey(random)
   return { text, hash: hashKey(text), lastFour: lastFourOf(text) }
@@ -19,27 +19,27 @@ const secretLength = 30
 const checkLength = 6
 const keyLength = prefix.length + secretLength + checkLength
 
-/** `mrk_`, 30 base-62 characters of randomness (178 bits), and 6 that check them. */
+/** `mrk_`, 30 random base-62 characters (178 bits), and 6 checksum characters. */
 export function makeKey(random: Random): string {
   const bytes = new Uint8Array(64)
   let secret = ''
   while (secret.length < secretLength) {
     random(bytes)
     for (const byte of bytes) {
-      // 248 is the last multiple of 62: bytes above it would make some digits likelier.
+      // 248 is the largest multiple of 62 that fits in a byte. Larger bytes would make some digits more likely.
       if (byte < 248 && secret.length < secretLength) secret += digits[byte % 62]
     }
   }
   return prefix + secret + checkOf(prefix + secret)
 }
 
-/** Whether text can be a key at all: typing errors and guesses are told apart from keys without a query. */
+/** Whether the text has the form of a key. Rejects typing errors and most guesses without a query. */
 export function isKeyShaped(text: string): boolean {
   if (text.length !== keyLength || !/^mrk_[0-9A-Za-z]+$/.test(text)) return false
   return text.slice(-checkLength) === checkOf(text.slice(0, -checkLength))
 }
 
-/** What is kept of a key. It holds 178 random bits, so one round without salt is enough. */
+/** The stored hash of a key. A key has 178 random bits, so one round without salt is enough. */
 export function hashKey(text: string): Uint8Array {
   return Bun.SHA256.hash(text) as Uint8Array
 }
@@ -48,7 +48,7 @@ export function lastFourOf(text: string): string {
   return text.slice(-4)
 }
 
-/** CRC-32 in base 62: the same for everyone, so a scanner of leaked secrets can recognise a key. */
+/** CRC-32 in base 62. It is not secret, so that scanners for leaked secrets can recognise keys. */
 function checkOf(text: string): string {
   let rest = Bun.hash.crc32(text)
   let check = ''
@@ -62,18 +62,16 @@ function checkOf(text: string): string {
 export type KeyCacheOptions = {
   findKey(hash: Uint8Array): Promise<KeyRow | undefined>
   clock: Clock
-  /** Told of each key that was accepted. */
+  /** Called for each accepted key. */
   used?(keyId: string): void
-  /** Keys, and texts that are none, remembered at most, each. */
+  /** Maximum number of keys, and separately of unknown texts. */
   entriesMax?: number
 }
 
 /**
- * Keys by their text, as fresh as `FreshCache` keeps them: one that was revoked by whatever process stops within 5 s, and
- * so does a role that was taken away.
- *
- * Entries are found by the SHA-256 of what was sent, so whatever a comparison's time could give away is about digests,
- * which the caller cannot steer: nothing of a key can be learnt from it, and no key lies in memory. 0.12 µs a digest.
+ * Looks up keys by their text. A key or role revoked by another process stops working within 5 s (see `FreshCache`).
+ * Entries are found by the SHA-256 digest of the received text. The duration of a comparison therefore reveals only
+ * digests, which a caller cannot steer, and no key is kept in memory. A digest takes 0.12 µs.
  */
 export class KeyCache {
   readonly #rows: FreshCache<KeyRow>
@@ -86,7 +84,7 @@ export class KeyCache {
     this.#used = used
   }
 
-  /** `malformed`: cannot be a key. Undefined: unknown, revoked or expired. */
+  /** `malformed`: the text cannot be a key. Undefined: unknown, revoked or expired. */
   readonly lookUp = (text: string): KeyRow | 'malformed' | undefined | Promise<KeyRow | undefined> => {
     if (text.length !== keyLength) return 'malformed'
     const digest = Bun.SHA256.hash(text, 'base64')

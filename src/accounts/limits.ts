@@ -4,42 +4,45 @@ import { networkOf } from '../domain/network.ts'
 import type { Plan, PlanName, Plans, RateKind } from '../domain/plan.ts'
 import type { RateWindowRow, UserRow } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
-import { planOf } from './plans.ts'
-import type { RateJournal } from './rate-journal.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
+import type { RateWindowPersistence } from './rate-window-persistence.ts'
+import { tierOf } from './tiers.ts'
 import type { Usage } from './usage.ts'
 
-/** Whom limits are counted for, with the plan in force. Not to be kept: the next request may find another plan. */
+/**
+ * The account that limits are counted for, with its current tier. Do not keep it: the tier may differ at the next
+ * request.
+ */
 export type LimitedAccount = { readonly userId: string; readonly plan: Plan }
 
 export type AccountLimitsOptions = {
   findUser(userId: string): Promise<UserRow | undefined>
   plans: Plans
-  /** Of accounts without one of their own. */
+  /** The tier of accounts without their own. */
   plan: PlanName
   usage: Usage
-  journal: RateJournal
+  journal: RateWindowPersistence
   /** Windows that were open when the service stopped. */
   windows: readonly RateWindowRow[]
-  /** Told of each request that a window refuses; `address`: it had no valid key. */
+  /** Called for each request that a window rejects. `address`: the request had no valid key. */
   onRefused?(kind: RateKind | 'address'): void
   clock: Clock
 }
 
 export type RateState = { limit: number; remaining: number; resetAt: number }
 
-/** The limits object of the external API, times as epoch milliseconds. */
+/** The limits object of the external API. Times are epoch milliseconds. */
 export type LimitsReport = {
   workflowExecutionRateLimit: { sync: RateState; async: RateState }
   usage: { currentPeriodCost: number; limit: number; plan: string; isExceeded: boolean }
 }
 
-/** Requests a minute that may come without a valid key from one address. */
+/** Requests per minute without a valid key from one address. */
 const refusedPerMinute = 60
 /** Wrong passwords a minute that one address may send to one chat. */
 const wrongPasswordsPerMinute = 20
 
-/** Everything that an account may use up: rate windows of each kind, and the month's cost. */
+/** The limits of accounts: rate windows of each kind, and the monthly cost. */
 export class AccountLimits {
   readonly #accounts: FreshCache<LimitedAccount>
   readonly #usage: Usage
@@ -51,22 +54,22 @@ export class AccountLimits {
   constructor({ findUser, plans, plan, usage, journal, windows, onRefused, clock }: AccountLimitsOptions) {
     const ask = async (userId: string): Promise<LimitedAccount | undefined> => {
       const user = await findUser(userId)
-      return user && { userId, plan: planOf(user, plan, plans) }
+      return user && { userId, plan: tierOf(user, plan, plans) }
     }
     this.#accounts = new FreshCache({ ask, clock })
     this.#usage = usage
     this.#onRefused = onRefused
     const limiter = (kind: RateKind) => new RateLimiter({ clock, changed: journal.of(kind) })
     this.#limiters = { external: limiter('external'), sync: limiter('sync'), async: limiter('async') }
-    // In memory only: nobody without a key makes the service write.
+    // Kept in memory only, so that requests without a key cannot cause writes.
     this.#refused = new RateLimiter({ clock })
     this.#wrongPasswords = new RateLimiter({ clock })
     for (const { kind, userId, ...window } of windows) this.#limiters[kind].restore(userId, window)
   }
 
   /**
-   * An account with all that its limits need in memory; at once when it is there already, which costs two look-ups.
-   * A plan that changed holds within 5 s. Rejects with what the store rejects with.
+   * Loads everything that an account's limits need. Returns without a promise when it is in memory, which costs two
+   * look-ups. A change of tier applies within 5 s. Rejects with the errors of the store.
    */
   account(userId: string): LimitedAccount | Promise<LimitedAccount> {
     const account = this.#accounts.known(userId)
@@ -79,12 +82,12 @@ export class AccountLimits {
     return this.#told(kind, this.#limiters[kind].take(account.userId, account.plan[limitNames[kind]]))
   }
 
-  /** What `take` would find, counting nothing. */
+  /** The result of `take` without counting a request. */
   peek(kind: RateKind, account: LimitedAccount): RateWindow {
     return this.#limiters[kind].peek(account.userId, account.plan[limitNames[kind]])
   }
 
-  /** Counts a request without a valid key against the address it came from. */
+  /** Counts a request without a valid key against its source address. */
   takeRefused(address: string): RateWindow {
     return this.#told('address', this.#refused.take(networkOf(address), refusedPerMinute))
   }
@@ -111,13 +114,14 @@ export class AccountLimits {
     return (this.#usage.known(userId) ?? 0) < plan.usdPerMonth
   }
 
-  /** Throws USAGE_LIMIT_EXCEEDED when the account has spent its month. */
+  /** Throws USAGE_LIMIT_EXCEEDED when the account has reached its monthly limit. */
   assertWithinUsage(account: LimitedAccount): void {
     if (this.isWithinUsage(account)) return
     const { usdPerMonth, name } = account.plan
     throw new AppError(
       'USAGE_LIMIT_EXCEEDED',
-      `The account has used up the ${usdPerMonth} USD a month of its plan (${name}). Raise the plan, or wait for the next month.`,
+      `The account has reached the limit of its tier (${name}): ${usdPerMonth} USD a month. ` +
+        'Wait for the next month, or ask the administrator for a higher tier.',
     )
   }
 
@@ -147,7 +151,7 @@ export class AccountLimits {
   async #load(userId: string): Promise<LimitedAccount> {
     const [account] = await Promise.all([this.#accounts.get(userId), this.#usage.of(userId)])
     if (account) return account
-    throw new Error(`There is no account ${userId}, although a key or a workspace names it`)
+    throw new Error(`Account ${userId} does not exist, although a key or a workspace refers to it`)
   }
 }
 

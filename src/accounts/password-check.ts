@@ -9,35 +9,33 @@ import { RateLimiter, type RateWindow } from './rate-limit.ts'
 export type PasswordCheckOptions = {
   findPassword: SessionStore['findPassword']
   clock: Clock
-  /** What takes long. */
+  /** The slow comparison with a hash. */
   verify?(password: string, hash: string): Promise<boolean>
 }
 
-/** `address`: where it comes from. */
+/** `address`: the address of the client. */
 export type SignInAttempt = { email: string; password: string; address: string }
 
 export type CheckedPassword = { userId: string; passwordHash: string }
 
-/** Attempts a minute for one account from one address. */
+/** Attempts per minute for one account from one address. */
 const attemptsPerPlace = 10
-/** Attempts a minute from one address, at whatever account. */
+/** Attempts per minute from one address, for all accounts. */
 const attemptsPerAddress = 30
-/** Attempts a minute for one account, from all addresses that it never signed in from. */
+/** Attempts per minute for one account, from all addresses that it never signed in from. */
 const attemptsPerAccount = 100
-/** Addresses that are remembered for having signed in, each with its account. */
+/** Maximum number of remembered addresses with a successful sign-in, each with its account. */
 const knownPlacesMax = 10_000
-/** Hashes made at once: each takes a processor for some 50 ms, and 64 MB. */
+/** Concurrent hash computations. Each takes a processor for about 50 ms, and 64 MB. */
 const hashesAtOnce = 2
 const hashesWaitingMax = 20
 
 /**
- * Tells whether a password is right, and nothing else: an account that is not there takes as long and gets the same words
- * as a wrong password. Attempts are bounded by the minute before anything is hashed, and so is what hashing may use of the
- * machine.
- *
- * Whoever guesses must not keep the one who knows the password from signing in. So what is bounded closely is a place: one
- * account from one address. An address, and an account from everywhere, have bounds of their own, against those who guess at
- * many accounts and from many addresses; these do not hold for a place that somebody signed in from before.
+ * Checks passwords without revealing whether an account exists: an unknown account takes as long and gets the same
+ * message as a wrong password. Attempts per minute are limited before anything is hashed, and so is the number of
+ * concurrent hashes.  An attacker must not be able to lock out the owner of an account. So the tightest limit applies
+ * to a place: one account from one address. Separate limits per address, and per account from all addresses, stop
+ * attacks on many accounts and from many addresses. They do not apply to a place with an earlier successful sign-in.
  */
 export class PasswordCheck {
   readonly #findPassword: PasswordCheckOptions['findPassword']
@@ -46,7 +44,7 @@ export class PasswordCheck {
   readonly #places: RateLimiter
   readonly #addresses: RateLimiter
   readonly #accounts: RateLimiter
-  /** Places that somebody signed in from, the latest last. */
+  /** Places with a successful sign-in, latest last. */
   readonly #known = new Set<string>()
   readonly #turns = new Turns(hashesAtOnce, hashesWaitingMax)
   #decoy: Promise<string> | undefined
@@ -61,8 +59,8 @@ export class PasswordCheck {
   }
 
   /**
-   * The account whose e-mail (or id) and password these are, and the hash they were compared with. Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED, or
-   * OVERLOADED when too many hashes wait.
+   * The account for this email (or id) and password, and the hash that was compared. Rejects with INVALID_CREDENTIALS,
+   * RATE_LIMIT_EXCEEDED, or OVERLOADED when too many checks are waiting.
    */
   async check({ email, password, address }: SignInAttempt): Promise<CheckedPassword> {
     const account = email.toLowerCase()
@@ -79,10 +77,10 @@ export class PasswordCheck {
       this.#know(place)
       return found
     }
-    throw new AppError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+    throw new AppError('INVALID_CREDENTIALS', 'The email or the password is wrong.')
   }
 
-  /** The hash of a new password. INVALID_INPUT when it is too short or too long. */
+  /** The hash of a new password. Throws INVALID_INPUT when it is too short or too long. */
   async hash(password: string): Promise<string> {
     const message = passwordProblem(password)
     if (message) throw new AppError('INVALID_INPUT', message, { details: [{ path: 'password', message }] })
@@ -98,12 +96,12 @@ export class PasswordCheck {
   #assertAllowed({ allowed, resetAt }: RateWindow): void {
     if (allowed) return
     const retryAfterS = Math.max(1, Math.ceil((resetAt - this.#clock.now()) / 1000))
-    throw new AppError('RATE_LIMIT_EXCEEDED', `Too many attempts to sign in. Try again in ${retryAfterS} s.`, {
+    throw new AppError('RATE_LIMIT_EXCEEDED', `Too many sign-in attempts. Try again in ${retryAfterS} s.`, {
       retryAfterS,
     })
   }
 
-  /** What is compared with when there is no account: the password of nobody. */
+  /** The hash that is compared when the account does not exist. No password matches it. */
   #decoyHash(): Promise<string> {
     this.#decoy ??= this.#turns.take(() => hashPassword(crypto.randomUUID()))
     this.#decoy.catch(() => {
@@ -113,18 +111,21 @@ export class PasswordCheck {
   }
 }
 
-/** What keeps a text from being a password; undefined when nothing does. */
+/** Why a text cannot be a password; undefined when it can. */
 export function passwordProblem(password: string): string | undefined {
-  if (password.length < passwordCharsMin) return `A password has ${passwordCharsMin} characters or more.`
-  return password.length > passwordCharsMax ? `A password has ${passwordCharsMax} characters at most.` : undefined
+  if (password.length < passwordCharsMin)
+    return `The password is too short: use at least ${passwordCharsMin} characters.`
+  return password.length > passwordCharsMax
+    ? `The password is too long: use at most ${passwordCharsMax} characters.`
+    : undefined
 }
 
-/** One that is longer than any password can be is wrong whatever it says, and costs no more than another. */
+/** A text longer than any password is wrong, and must not cost more than another. */
 function shortened(password: string): string {
   return password.slice(0, passwordCharsMax + 1)
 }
 
-/** Lets a few tasks run at once, in the order in which they come. */
+/** Runs a few tasks at a time, in order of arrival. */
 class Turns {
   readonly #atOnce: number
   readonly #waitingMax: number

@@ -1,31 +1,31 @@
 import type { Clock } from '../domain/clock.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 
-/** A window after a request was counted in it. `resetAt` in epoch milliseconds. */
+/** A window after counting a request. `resetAt` is in epoch milliseconds. */
 export type RateWindow = { allowed: boolean; limit: number; remaining: number; resetAt: number }
 
 export const windowMs = 60_000
 
-/** Requests counted so far, and when the window ends. */
+/** The requests counted so far, and the end of the window. */
 export type OpenWindow = { used: number; resetAt: number }
 
 export type RateLimiterOptions = {
   clock: Clock
   windowsMax?: number
-  /** Told of each window that has changed. */
+  /** Called for each changed window. */
   changed?: (who: string, window: OpenWindow, limit: number) => void
 }
 
 /**
- * Counts requests in windows of a minute. A window starts with the first request in it; a request beyond the limit is
- * refused and not counted. Bounded: the window that was opened longest ago is forgotten first, which can only be in an
- * account's favour.
+ * Counts requests in windows of one minute. A window starts with its first request. Requests beyond the limit are
+ * rejected and not counted. The number of windows is limited: the one opened first is dropped first, which can only
+ * favour an account.
  */
 export class RateLimiter {
   readonly #clock: Clock
   readonly #windowsMax: number
   readonly #changed: RateLimiterOptions['changed']
-  /** In the order in which they were opened. */
+  /** In order of opening. */
   readonly #windows = new Map<string, OpenWindow>()
 
   constructor({ clock, windowsMax = 100_000, changed }: RateLimiterOptions) {
@@ -46,12 +46,12 @@ export class RateLimiter {
     return { allowed, limit, remaining: Math.max(0, limit - window.used), resetAt: window.resetAt }
   }
 
-  /** Goes on counting in a window that was open before. */
+  /** Continues a window that was open before. */
   restore(who: string, window: OpenWindow): void {
     this.#keep(who, { ...window })
   }
 
-  /** What `take` would find, counting nothing. */
+  /** The result of `take` without counting a request. */
   peek(who: string, limit: number): RateWindow {
     const now = this.#clock.now()
     const window = this.#current(who, now)
@@ -60,7 +60,7 @@ export class RateLimiter {
     return { allowed: remaining > 0, limit, remaining, resetAt: window.resetAt }
   }
 
-  /** The window that is open. One that ends too far ahead was opened before the clock was set back. */
+  /** The open window. A window that ends too far ahead was opened before the clock was set back. */
   #current(who: string, now: number): OpenWindow | undefined {
     const window = this.#windows.get(who)
     return window && now < window.resetAt && window.resetAt - now <= windowMs ? window : undefined

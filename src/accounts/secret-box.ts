@@ -2,12 +2,11 @@ import { AppError } from '../domain/errors.ts'
 import { deriveKey, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
 
 /**
- * Encrypts what must not lie readable on the disk: AES-256-GCM. `context` says what a value is and whose
- * (`environment/<workspace>/<name>`); a value copied to another place does not open there. Synchronous, about 3 µs for
- * 1 kB; the first use loads Bun's crypto module (6 ms), which no start waits for.
- *
- * Sealed: one byte of format (1), four that name the key, a nonce of twelve, the ciphertext, a tag of sixteen. Nonces are
- * random: 2^32 values under one key are well within what AES-GCM allows.
+ * Encrypts values for storage with AES-256-GCM. `context` names the value and its owner
+ * (`environment/<workspace>/<name>`); a value copied to another place cannot be opened there. Synchronous, about 3 µs
+ * for 1 kB. The first use loads Bun's crypto module (6 ms), so that a start does not wait for it.  Format of a sealed
+ * value: one byte of version (1), four bytes of key id, a nonce of twelve, the ciphertext, a tag of sixteen. Nonces are
+ * random; 2^32 values under one key are well within the limits of AES-GCM.
  */
 export class SecretBox {
   readonly #source: KeySource
@@ -18,7 +17,9 @@ export class SecretBox {
     this.#keys = keys.map(keyOf)
   }
 
-  /** The first one of an installation without a key makes its key file. Throws `STORAGE_UNAVAILABLE` when it cannot. */
+  /**
+   * The first call in an installation without a key creates the key file. Throws `STORAGE_UNAVAILABLE` when that fails.
+   */
   seal(plain: string | Uint8Array, context: string): Uint8Array {
     if (this.#keys.length === 0) this.#keys = readOrMakeKeys(this.#source).map(keyOf)
     const key = this.#keys[0] as Key
@@ -30,7 +31,7 @@ export class SecretBox {
     return new Uint8Array(Buffer.concat([head, nonce, body, cipher.final(), cipher.getAuthTag()]))
   }
 
-  /** Throws `STORAGE_UNAVAILABLE` when the key is not at hand, or the value was damaged or belongs elsewhere. */
+  /** Throws `STORAGE_UNAVAILABLE` when the key is missing, or the value is damaged or belongs elsewhere. */
   open(sealed: Uint8Array, context: string): Uint8Array {
     if (sealed.length < overheadBytes || sealed[0] !== format) throw damaged(context)
     const id = sealed.subarray(1, sealHeadBytes)
@@ -49,20 +50,20 @@ export class SecretBox {
   }
 
   /**
-   * Keys for another purpose, one of each of its own: the first is the one to use, the others were used before. `make`: as
-   * for sealing, a key is made when there is none.
+   * Keys derived for another purpose, one from each key: the first is current, the others are older. `make`: create a
+   * key when there is none, as for sealing.
    */
   derive(purpose: string, make: boolean): Uint8Array[] {
     if (make && this.#keys.length === 0) this.#keys = readOrMakeKeys(this.#source).map(keyOf)
     return this.#keys.map(({ bytes }) => new Uint8Array(new Bun.CryptoHasher('sha256', bytes).update(purpose).digest()))
   }
 
-  /** Whether values that begin so (`sealHeadBytes` of them) can be opened, as far as the key goes. */
+  /** Whether a key is known for values with this head (`sealHeadBytes` long). */
   knows(head: Uint8Array): boolean {
     return this.#find(head.subarray(1, sealHeadBytes)).length > 0
   }
 
-  /** A key that is not known may have come into the file since it was read: another process made it, or it was rotated. */
+  /** An unknown key may be in the file by now, because another process created or rotated it. */
   #find(id: Uint8Array): Key[] {
     const known = this.#keys.filter((key) => Buffer.compare(key.id, id) === 0)
     if (known.length > 0) return known
@@ -71,23 +72,22 @@ export class SecretBox {
   }
 }
 
-/** Where the keys are: the setting `MILLRACE_SECRET_KEY`, and the key file of a data folder. */
+/** The sources of keys: the setting `MILLRACE_SECRET_KEY`, and the key file of the data folder. */
 export type KeySource = { directory: string; secretKey: string | undefined }
 
 export type SecretBoxOptions = KeySource & {
-  /** The first `sealHeadBytes` of every value that is stored, each once. */
+  /** The distinct heads (`sealHeadBytes` long) of all stored values. */
   sealHeads(): Promise<readonly Uint8Array[]>
 }
 
-/** What of a sealed value tells which key it takes. */
+/** The length of the part of a sealed value that names its key. */
 export const sealHeadBytes = 5
 
 /**
- * The box of an installation. Its key is the setting's, else the key file's, which is made when something is sealed and
- * there is none. What was sealed with the file stays readable when the setting comes, as long as the file is there.
- *
- * Throws `STORAGE_UNAVAILABLE` when anything is stored that none of the keys opens: then no key is made, and nothing
- * would be overwritten or lost without a word.
+ * Opens the secret box of an installation. Its key is the setting's, otherwise the key file's, which is created when
+ * something is first sealed. When the setting is added later, values sealed with the file stay readable as long as the
+ * file exists.  Throws `STORAGE_UNAVAILABLE` when a stored value cannot be opened by any known key. Then no new key is
+ * created, so nothing is overwritten or lost silently.
  */
 export async function openSecretBox({ directory, secretKey, sealHeads }: SecretBoxOptions): Promise<SecretBox> {
   const source = { directory, secretKey }
@@ -116,7 +116,7 @@ function readOrMakeKeys(source: KeySource): Uint8Array[] {
   return keys.length > 0 ? keys : makeKeyFile(source.directory)
 }
 
-/** The name of a key is a part of a digest, so that nobody has to number keys. */
+/** The id of a key is part of its digest, so keys need no numbering. */
 function keyOf(bytes: Uint8Array): Key {
   const digest = new Bun.CryptoHasher('sha256', bytes).update('millrace key id').digest()
   return { id: new Uint8Array(digest.subarray(0, sealHeadBytes - 1)), bytes }
@@ -135,32 +135,30 @@ function tryOpen(sealed: Uint8Array, key: Key, context: string): Uint8Array | un
   }
 }
 
-/** Loaded when it is first used: an import would cost every start 6 ms. */
+/** Loaded on first use: a static import would add 6 ms to every start. */
 function nodeCrypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto')
 }
 
-const ifLost =
-  'If the key is lost for good, so are they: millrace env discard takes them out, and then they can be set anew.'
+const ifLost = 'If the key is lost, so are the secrets: remove them with millrace env discard, then set them again.'
 
 function noKey({ directory }: KeySource): AppError {
   return unavailable(
     `Stored secrets are encrypted, and their key is missing: MILLRACE_SECRET_KEY is not set, and there is no ` +
-      `${keyPath(directory)}. Set the one or restore the other. ${ifLost}`,
+      `${keyPath(directory)}. Set the setting or restore the file. ${ifLost}`,
   )
 }
 
 function unknownKey({ directory, secretKey }: KeySource): AppError {
-  const where =
-    secretKey === undefined ? `in ${keyPath(directory)}` : `in MILLRACE_SECRET_KEY and ${keyPath(directory)}`
+  const where = secretKey === undefined ? `in ${keyPath(directory)}` : `in MILLRACE_SECRET_KEY or ${keyPath(directory)}`
   return unavailable(
-    `Stored secrets were encrypted with another key than those ${where}. Give back the value that ` +
-      `MILLRACE_SECRET_KEY had, or restore the key file. ${ifLost}`,
+    `Stored secrets were encrypted with another key, which is not ${where}. Restore the earlier value of ` +
+      `MILLRACE_SECRET_KEY, or the key file. ${ifLost}`,
   )
 }
 
 function damaged(context: string): AppError {
-  return unavailable(`A stored secret (${context}) is damaged: its bytes are not those that were written. Set it anew.`)
+  return unavailable(`The stored secret ${context} is damaged. Set it again.`)
 }
 
 function unavailable(message: string): AppError {

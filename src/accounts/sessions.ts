@@ -18,19 +18,19 @@ export type SessionsOptions = {
     | 'redeemSignInToken'
   >
   clock: Clock
-  /** How long a session lasts after it was last used. */
+  /** How long an unused session lasts. */
   idleDays: number
-  /** Whether nobody has to sign in: every visitor is the owner. */
+  /** Whether sign-in is off and every visitor is the owner. */
   open: boolean
 }
 
-/** A session for the one who opened it: `token` is known to nobody else. */
+/** A new session. `token` is known only to the client. */
 export type OpenedSession = { token: string; userId: string; expiresAt: number }
 
 /**
- * Who is signed in, as fresh as `FreshCache` keeps it: a session that another process ended stops within 5 s, one that was
- * ended here at once. A session ends when it was not used for some days; a use moves that end, which is written down in the
- * background, at most once a minute a session.
+ * Signed-in sessions. A session ended here stops immediately; one ended by another process stops within 5 s (see
+ * `FreshCache`). A session expires when it is unused for some days. Each use extends it; the extension is written in
+ * the background, at most once a minute per session.
  */
 export class Sessions {
   readonly #store: SessionsOptions['store']
@@ -39,7 +39,7 @@ export class Sessions {
   readonly #rows: FreshCache<SessionRow>
   readonly #owner: FreshCache<SignedIn>
   readonly #renewing = new Set<Promise<unknown>>()
-  /** Whether nobody has to sign in. */
+  /** Whether sign-in is off. */
   readonly isOpen: boolean
   readonly #passwords: PasswordCheck
 
@@ -53,14 +53,14 @@ export class Sessions {
     this.#owner = new FreshCache({ ask: () => store.findOwner(), clock, entriesMax: 1 })
   }
 
-  /** Undefined for a text that is no session, or was one. */
+  /** Returns undefined when the text is not a valid session token. */
   async find(token: string): Promise<SignedIn | undefined> {
     if (!isTokenShaped(token)) return undefined
     const row = await this.#rows.get(digestOf(token))
     return row && row.expiresAt > this.#clock.now() ? row : undefined
   }
 
-  /** The account that everybody is who does not sign in; undefined when one has to. */
+  /** The account of visitors when sign-in is off; undefined when it is required. */
   async visitor(): Promise<SignedIn | undefined> {
     return this.isOpen ? await this.#owner.get('owner') : undefined
   }
@@ -70,12 +70,12 @@ export class Sessions {
     const { userId, passwordHash } = await this.#passwords.check(attempt)
     const token = newToken()
     const session = this.#sessionOf(token)
-    // The password may have been changed while it was compared, because somebody else knew it.
+    // The password may have been changed in the meantime, because somebody else knew it.
     await this.#store.createSession({ ...session, userId, passwordHash })
     return { token, userId, expiresAt: session.expiresAt }
   }
 
-  /** Uses a sign-in link up. Undefined for one that was used, is too old, or never was one. */
+  /** Redeems a sign-in link. Returns undefined when it was used, has expired, or never existed. */
   async redeem(link: string): Promise<OpenedSession | undefined> {
     if (!isTokenShaped(link)) return undefined
     const token = newToken()
@@ -85,13 +85,16 @@ export class Sessions {
     return userId === undefined ? undefined : { token, userId, expiresAt: session.expiresAt }
   }
 
-  /** Notes a use. The new end when it was moved, so that the cookie can be told; undefined a minute long after that. */
+  /**
+   * Records a use. Returns the new expiry when it changed, so that the cookie can be updated; then undefined for a
+   * minute.
+   */
   renew(token: string): number | undefined {
     const digest = digestOf(token)
     const row = this.#rows.known(digest)
     const expiresAt = this.#clock.now() + this.#idleMs
     if (row === undefined || expiresAt - row.expiresAt < minuteMs) return undefined
-    // What is in memory is ours to change; the next look-up finds the same on disk.
+    // The cached row may be changed: the next look-up finds the same value on disk.
     row.expiresAt = expiresAt
     const renewing = this.#store.renewSession(hashToken(token), expiresAt).catch(() => undefined)
     this.#renewing.add(renewing)
@@ -103,11 +106,11 @@ export class Sessions {
     try {
       if (isTokenShaped(token)) await this.#store.endSession(hashToken(token))
     } finally {
-      this.#rows.distrust(digestOf(token))
+      this.#rows.invalidate(digestOf(token))
     }
   }
 
-  /** Rejects like `signIn` when it is not the password of the account. */
+  /** Rejects like `signIn` when the password is wrong. */
   async assertPassword({
     userId,
     password,
@@ -120,33 +123,33 @@ export class Sessions {
     await this.#passwords.check({ email: userId, password, address })
   }
 
-  /** Ends all sessions of the account but one. INVALID_INPUT when it is no password. */
+  /** Changes the password and ends all other sessions of the account. Throws INVALID_INPUT for an invalid password. */
   async setPassword(change: { userId: string; password: string; keptToken: string | undefined }): Promise<void> {
     const { userId, password, keptToken } = change
     const hash = await this.#passwords.hash(password)
     try {
       await this.#store.setPassword(userId, hash, keptToken === undefined ? undefined : hashToken(keptToken))
     } finally {
-      this.distrust(userId)
+      this.invalidate(userId)
     }
   }
 
-  /** Ends all sessions of an account but one. */
+  /** Ends all other sessions of an account. */
   async endOthers(userId: string, keptToken: string | undefined): Promise<void> {
     try {
       await this.#store.endSessions(userId, keptToken === undefined ? undefined : hashToken(keptToken))
     } finally {
-      this.distrust(userId)
+      this.invalidate(userId)
     }
   }
 
-  /** After sessions of an account were ended, or its roles have changed: whoever comes next is looked up again. */
-  distrust(userId: string): void {
-    for (const [digest, row] of this.#rows.entries()) if (row.userId === userId) this.#rows.distrust(digest)
-    this.#owner.distrust('owner')
+  /** Drops the cached sessions of an account after they ended or its roles changed. */
+  invalidate(userId: string): void {
+    for (const [digest, row] of this.#rows.entries()) if (row.userId === userId) this.#rows.invalidate(digest)
+    this.#owner.invalidate('owner')
   }
 
-  /** Waits for what is being written. */
+  /** Waits for writes in progress. */
   async stop(): Promise<void> {
     await Promise.all(this.#renewing)
   }
@@ -157,17 +160,17 @@ export class Sessions {
   }
 }
 
-/** 256 random bits, as they stand in a cookie or a link. */
+/** 256 random bits for a cookie or link. */
 export function newToken(): string {
   return crypto.getRandomValues(new Uint8Array(tokenBytes)).toBase64({ alphabet: 'base64url', omitPadding: true })
 }
 
-/** What is kept of a token. It holds 256 random bits, so one round without salt is enough. */
+/** The stored hash of a token. A token has 256 random bits, so one round without salt is enough. */
 export function hashToken(token: string): Uint8Array {
   return Bun.SHA256.hash(token) as Uint8Array
 }
 
-/** How long a sign-in link can be used. */
+/** The lifetime of a sign-in link. */
 export const linkAgeMaxMs = 7 * 86_400_000
 
 const tokenBytes = 32

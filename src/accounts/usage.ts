@@ -5,15 +5,15 @@ import { countsAsUsage } from '../domain/log.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
 
 export type UsageOptions = {
-  /** What an account spent since the start of a period, in USD, as it stands on disk behind every run recorded so far. */
+  /** The cost of an account since the start of a period, in USD, including every run recorded so far. */
   getUsage(userId: string, periodStart: number): Promise<number>
   clock: Clock
   accountsMax?: number
 }
 
 /**
- * What accounts have spent in this calendar month (UTC). The store keeps the sums, in the transaction that records a run;
- * this is their copy in memory, read once a month and counted along, so that a run asks nobody.
+ * The cost of accounts in this calendar month (UTC). The store updates the sums in the transaction that records a run.
+ * This is a copy in memory, read once a month and updated with each run, so that a run needs no query.
  */
 export class Usage {
   readonly #getUsage: UsageOptions['getUsage']
@@ -35,19 +35,22 @@ export class Usage {
     return this.known(userId) ?? (await this.#load(userId))
   }
 
-  /** The same when it is in memory; undefined else. */
+  /** The same if it is in memory; otherwise undefined. */
   known(userId: string): number | undefined {
     const spent = this.#spent.get(userId)
     return spent !== undefined && isIn(spent, this.#clock.now()) ? spent.usd : undefined
   }
 
-  /** Whose months the runs of a workspace count in. Told when one of its workflows is loaded; it never changes. */
+  /**
+   * Remembers the owner of a workspace, to whom its runs are charged. Called when one of its workflows is loaded. The
+   * owner never changes.
+   */
   learnOwner(workspaceId: string, ownerId: string): void {
     if (this.#ownerOf.size >= this.#accountsMax) this.#ownerOf.clear()
     this.#ownerOf.set(workspaceId, ownerId)
   }
 
-  /** Undefined when nobody has told it. */
+  /** Returns undefined when the owner is not known yet. */
   ownerOf(workspaceId: string): string | undefined {
     return this.#ownerOf.get(workspaceId)
   }
@@ -60,14 +63,14 @@ export class Usage {
       this.#forget()
       return
     }
-    // Whether a sum that is being read has this cost in it cannot be known: it is read again.
+    // A sum being read may or may not include this cost, so it is read again.
     const loading = this.#loading.get(owner)
     if (loading) loading.isStale = true
     const spent = this.#spent.get(owner)
     if (spent && isIn(spent, endedAt)) spent.usd += cost.total
   }
 
-  /** A run of nobody knows whom: every sum is read again. */
+  /** The owner of a run is unknown: all sums are read again. */
   #forget(): void {
     this.#spent.clear()
     for (const loading of this.#loading.values()) loading.isStale = true
@@ -107,6 +110,6 @@ function isIn({ periodStart, periodEnd }: Spent, at: number): boolean {
 
 function periodAt(now: number): [start: number, end: number] {
   const start = billingPeriodOf(now)
-  // No month has more than 31 days, and none fewer than 28.
+  // A month has 28 to 31 days.
   return [start, billingPeriodOf(start + 31.5 * 86_400_000)]
 }

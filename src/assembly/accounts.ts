@@ -4,7 +4,7 @@ import { KeyUses } from '../accounts/key-uses.ts'
 import { KeyCache } from '../accounts/keys.ts'
 import { AccountLimits } from '../accounts/limits.ts'
 import { createOwnerLimits } from '../accounts/owner-limits.ts'
-import { RateJournal } from '../accounts/rate-journal.ts'
+import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
 import { openSecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { Usage } from '../accounts/usage.ts'
@@ -30,7 +30,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
-  const journal = new RateJournal({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+  const journal = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
   const limits = new AccountLimits({
     findUser: (userId) => store.findUser(userId),
     plans: plansOf(config),

@@ -2,7 +2,7 @@ import { messageOf } from '../domain/errors.ts'
 import { timeOfSequence } from '../domain/ids.ts'
 import type { RunRecord } from '../domain/log.ts'
 import { Conversations } from '../triggers/conversations.ts'
-import { logDecision } from '../triggers/schedule-log.ts'
+import { logOutcome } from '../triggers/schedule-log.ts'
 import { createScheduledStart } from '../triggers/scheduled-start.ts'
 import { Scheduler } from '../triggers/scheduler.ts'
 import type { Accounts } from './accounts.ts'
@@ -34,9 +34,9 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     start: createScheduledStart({ limits, accept: (request, claim) => jobs.acceptOnce(request, claim), clock }),
     take: async (step) => (await writer.write({ kind: 'schedule', step })) === undefined,
     prepare: (ownerIds) => limits.preload(ownerIds),
-    onDecided(row, dueAt, fate) {
-      metrics.schedules.decided(fate, clock.now() - dueAt)
-      logDecision(logger, row, dueAt, fate)
+    onResolved(row, dueAt, outcome) {
+      metrics.schedules.decided(outcome, clock.now() - dueAt)
+      logOutcome(logger, row, dueAt, outcome)
     },
     onTrouble: (cause) => logger.error('schedules stand still', { reason: messageOf(cause) }),
     lastSeenAt: timeOfSequence(lastSequence),

@@ -7,7 +7,7 @@ import { loadInterfaceFiles } from '../http/interface-files.ts'
 import { Listener } from '../http/listener.ts'
 import type { DirectoryLock } from '../store/lock.ts'
 import type { Store } from '../store/store.ts'
-import { tellLastWords } from '../telemetry/last-words.ts'
+import { handleCrashes } from '../telemetry/crash-handler.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { type Call, type Command, CommandError, UsageError } from './command.ts'
 import type { FirstStart } from './first-start.ts'
@@ -65,7 +65,7 @@ function assertClosed({ noAuth, host }: Config): void {
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
-  tellLastWords(logger)
+  handleCrashes(logger)
   try {
     const listener = await listen(config)
     // A turn for whoever waited for the socket: what follows keeps this thread busy for some 20 ms.

@@ -1,8 +1,8 @@
 import { fileBytesMax } from '../domain/file.ts'
 
 /**
- * Reads the `data` of one file item while it arrives. What begins with `data:` is decoded and handed on piece by piece;
- * anything else (the address of a `url` item) is kept as text.
+ * Reads the `data` of one file item while it arrives. A value that starts with `data:` is decoded and passed on in
+ * pieces; any other value (the URL of a `url` item) is kept as text.
  */
 export class DataUriReader {
   readonly #write: (bytes: Uint8Array) => void
@@ -20,14 +20,14 @@ export class DataUriReader {
     this.#bytesMax = bytesMax
   }
 
-  /** The next characters, in any portions; each stands for one byte of UTF-8. */
+  /** Takes the next characters, in portions of any size. Each character stands for one byte of UTF-8. */
   push(text: string): void {
     if (this.#state === 'content') this.#decode(text)
     else if (this.#state !== 'broken') this.#begin(text)
   }
 
   end(): DataValue {
-    if (this.#state === 'head' && isDataUri(this.#head)) this.#break('it has no comma before its content')
+    if (this.#state === 'head' && isDataUri(this.#head)) this.#break('the comma before its content is missing')
     if (this.#state === 'content') this.#finish()
     if (this.#state === 'broken') return { kind: 'malformed', reason: this.#reason }
     if (this.#state !== 'content') return { kind: 'text', text: Buffer.from(this.#head, 'latin1').toString() }
@@ -39,14 +39,14 @@ export class DataUriReader {
     if (this.#state === 'head' && this.#head.length >= prefix.length && !isDataUri(this.#head)) this.#state = 'text'
     const comma = this.#state === 'head' ? this.#head.indexOf(',') : -1
     if (comma < 0) {
-      if (this.#head.length > headCharsMax) this.#break('it is no data URI, and too long for an address')
+      if (this.#head.length > headCharsMax) this.#break('it is not a data URI and is too long for a URL')
       return
     }
     const facts = this.#head.slice(prefix.length, comma)
     const rest = this.#head.slice(comma + 1)
     this.#head = ''
     if (!/;[ ]*base64[ ]*$/i.test(facts)) {
-      this.#break('it does not say ";base64" before its comma')
+      this.#break('";base64" is missing before its comma')
       return
     }
     this.#mime = facts.replace(/;[ ]*base64[ ]*$/i, '')
@@ -54,7 +54,7 @@ export class DataUriReader {
     this.#decode(rest)
   }
 
-  /** Keeps back the last characters: only at the end is it known whether they are padding. */
+  /** Holds back the last characters, because only the end shows whether they are padding. */
   #decode(text: string): void {
     const all = this.#carry === '' ? text : this.#carry + text
     const whole = Math.max(0, Math.floor((all.length - 1) / 4) * 4)
@@ -62,7 +62,7 @@ export class DataUriReader {
     if (whole === 0) return
     try {
       const bytes = Uint8Array.fromBase64(all.slice(0, whole), { lastChunkHandling: 'strict' })
-      // The decoder passes over spaces and takes padding; here neither may stand.
+      // The decoder ignores spaces and accepts padding; neither is allowed here.
       if (bytes.length !== (whole / 4) * 3) {
         this.#break(notBase64)
         return
@@ -98,7 +98,7 @@ export class DataUriReader {
   }
 }
 
-/** What a `data` turned out to be. `mime`: as the data URI has it, empty when it has none. */
+/** The parsed `data`. `mime`: the type from the data URI, or empty. */
 export type DataValue =
   | { kind: 'content'; mime: string; size: number }
   | { kind: 'text'; text: string }
@@ -106,9 +106,9 @@ export type DataValue =
   | { kind: 'large' }
 
 const prefix = 'data:'
-/** Characters of an address, or of what a data URI says before its comma. */
+/** Maximum length of a URL, or of a data URI's part before the comma. */
 const headCharsMax = 65_536
-const notBase64 = 'what follows its comma is not base64'
+const notBase64 = 'the content after its comma is not base64'
 
 function isDataUri(text: string): boolean {
   return text.slice(0, prefix.length).toLowerCase() === prefix

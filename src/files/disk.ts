@@ -5,13 +5,13 @@ import type { UrlSigner } from './signed-url.ts'
 import type { FileStorage } from './storage.ts'
 
 export type DiskOptions = {
-  /** The folder that holds them: keys are paths below it. */
+  /** The folder of the files; keys are paths below it. */
   root: string
   signer: UrlSigner
   isDurable: boolean
 }
 
-/** Files in the data folder. The spool has to lie on the same disk. */
+/** Stores files in the data folder. The spool must be on the same disk. */
 export function createDiskStorage({ root, signer, isDurable }: DiskOptions): FileStorage {
   return {
     async put(key, file) {
@@ -29,7 +29,7 @@ export function createDiskStorage({ root, signer, isDurable }: DiskOptions): Fil
     async removeFolder(folder) {
       const path = join(root, folder)
       await rm(path, { recursive: true, force: true })
-      // The workflow's folder and the workspace's go with the last run; full ones stay.
+      // The last run's removal also removes the empty folders of its workflow and workspace.
       for (const above of [dirname(path), dirname(dirname(path))]) {
         try {
           await rmdir(above)
@@ -48,7 +48,7 @@ export function createDiskStorage({ root, signer, isDurable }: DiskOptions): Fil
   }
 }
 
-/** The spool's folder begins with a dot and is none of them. */
+/** Skips the spool, whose folder starts with a dot. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
@@ -59,7 +59,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Puts the names on the disk, from a new file's folder up to the one that was there before. */
+/** Flushes the directory entries, from a new file's folder up to the first one that already existed. */
 async function syncFolders(from: string, to: string): Promise<void> {
   for (let folder = from; ; folder = dirname(folder)) {
     await syncFolder(folder)

@@ -4,21 +4,23 @@ import { isObject } from '../domain/input.ts'
 import type { DataValue } from './data-uri.ts'
 import type { SpoolFile } from './spool.ts'
 
-/** A file item that was found good. `content`: what is to be stored; `url`: where it lies already. */
+/** A valid file item. `content`: the bytes to store; `url`: where the file already is. */
 export type FileItem = { name: string; type: string } & ({ content: SpoolFile } | { url: string })
 
-/** A `data` that was cut out of the body. */
+/** A `data` string that was cut out of the body. */
 export type CutData = { value: DataValue; file: SpoolFile }
 
 export type ItemReading = { ok: true; item: FileItem } | { ok: false; isTooLarge: boolean; detail: ErrorDetail }
 
-/** Reads one file item. `path`: where it stands, for messages; `cutOf`: what was cut out where this text stands now. */
+/**
+ * Reads one file item. `path`: its location, for messages. `cutOf`: returns the content that a placeholder stands for.
+ */
 export function readFileItem(raw: unknown, path: string, cutOf: (data: string) => CutData | undefined): ItemReading {
   const refuse = (message: string, member?: string): ItemReading => {
     const detail = { path: member === undefined ? path : `${path}.${member}`, message: `${path}: ${message}` }
     return { ok: false, isTooLarge: false, detail }
   }
-  if (!isObject(raw)) return refuse('a file item is an object with type, data and name.')
+  if (!isObject(raw)) return refuse('a file item must be an object with type, data and name.')
   const { type, data, name, mime } = raw
   if (type !== 'file' && type !== 'url') return refuse('"type" must be "file" or "url".', 'type')
   const clean = typeof name === 'string' ? cleanName(name) : ''
@@ -30,7 +32,7 @@ export function readFileItem(raw: unknown, path: string, cutOf: (data: string) =
   const cut = cutOf(data)
   const value: DataValue = cut ? cut.value : { kind: 'text', text: data }
   if (value.kind === 'large') {
-    const message = `${path} ("${clean}") is larger than ${fileBytesMax} bytes, the most that a file may have.`
+    const message = `${path} ("${clean}") is larger than ${fileBytesMax} bytes, the maximum size of a file.`
     return { ok: false, isTooLarge: true, detail: { path, message } }
   }
   if (value.kind === 'malformed') return refuse(`"data" cannot be read: ${value.reason}.`, 'data')

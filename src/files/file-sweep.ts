@@ -6,14 +6,14 @@ export type FileSweepOptions = {
   store: Pick<Store, 'listGoneFiles' | 'forgetGoneFiles' | 'getExecution' | 'getJob'>
   storage: Pick<FileStorage, 'removeFolder' | 'folders'>
   clock: Clock
-  /** Told when a round failed; the next one tries again. */
+  /** Called when a round failed. The next round tries again. */
   onFailure(error: unknown): void
 }
 
 /**
- * Deletes what is stored of runs whose log entries are gone, once a minute, beside everything else; and once an hour that
- * of runs that were never recorded, because the process died between the upload and the entry. A file is forgotten only
- * when it is deleted, so a storage that is down means later, not never.
+ * Deletes the stored files of runs whose log entries are gone, once a minute. Once an hour, deletes files of runs that
+ * were never recorded, because the process died between the upload and the log entry. A file is forgotten only after it
+ * was deleted, so an outage of the storage only delays it.
  */
 export class FileSweep {
   readonly #options: FileSweepOptions
@@ -27,7 +27,7 @@ export class FileSweep {
     this.#wait(firstRoundMs)
   }
 
-  /** Resolves when the round under way has ended; no other one begins. */
+  /** Prevents further rounds and waits for the current one. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
@@ -76,7 +76,7 @@ export class FileSweep {
   }
 }
 
-/** When an execution id was made, which it says itself (UUID version 7); undefined for one made elsewhere. */
+/** The creation time contained in an execution id (UUID version 7); undefined for other ids. */
 function timeOf(executionId: string): number | undefined {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/.test(executionId)) return undefined
   return Number.parseInt(executionId.slice(0, 8) + executionId.slice(9, 13), 16)
@@ -85,7 +85,9 @@ function timeOf(executionId: string): number | undefined {
 const firstRoundMs = 5_000
 const roundMs = 60_000
 const roundsPerSearch = 60
-/** Folders deleted before they are forgotten together. */
+/** Folders deleted per batch. */
 const foldersMax = 100
-/** Longer than any run may take (seven days, by the ranges of the settings): what is younger may still be recorded. */
+/**
+ * Longer than the longest possible run (seven days, by the ranges of the settings). Younger runs may still be recorded.
+ */
 const unrecordedMs = 8 * 86_400_000

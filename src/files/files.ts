@@ -12,11 +12,11 @@ export type FilesOptions = {
   storage: FileStorage
   spool: Spool
   clock: Clock
-  /** Seconds that a URL holds. */
+  /** Lifetime of a URL in seconds. */
   urlTtlS: number
 }
 
-/** The files of runs: brought in by requests or made by blocks, stored, and shown with URLs that open them for a while. */
+/** The files of runs: received with requests or created by blocks, stored, and served under URLs that expire. */
 export class Files {
   readonly #options: FilesOptions
 
@@ -30,19 +30,19 @@ export class Files {
     return Upload.receive({ chunks, fields, textBytesMax, spool, store, remove: this.remove })
   }
 
-  /** Texts of JSON with new URLs in the place of old ones. */
+  /** Replaces expired file URLs in JSON text. */
   freshen = (text: string, runFiles: readonly string[]): string | Promise<string> => {
     if (runFiles.length === 0) return text
     return freshenFiles(text, runFiles, (key) => this.#sign(key))
   }
 
-  /** The same with URLs signed as if it were a certain time, epoch milliseconds: equal whenever it is asked. */
+  /** The same with URLs signed for a given time (epoch milliseconds), so that the result is always equal. */
   freshenAt = (text: string, runFiles: readonly string[], at: number): string | Promise<string> => {
     if (runFiles.length === 0) return text
     return freshenFiles(text, runFiles, (key) => this.#sign(key, at))
   }
 
-  /** Keeps what a block has. */
+  /** Stores a file of a block. */
   store = async (owner: FileOwner, bytes: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<RunFile> => {
     const content = await this.#options.spool.hold(bytes)
     try {
@@ -52,7 +52,7 @@ export class Files {
     }
   }
 
-  /** Deletes all that was stored for a run. */
+  /** Deletes all files of a run. */
   remove = (owner: FileOwner): Promise<void> => this.#options.storage.removeFolder(folderOf(owner))
 
   read = (key: string): Promise<Blob | undefined> => this.#options.storage.read(key)
@@ -91,15 +91,14 @@ export class Files {
 
   async #sign(key: string, at = this.#options.clock.now()): Promise<{ url: string; expiresAt: string }> {
     const { storage, urlTtlS } = this.#options
-    // Whole seconds, because that is what URLs say.
+    // Whole seconds, like the times in URLs.
     const signedAt = Math.floor(at / 1000) * 1000
     const expiresAt = signedAt + urlTtlS * 1000
     try {
       return { url: await storage.urlOf(key, expiresAt, signedAt), expiresAt: new Date(expiresAt).toISOString() }
     } catch (cause) {
-      // Nothing is asked of the storage for this, but credentials may be: they can be missing, or expire.
-      const message =
-        'The addresses of files cannot be signed at the moment. Try again soon; the operator can run millrace doctor.'
+      // Signing needs no request to the storage, but credentials may be missing or expired.
+      const message = 'File URLs cannot be signed at the moment. Try again soon; the operator can run millrace doctor.'
       throw new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
     }
   }

@@ -1,8 +1,8 @@
 import type { RunFile } from '../domain/file.ts'
 
 /**
- * Gives file objects in a text of JSON new URLs. A file object is known by its URL: the one that was recorded with its
- * run. One pass over the text, however many files there are; `expiresAt` is renewed where it follows as it was written.
+ * Replaces the URLs of file objects in JSON text. A file object is recognised by its URL: the one recorded with its
+ * run. One pass over the text, however many files there are. `expiresAt` is updated if it follows as it was written.
  */
 export async function freshenFiles(
   text: string,
@@ -23,6 +23,6 @@ export async function freshenFiles(
   })
 }
 
-/** From the URL to the expiry, with the members that stand between them. Quotes inside other texts are escaped. */
+/** Matches a URL and the expiry after it, with the members in between. Quotes inside other strings are escaped. */
 const fileObject =
   /"url":"([^"\\]*)"((?:,"(?:name|type|uploadedAt)":"(?:[^"\\]|\\.)*"|,"size":\d+)*)(,"expiresAt":"[^"\\]*")?/g

@@ -2,35 +2,34 @@ import { AppError } from '../domain/errors.ts'
 import { fileItemsMax } from '../domain/file.ts'
 
 export type JsonCutterOptions = {
-  /** Names of the fields that hold file items. */
+  /** The names of the fields that contain file items. */
   fields: ReadonlySet<string>
-  /** What stands in the text instead of the string number `index`, without quotes. */
+  /** The text that replaces string number `index`, without quotes. */
   placeholder(index: number): string
-  /** Called where a string begins that is cut out. */
+  /** Called at the start of a string that is cut out. */
   open(index: number): CutString
-  /** Told of so many bytes of the text before they are kept; what it throws ends the reading. */
+  /** Called with the number of bytes of text before they are kept. An exception ends the reading. */
   keeping(bytes: number): void
 }
 
-/** Takes the content of one string, its escapes resolved, as characters that each stand for a byte of UTF-8. */
+/** Receives the content of one string with resolved escapes. Each character stands for one byte of UTF-8. */
 export type CutString = { push(text: string): void; end(): void }
 
 /**
- * Reads JSON in portions of any size and cuts out the `data` of file items: the strings at `<field>.data`,
- * `<field>[n].data`, and the same below `input`, where it is no field itself. Everything else stays text, and is checked
- * by whoever parses it. Throws `INVALID_JSON` for what is wrong inside a string that was cut out.
- *
- * It knows where it is down to the depth where items may be; deeper, it counts brackets. Between quotes it searches
- * for the next quote or backslash, so the long strings cost as much as two searches.
+ * Reads JSON in portions of any size and cuts out the `data` strings of file items: at `<field>.data`,
+ * `<field>[n].data`, and the same below `input`, unless that is a field itself. Everything else stays text, and is
+ * checked when that text is parsed. Throws `INVALID_JSON` for errors inside a string that is cut out.  It tracks its
+ * position down to the maximum depth of items; below that it only counts brackets. Inside strings it searches for the
+ * next quote or backslash, so long strings cost two searches.
  */
 export class JsonCutter {
   readonly #options: JsonCutterOptions
   readonly #kept: Uint8Array[] = []
-  /** For each open bracket, the outermost first: whether it is an object, and the member that is being read. */
+  /** The open brackets, outermost first: whether each is an object, and its current member. */
   readonly #levels: Level[] = []
   #depth = 0
   #state: 'between' | 'string' | 'escape' | 'cut' | 'cut-escape' = 'between'
-  /** Where the string being read is a name that may matter: its raw bytes so far. */
+  /** The raw bytes of the current string, if it may be a relevant member name. */
   #name: Uint8Array[] | undefined
   #expectsName = false
   #cut: CutString | undefined
@@ -42,7 +41,7 @@ export class JsonCutter {
   }
 
   push(portion: Uint8Array): void {
-    // A Buffer searches for a byte many times as fast.
+    // Searching a Buffer for a byte is many times as fast.
     const chunk = Buffer.from(portion.buffer, portion.byteOffset, portion.length)
     let at = 0
     let keptFrom = 0
@@ -65,16 +64,16 @@ export class JsonCutter {
     }
   }
 
-  /** The text without what was cut out. */
+  /** Returns the text without the strings that were cut out. */
   end(): Uint8Array {
-    if (this.#cut) throw invalid('a string has no end')
+    if (this.#cut) throw invalid('a string is not terminated')
     return Buffer.concat(this.#kept)
   }
 
   #keep(bytes: Uint8Array): void {
     if (bytes.length === 0) return
     this.#options.keeping(bytes.length)
-    // A copy: a view would keep the whole portion in memory. (The slice of a Buffer is a view.)
+    // Copied, because a view would keep the whole portion in memory. (The slice of a Buffer is a view.)
     this.#kept.push(new Uint8Array(bytes))
   }
 
@@ -108,7 +107,7 @@ export class JsonCutter {
     }
   }
 
-  /** Inside a string that stays: to its end, or the end of the portion. */
+  /** Reads a string that stays in the text, to its end or the end of the portion. */
   #readString(chunk: Buffer, from: number): number {
     let at = from
     if (this.#state === 'escape') {
@@ -117,7 +116,7 @@ export class JsonCutter {
     }
     let end = -2
     while (at < chunk.length) {
-      // Searched for again only when it was passed: a string may hold thousands of escapes.
+      // Searched again only after passing it, because a string may contain thousands of escapes.
       if (end !== -1 && end < at) end = chunk.indexOf(quote, at)
       const escapeAt = chunk.subarray(at, end < 0 ? chunk.length : end).indexOf(backslash)
       if (escapeAt >= 0) {
@@ -144,7 +143,7 @@ export class JsonCutter {
     try {
       level.name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
     } catch {
-      // Whoever parses the text will say so.
+      // The parser of the text reports the error.
       level.name = ''
     }
   }
@@ -167,7 +166,7 @@ export class JsonCutter {
 
   #openCut(): void {
     if (this.#count >= fileItemsMax) {
-      throw new AppError('INVALID_INPUT', `A request holds at most ${fileItemsMax} file items.`)
+      throw new AppError('INVALID_INPUT', `A request can contain at most ${fileItemsMax} file items.`)
     }
     this.#kept.push(Buffer.from(`${this.#options.placeholder(this.#count)}"`))
     this.#cut = this.#options.open(this.#count)
@@ -206,7 +205,7 @@ export class JsonCutter {
 
   #push(text: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
-    if (/[\u0000-\u001f]/.test(text)) throw invalid('a string holds a control character that is not escaped')
+    if (/[\u0000-\u001f]/.test(text)) throw invalid('a string contains an unescaped control character')
     this.#cut?.push(text)
   }
 
@@ -218,7 +217,7 @@ export class JsonCutter {
       const text = JSON.parse(`"\\${this.#escape}"`) as string
       this.#cut?.push(Buffer.from(text).toString('latin1'))
     } catch (cause) {
-      throw invalid(`a string holds the escape \\${this.#escape}, which JSON does not know`, cause)
+      throw invalid(`a string contains the invalid escape \\${this.#escape}`, cause)
     }
     this.#state = 'cut'
   }
@@ -226,7 +225,7 @@ export class JsonCutter {
 
 type Level = { isObject: boolean; name: string }
 
-/** `{ input: { field: [ { data` is the deepest place of an item. */
+/** The deepest place of an item is `{ input: { field: [ { data`. */
 const levelsMax = 4
 
 const quote = 0x22

@@ -8,14 +8,14 @@ import { createS3Storage } from './s3.ts'
 import { type SignedParts, UrlSigner } from './signed-url.ts'
 import { Spool } from './spool.ts'
 
-/** The settings that files know. */
+/** The settings that concern files. */
 export type FileSettings = {
   /** The data folder. */
   data: string
-  /** `full`: a file that was acknowledged survives a power cut. */
+  /** `full`: an acknowledged file survives a power cut. */
   sync: 'full' | 'normal'
   fileUrlTtlS: number
-  /** Files lie in a bucket when one is named. */
+  /** If set, files are stored in this bucket. */
   s3Bucket?: string | undefined
   s3Endpoint?: string | undefined
   s3Region?: string | undefined
@@ -26,7 +26,7 @@ export type FileSettings = {
 
 export type FilesOptions = {
   settings: FileSettings
-  /** What URLs are signed with: the first, and those before it. `make`: there has to be one. */
+  /** The keys that sign URLs: the current one and older ones. `make`: create a key if there is none. */
   keys(make: boolean): readonly Uint8Array[]
   baseUrl(): string
   store: FileSweepOptions['store']
@@ -34,7 +34,7 @@ export type FilesOptions = {
   logger: { error(message: string, facts: Record<string, unknown>): void }
 }
 
-/** Everything about files, ready for use. What an earlier process left half received is gone. */
+/** Opens everything that concerns files. Removes partial uploads of an earlier process. */
 export function openFiles({ settings, keys, baseUrl, store, clock, logger }: FilesOptions) {
   const { data, sync, fileUrlTtlS } = settings
   const isDurable = sync === 'full'
@@ -53,9 +53,9 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
     remove: files.remove,
     freshen: files.freshen,
     freshenAt: files.freshenAt,
-    /** For runs. */
+    /** The capabilities for runs. */
     power: { store: files.store, read: files.read },
-    /** What the service serves under URLs of its own. */
+    /** The files that the service serves under its own URLs. */
     served: settings.s3Bucket === undefined ? served : undefined,
     stop: () => sweep.stop(),
   }
@@ -63,7 +63,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
 
 export type OpenFiles = ReturnType<typeof openFiles>
 
-/** The bucket that the settings name; undefined when they name none. */
+/** The bucket in the settings; undefined when none is set. */
 export function bucketOf(settings: Omit<FileSettings, 'data' | 'sync' | 'fileUrlTtlS'>, now: () => number) {
   const { s3Bucket, s3Endpoint, s3Region, s3ForcePathStyle, s3Prefix, s3PublicEndpoint } = settings
   if (s3Bucket === undefined) return undefined

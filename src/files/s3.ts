@@ -8,17 +8,17 @@ export type S3Options = {
   endpoint: string | undefined
   region: string | undefined
   forcePathStyle: boolean
-  /** First part of every key, without slashes at its ends. */
+  /** The first part of every key, without leading or trailing slashes. */
   prefix: string
-  /** Where callers reach the bucket; the endpoint when undefined. */
+  /** The bucket's endpoint for callers; the same endpoint when undefined. */
   publicEndpoint: string | undefined
   /** Epoch milliseconds. */
   now(): number
 }
 
 /**
- * Files in a bucket of S3, or of what speaks its protocol. Credentials are found the way all of AWS's tools find them. The
- * SDK is loaded when it is first used: an import would cost every start 40 ms and more.
+ * Stores files in an S3 bucket or a compatible service. Credentials come from the standard AWS sources. The SDK is
+ * loaded on first use: a static import would add at least 40 ms to every start.
  */
 export function createS3Storage(options: S3Options): FileStorage {
   const { bucket, prefix, endpoint, publicEndpoint, now } = options
@@ -47,7 +47,7 @@ export function createS3Storage(options: S3Options): FileStorage {
       try {
         const parts = partsOf(handle, file.size)
         if (file.size <= partBytes) {
-          // A buffer and no stream: over plain http the SDK cannot sign a stream.
+          // A buffer instead of a stream: the SDK cannot sign a stream over plain HTTP.
           const { value = Buffer.alloc(0) } = await parts.next()
           await client.send(new sdk.PutObjectCommand({ ...place, Body: value, ContentType: type }))
         } else await putParts(sdk, client, place, type, parts)
@@ -78,7 +78,7 @@ export function createS3Storage(options: S3Options): FileStorage {
     },
     async removeFolder(folder) {
       const { sdk, client } = await load()
-      // One by one: a run has few files, and not every service deletes several at once.
+      // One at a time: a run has few files, and some services cannot delete several at once.
       for await (const key of keysBelow(`${folder}/`)) await client.send(new sdk.DeleteObjectCommand(inBucket(key)))
     },
     async *folders() {
@@ -99,7 +99,7 @@ export function createS3Storage(options: S3Options): FileStorage {
         ...(region === undefined ? {} : { region }),
         forcePathStyle,
         maxAttempts: 3,
-        // Other services than Amazon's do not know the checksums that the SDK adds by itself.
+        // Services other than Amazon's do not know the checksums that the SDK adds by default.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
         requestHandler: { connectionTimeout: 3_000, requestTimeout: 60_000 },
@@ -117,11 +117,11 @@ type Loaded = {
   sdk: Sdk
   presigner: typeof import('@aws-sdk/s3-request-presigner')
   client: S3Client
-  /** Knows the address that callers use. */
+  /** Signs URLs for the endpoint that callers use. */
   signing: S3Client
 }
 
-/** The smallest that S3 takes of all parts but the last. */
+/** S3's minimum size of every part except the last. */
 const partBytes = 5 * 1_048_576
 
 async function* partsOf(handle: Awaited<ReturnType<typeof open>>, size: number): AsyncGenerator<Buffer> {
@@ -130,7 +130,7 @@ async function* partsOf(handle: Awaited<ReturnType<typeof open>>, size: number):
     let filled = 0
     while (filled < part.length) {
       const { bytesRead } = await handle.read(part, filled, part.length - filled, at + filled)
-      if (bytesRead === 0) throw new Error('A file that waits to be stored became shorter')
+      if (bytesRead === 0) throw new Error('A spooled file became shorter while it was stored')
       filled += bytesRead
     }
     yield part
@@ -155,13 +155,13 @@ async function putParts(
     }
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }))
   } catch (error) {
-    // Parts of an upload that is not ended stay, and cost.
+    // Parts of an unfinished upload stay in the bucket and cost money.
     await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => undefined)
     throw error
   }
 }
 
-/** Requests about the bucket itself end in a slash, which some services take for a key. */
+/** Requests about the bucket itself end in a slash, which some services interpret as a key. */
 function withoutTrailingSlash(client: S3Client): void {
   client.middlewareStack.add(
     (next) => (args) => {

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 
 /**
- * Where the content of files waits until the request that brings it has passed every check. It lies beside the storage,
- * so that keeping a file is a change of its name. What a process leaves behind when it dies is cleared by the next one.
+ * Holds the content of files until their request has passed every check. It is on the same disk as the storage, so
+ * storing a file is a rename. Files left by a process that died are removed at the next start.
  */
 export class Spool {
   readonly #folder: string
   readonly #isDurable: boolean
   #isReady = false
 
-  /** `isDurable`: files are on the disk, and not only on their way to it, before they are kept. */
+  /** `isDurable`: flush files to the disk before they are stored. */
   constructor(folder: string, { isDurable }: { isDurable: boolean }) {
     this.#folder = folder
     this.#isDurable = isDurable
   }
 
-  /** Deletes what an earlier process left. */
+  /** Deletes files left by an earlier process. */
   clear(): void {
     rmSync(this.#folder, { recursive: true, force: true })
   }
@@ -35,7 +35,7 @@ export class Spool {
     return new SpoolFile(join(this.#folder, crypto.randomUUID()), this.#isDurable)
   }
 
-  /** A file with this content. Rejects with `STORAGE_UNAVAILABLE`, and then nothing is left of it. */
+  /** Creates a file with this content. Rejects with `STORAGE_UNAVAILABLE` and leaves nothing behind. */
   async hold(bytes: Uint8Array): Promise<SpoolFile> {
     const file = this.create()
     try {
@@ -51,8 +51,8 @@ export class Spool {
 }
 
 /**
- * One file that waits. Whoever made it removes it, also when it could not be written, unless a storage has taken it over:
- * a handle that is left to the garbage collector ends the process (Bun 1.4.5).
+ * One file in the spool. Its creator must remove it, even after a failed write, unless a storage has taken it over: a
+ * file handle left to the garbage collector ends the process (Bun 1.4.5).
  */
 export class SpoolFile {
   readonly path: string
@@ -68,12 +68,12 @@ export class SpoolFile {
     this.#isDurable = isDurable
   }
 
-  /** Bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.#size
   }
 
-  /** Takes bytes; they wait in memory for the next `flush`. */
+  /** Buffers bytes in memory until the next `flush`. */
   write(bytes: Uint8Array): void {
     this.#pending.push(bytes)
     this.#size += bytes.length
@@ -83,7 +83,7 @@ export class SpoolFile {
     this.#isEnded = true
   }
 
-  /** Writes what waits, and closes the file when that was all. Rejects with `STORAGE_UNAVAILABLE`. */
+  /** Writes the buffered bytes, and closes the file after the last ones. Rejects with `STORAGE_UNAVAILABLE`. */
   async flush(): Promise<void> {
     if (this.#isClosed) return
     try {
@@ -99,7 +99,7 @@ export class SpoolFile {
     }
   }
 
-  /** Never rejects: what cannot be deleted now goes at the next start. */
+  /** Never rejects. A file that cannot be deleted now is removed at the next start. */
   async remove(): Promise<void> {
     this.#pending = []
     await this.#close().catch(() => undefined)

@@ -1,15 +1,22 @@
 import type { SpoolFile } from './spool.ts'
 
-/** Where files are kept: the port that `disk.ts` and others carry out. Every call rejects when the storage is down. */
+/**
+ * The port of file storage, implemented by `disk.ts` and others. Every call rejects when the storage is unavailable.
+ */
 export type FileStorage = {
-  /** Keeps a file that waits, and takes it over: it is gone from the spool afterwards. */
+  /** Stores a spooled file and takes it over: it is no longer in the spool. */
   put(key: string, file: SpoolFile, type: string): Promise<void>
-  /** The content of a file; undefined when it is gone. */
+  /** The content of a file; undefined when it does not exist. */
   read(key: string): Promise<Blob | undefined>
-  /** Where a file can be downloaded until a time (epoch milliseconds). `signedAt`: now when absent; equal times, equal URLs. */
+  /**
+   * A download URL that is valid until `expiresAt` (epoch milliseconds). `signedAt` defaults to now; equal times give
+   * equal URLs.
+   */
   urlOf(key: string, expiresAt: number, signedAt?: number): string | Promise<string>
-  /** Deletes all files of a run; nothing happens when there are none. `folder`: `folderOf` of domain/file.ts. */
+  /**
+   * Deletes all files of a run; does nothing when there are none. `folder` comes from `folderOf` in `domain/file.ts`.
+   */
   removeFolder(folder: string): Promise<void>
-  /** The folders of all runs that have files. */
+  /** The folders of all runs with files. */
   folders(): AsyncIterable<string>
 }

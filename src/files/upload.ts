@@ -7,11 +7,11 @@ import { JsonCutter } from './json-cutter.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 
 /**
- * A request body with file items, read while it arrives: their content goes to the spool, the rest is text. `discard`
- * ends it in every case, and removes what was not stored.
+ * A request body with file items, read while it arrives. File content goes to the spool; the rest is text. Always call
+ * `discard` at the end; it removes everything that was not stored.
  */
 export class Upload {
-  /** The body as JSON, in which short texts stand for what was cut out. */
+  /** The body as JSON, with placeholders for what was cut out. */
   text = ''
   readonly #spool: Spool
   readonly #store: StoreFiles
@@ -19,11 +19,11 @@ export class Upload {
   readonly #fields: readonly string[]
   readonly #textBytesMax: number
   #textBytes = 0
-  /** Nobody can guess it, so no body can name a cut of its own. */
+  /** Random, so that no body can contain a placeholder itself. */
   readonly #token = crypto.randomUUID()
   readonly #cuts: CutData[] = []
   #items: ReadonlyMap<string, readonly FileItem[]> = new Map()
-  /** The run that it was stored for. */
+  /** The run that the files were stored for. */
   #owner: FileOwner | undefined
 
   private constructor({ spool, store, remove, fields, textBytesMax }: UploadOptions) {
@@ -35,8 +35,8 @@ export class Upload {
   }
 
   /**
-   * Rejects with `PAYLOAD_TOO_LARGE` as soon as the text is too long, with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`, or
-   * as `chunks` does; then nothing is left of it.
+   * Rejects with `PAYLOAD_TOO_LARGE` as soon as the text is too long, with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`,
+   * or with the errors of `chunks`. Then nothing is left behind.
    */
   static async receive(options: UploadOptions): Promise<Upload> {
     const upload = new Upload(options)
@@ -49,7 +49,10 @@ export class Upload {
     }
   }
 
-  /** Checks the file items of an input. Throws `INVALID_INPUT` or `PAYLOAD_TOO_LARGE`, naming each item that is wrong. */
+  /**
+   * Checks the file items of an input. Throws `INVALID_INPUT` or `PAYLOAD_TOO_LARGE` with details about each invalid
+   * item.
+   */
   check({ fields }: TriggerInput): void {
     const problems: ErrorDetail[] = []
     let isTooLarge = false
@@ -75,7 +78,7 @@ export class Upload {
     this.#items = items
   }
 
-  /** The input with file objects in place of the items that `check` found good. Rejects with `STORAGE_UNAVAILABLE`. */
+  /** Returns the input with file objects in place of the checked items. Rejects with `STORAGE_UNAVAILABLE`. */
   async store(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
     const whole = { ...input.input }
     const fields = { ...input.fields }
@@ -91,7 +94,10 @@ export class Upload {
     return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
   }
 
-  /** Takes back what was stored when `error` says that the run did not begin, or is not recorded. Else it is the run's. */
+  /**
+   * Deletes the stored files when `error` says that the run did not start or was not recorded. Otherwise they belong to
+   * the run.
+   */
   async takeBack(error: unknown): Promise<void> {
     if (isRefusedForNow(error)) await this.#removeStored()
   }
@@ -105,7 +111,7 @@ export class Upload {
     }
   }
 
-  /** What cannot be deleted now goes with what crashes leave. */
+  /** Files that cannot be deleted now are removed like those left by a crash. */
   async #removeStored(): Promise<void> {
     if (this.#owner) await this.#remove(this.#owner).catch(() => undefined)
   }
@@ -124,7 +130,7 @@ export class Upload {
       open: () => {
         const file = this.#spool.create()
         const reader = new DataUriReader((bytes) => file.write(bytes))
-        const cut: CutData = { value: { kind: 'malformed', reason: 'it has no end' }, file }
+        const cut: CutData = { value: { kind: 'malformed', reason: 'it is not terminated' }, file }
         this.#cuts.push(cut)
         open.push(file)
         return {
@@ -139,7 +145,7 @@ export class Upload {
     })
     for await (const chunk of chunks) {
       cutter.push(chunk)
-      // Nothing more is read before this is written: what waits in memory is what one portion brought.
+      // Reads no further until this is written, so that memory holds only one portion.
       for (const file of open) await file.flush()
       if (open.length > 1) open.splice(0, open.length - 1)
       release(chunk)
@@ -152,11 +158,11 @@ export class Upload {
     }
   }
 
-  /** Before it is kept: the text of a body waits in memory, and is copied there when it is decoded and parsed. */
+  /** Counted before the text is kept: it stays in memory, and is copied when it is decoded and parsed. */
   #countText(bytes: number): void {
     this.#textBytes += bytes
     if (this.#textBytes <= this.#textBytesMax) return
-    const message = `Without its files the body is larger than ${this.#textBytesMax} bytes, the most that is taken here.`
+    const message = `Without its files, the body is larger than the maximum of ${this.#textBytesMax} bytes.`
     throw new AppError('PAYLOAD_TOO_LARGE', message)
   }
 
@@ -166,28 +172,31 @@ export class Upload {
   }
 }
 
-/** Of what was cut out, the bytes that stay in memory: an address, a media type. */
+/** The bytes of cut content that stay in memory: a URL or a media type. */
 function textBytesOf(value: DataValue): number {
   if (value.kind === 'text') return Buffer.byteLength(value.text)
   return value.kind === 'content' ? value.mime.length : 0
 }
 
 /**
- * Gives the memory of bytes back now: ten uploads at once bring hundreds of megabytes in a second, and the collector, which
- * sees some small objects, lets them lie. Does nothing where the memory holds more than these bytes.
+ * Frees the memory of bytes immediately. Ten uploads at once bring hundreds of megabytes per second, and the garbage
+ * collector sees only a few small objects. Does nothing when the buffer contains more than these bytes.
  */
 function release(bytes: Uint8Array): void {
   const { buffer } = bytes
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0)
 }
 
-/** Keeps the content of items, and makes the file objects of them. */
+/** Stores the content of items and returns their file objects. */
 export type StoreFiles = (owner: FileOwner, items: readonly FileItem[]) => Promise<RunFile[]>
 
-/** Deletes all that was stored for a run. */
+/** Deletes all files of a run. */
 export type RemoveFiles = (owner: FileOwner) => Promise<void>
 
-/** Reads a body with file items. What it takes beyond `chunks` is as in `UploadOptions`. Rejects like `Upload.receive`. */
+/**
+ * Reads a body with file items. Options besides `chunks` are described in `UploadOptions`. Rejects like
+ * `Upload.receive`.
+ */
 export type ReceiveFiles = (
   chunks: AsyncIterable<Uint8Array>,
   fields: readonly string[],
@@ -196,9 +205,9 @@ export type ReceiveFiles = (
 
 export type UploadOptions = {
   chunks: AsyncIterable<Uint8Array>
-  /** The fields that hold file items. */
+  /** The fields that contain file items. */
   fields: readonly string[]
-  /** Bytes of the body that may be text: all but the content of its files. */
+  /** Maximum size of the body in bytes, excluding file content. */
   textBytesMax: number
   spool: Spool
   store: StoreFiles

@@ -125,7 +125,7 @@ export type SessionServices = {
   /** Rejects like `signIn` when it is not the password of the account. */
   assertPassword(attempt: { userId: string; password: string; address: string }): Promise<void>
   /** After the roles of an account have changed: they hold at once for who is signed in. */
-  distrust(userId: string): void
+  invalidate(userId: string): void
   /** Ends all sessions of the account but one. INVALID_INPUT when it is no password. */
   setPassword(change: { userId: string; password: string; keptToken: string | undefined }): Promise<void>
 }

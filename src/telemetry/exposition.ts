@@ -3,7 +3,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 export type FamilyType = 'counter' | 'gauge' | 'histogram'
 
-/** `labels`: values, in the order of the family's names. `bound`: of a histogram's bucket. */
+/** `labels`: values in the order of the family's label names. `bound`: for a histogram's bucket. */
 export type Sample = {
   suffix?: '_bucket' | '_sum' | '_count'
   labels: readonly string[]
@@ -11,7 +11,7 @@ export type Sample = {
   value: number
 }
 
-/** One metric with all its series; nothing when it has none. */
+/** One metric with all its series; empty when it has none. */
 export function familyText(
   { name, help, type, labels }: { name: string; help: string; type: FamilyType; labels: readonly string[] },
   samples: readonly Sample[],
@@ -30,7 +30,7 @@ export function isMetricName(name: string): boolean {
   return /^[a-z_][a-z0-9_]*$/.test(name)
 }
 
-/** `le` belongs to histograms, a double underscore to Prometheus itself. */
+/** `le` is reserved for histograms, a double underscore for Prometheus itself. */
 export function isLabelName(name: string): boolean {
   return /^[a-z][a-z0-9_]*$/.test(name) && name !== 'le' && !name.includes('__')
 }

@@ -3,24 +3,24 @@ import { writeSync } from 'node:fs'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Which requests get a line: none, those answered with 400 or more, all. */
+/** Which requests are logged: none, those with status 400 or more, or all. */
 export type AccessLogging = 'off' | 'errors' | 'all'
 
-/** What a line says beyond its message. Never a key, a body or a query string. */
+/** The fields of a log line. Never a key, a body or a query string. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** One request, in one line. Null where there was none, or where it is not known. */
+/** One request. Null means absent or unknown. */
 export type AccessLine = {
   requestId: string
   method: string
-  /** Without the query, which may hold what nobody should read. */
+  /** Without the query string, which may contain secrets. */
   path: string
   status: number
   durationMs: number | null
-  /** Bytes of the answer's body. */
+  /** Size of the response body in bytes. */
   bytes: number | null
   keyId: string | null
-  /** The account of a request that came with a session. */
+  /** The account of a request with a session. */
   userId: string | null
   workflowId: string | null
   executionId: string | null
@@ -31,13 +31,15 @@ export type LoggerOptions = {
   level: LogLevel
   access: AccessLogging
   now: () => number
-  /** Takes one line with its line break. Standard error when absent. */
+  /** Writes one line including its line break; standard error by default. */
   write?: (line: string) => void
 }
 
-/** Writes what happens as JSON, one object a line. Never throws: a full disk or a closed pipe costs lines, not requests. */
+/**
+ * Writes log lines as JSON, one object per line. Never throws: a full disk or a closed pipe loses lines, not requests.
+ */
 export class Logger {
-  /** The lowest status whose request gets a line: compare with it before a line is put together. */
+  /** The lowest status that is logged. Check it before building a line. */
   readonly accessFrom: number
   readonly #rank: number
   readonly #now: () => number
@@ -51,7 +53,7 @@ export class Logger {
     this.#write = write
   }
 
-  /** From now on no line says what `redact` takes out of JSON text: of its message, and of the values of its fields. */
+  /** Applies `redact` to the message and field values of all further lines. */
   redactWith(redact: (jsonText: string) => string): void {
     this.#redact = redact
   }
@@ -68,12 +70,12 @@ export class Logger {
     this.#line('warn', message, fields)
   }
 
-  /** A `cause` among the fields is written with its stack and its own causes. */
+  /** A `cause` field is written with its stack and its own causes. */
   error(message: string, fields?: LogFields): void {
     this.#line('error', message, fields)
   }
 
-  /** Whatever the level: whether requests get lines is a setting of its own. */
+  /** Independent of the log level, because access logging has its own setting. */
   access(line: AccessLine): void {
     if (line.status >= this.accessFrom) this.#put(line.status >= 500 ? 'error' : 'info', 'request', line)
   }
@@ -93,11 +95,11 @@ export class Logger {
     try {
       this.#write(`${text}\n`)
     } catch {
-      // Nobody is left to be told.
+      // There is no other place to report it.
     }
   }
 
-  /** What is written is one object; `own` are members that hold nothing of anybody's, nor do the fields' names. */
+  /** Writes one object. `own` holds members without user data; field names contain none either. */
   #text(own: LogFields, fields: LogFields): string {
     const plain = JSON.stringify({ ...own, ...fields }, plainly)
     if (!this.#redact) return plain
@@ -117,7 +119,7 @@ function writeToStandardError(line: string): void {
   writeSync(2, line)
 }
 
-/** Causes of causes beyond this tell nobody more, and may go round in circles. */
+/** Deeper causes add nothing and may be circular. */
 const causesMax = 5
 
 function plainly(_name: string, value: unknown): unknown {

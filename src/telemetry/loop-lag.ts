@@ -2,8 +2,8 @@ import type { Clock, Timer } from '../domain/clock.ts'
 import type { Histogram, Metrics } from './metrics.ts'
 
 /**
- * How late the event loop is: a timer several times a second, and by how much it came after its time. That is what a
- * request waits that arrives at that moment. Nothing runs before somebody has looked at the metrics once.
+ * Measures the delay of the event loop: how late a timer fires, several times a second. A request arriving at that
+ * moment waits that long. Measuring starts with the first scrape.
  */
 export class LoopLag {
   readonly #clock: Clock
@@ -15,7 +15,7 @@ export class LoopLag {
     this.#clock = clock
     this.#lags = metrics.histogram(
       'millrace_event_loop_lag_seconds',
-      'How long the event loop was busy with something else when a timer was due; measured from the first look at the metrics on.',
+      'How late timers fired because the event loop was busy; measured from the first scrape on.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     )
   }

@@ -4,9 +4,9 @@ import { type FamilyType, familyText, isLabelName, isMetricName, type Sample } f
 export type MetricsOptions = { clock: Pick<Clock, 'setTimer'> }
 
 /**
- * Every number that the service shows whoever watches it, in the text that Prometheus reads. What happens often is counted
- * in a `Counter` or a `Histogram` that its place holds on to: a few additions, nothing is looked up by name. What is
- * simply there (a queue's length, a file's size) is asked for when somebody looks.
+ * All metrics of the service, in Prometheus' text format. Frequent events are counted in a `Counter` or `Histogram`
+ * that the code keeps a reference to; counting is a few additions, without a look-up. Current values, such as queue
+ * lengths and file sizes, are read at each scrape.
  */
 export class Metrics {
   readonly #clock: MetricsOptions['clock']
@@ -27,7 +27,7 @@ export class Metrics {
     return series
   }
 
-  /** How often a measured value fell below each of `bounds`, which grow. */
+  /** Counts how many values fell below each of `bounds`, which must ascend. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram {
     return this.histograms(name, help, [], bounds).of()
   }
@@ -38,19 +38,19 @@ export class Metrics {
     return series
   }
 
-  /** A number that is read when somebody looks. Undefined when it is not known: then nothing is shown. */
+  /** A number read at each scrape. Undefined means unknown and is not shown. */
   gauge(name: string, help: string, read: () => Awaitable<number | undefined>): void {
     this.reading({ name, help, type: 'gauge', labels: [] }, async () => single(await read()))
   }
 
-  /** Several of one name, told apart by labels; or a count that somebody else keeps. */
+  /** Several samples under one name with labels, or a counter kept elsewhere. */
   reading(about: FamilyFacts, read: () => Awaitable<readonly Sample[]>): void {
     this.#add({ ...about, read })
   }
 
   /**
-   * The whole text. A value that does not come in time is left out, and so is one that cannot be had: a scrape that fails
-   * because the disk does would hide everything else just when it is needed.
+   * The whole text. Values that fail or take too long are skipped: a scrape that fails because the disk does would hide
+   * everything else just when it is needed.
    */
   async text(): Promise<string> {
     const families = [...this.#families.values()]
@@ -62,8 +62,8 @@ export class Metrics {
 
   #add(family: Family): void {
     const { name, labels } = family
-    if (!isMetricName(name) || !labels.every(isLabelName)) throw new Error(`${name} is no name of a metric`)
-    if (this.#families.has(name)) throw new Error(`There is a metric ${name} already`)
+    if (!isMetricName(name) || !labels.every(isLabelName)) throw new Error(`${name} is not a valid metric name`)
+    if (this.#families.has(name)) throw new Error(`The metric ${name} already exists`)
     this.#families.set(name, family)
   }
 
@@ -89,7 +89,7 @@ export type FamilyFacts = { name: string; help: string; type: FamilyType; labels
 type Family = FamilyFacts & { read(): Awaitable<readonly Sample[]> }
 type Awaitable<Value> = Value | Promise<Value>
 
-/** What can be had at once is; the rest has so long. Prometheus gives up on a whole scrape after 10 s. */
+/** Time limit for values that are not available immediately. Prometheus gives up on a scrape after 10 s. */
 const readMsMax = 1_000
 
 /** A number that only grows. */
@@ -105,10 +105,10 @@ export class Counter {
   }
 }
 
-/** Counts measured values by size. Values are in the unit that the metric's name ends in. */
+/** Counts values by size, in the unit that the metric's name ends in. */
 export class Histogram {
   readonly #bounds: Float64Array
-  /** Of each bound, those not counted by a smaller one; the last is of all that are larger. */
+  /** The count of each bound excludes smaller bounds; the last one counts all larger values. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -136,8 +136,8 @@ export class Histogram {
 }
 
 /**
- * Counters or histograms of one name, told apart by the values of labels. Their number has a bound, whatever the values
- * are made of: each lives as long as the service, here and in whatever stores what is read.
+ * Counters or histograms with the same name and different label values. Their number is limited, because each exists as
+ * long as the service, here and in Prometheus.
  */
 export class Labelled<Measure extends { samples(labels: readonly string[]): Sample[] }> {
   readonly #count: number
@@ -149,9 +149,9 @@ export class Labelled<Measure extends { samples(labels: readonly string[]): Samp
     this.#make = make
   }
 
-  /** The one with these values, in the order of the labels. Hold on to it where it is used often. */
+  /** The one with these label values. Keep a reference where it is used often. */
   of(...values: readonly string[]): Measure {
-    if (values.length !== this.#count) throw new Error(`${this.#count} labels, and ${values.length} values`)
+    if (values.length !== this.#count) throw new Error(`Expected ${this.#count} label values, but got ${values.length}`)
     const key = values.length === 1 ? (values[0] ?? '') : JSON.stringify(values)
     const known = this.#series.get(key)
     if (known) return known.measure
@@ -168,12 +168,12 @@ export class Labelled<Measure extends { samples(labels: readonly string[]): Samp
   }
 }
 
-/** Seconds: from what answers out of memory to what waits for people. */
+/** In seconds: from responses out of memory to runs that wait for people. */
 export const durationBoundsS: readonly number[] = [
   ...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
 ]
 
-/** Series of one name at most; what comes after is counted together, under the value `other`. */
+/** Maximum number of series per name. Further ones are counted together under `other`. */
 export const seriesMax = 1_000
 const other = 'other'
 

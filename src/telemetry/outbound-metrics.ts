@@ -1,7 +1,7 @@
 import type { OutboundFailure, OutboundFetch, OutboundOpen } from '../domain/outbound-request.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
-/** Requests that workflows send: how many, what became of them, how long they took. */
+/** Requests sent by workflows: number, outcome and duration. */
 export class OutboundMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Histogram
@@ -9,22 +9,22 @@ export class OutboundMetrics {
   constructor(metrics: Metrics) {
     this.#counts = metrics.counters(
       'millrace_outbound_requests_total',
-      'Requests that workflows sent, each attempt by itself: answered with 2xx, 3xx, 4xx or 5xx, or why no answer came.',
+      'Requests sent by workflows, each attempt separately: 2xx, 3xx, 4xx or 5xx, or why there was no response.',
       ['outcome'],
     )
     this.#durations = metrics.histogram(
       'millrace_outbound_request_duration_seconds',
-      'Time a request of a workflow took, waiting for a free place included; of a language model, until its answer began.',
+      'Duration of a request, including the wait for a slot; for language models, until the response started.',
       durationBoundsS,
     )
   }
 
-  /** The same, counted. */
+  /** Wraps a fetch function so that its requests are counted. */
   counting(fetch: OutboundFetch, monotonic: () => number): OutboundFetch {
     return this.#counting(fetch, monotonic)
   }
 
-  /** The same for answers that are read while they arrive; their time ends when they begin. */
+  /** The same for responses read while they arrive. The duration ends when the response starts. */
   countingOpen(open: OutboundOpen, monotonic: () => number): OutboundOpen {
     return this.#counting(open, monotonic)
   }

@@ -1,7 +1,7 @@
 import type { AppError } from '../domain/errors.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
-/** The requests that the service answers: how many, how, how fast. */
+/** Requests to the service: number, status and duration. */
 export class RequestMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Labelled<Histogram>
@@ -9,22 +9,22 @@ export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>()
 
   constructor(metrics: Metrics) {
-    this.#counts = metrics.counters('http_requests_total', 'Requests answered.', ['method', 'route', 'status'])
+    this.#counts = metrics.counters('http_requests_total', 'HTTP requests handled.', ['method', 'route', 'status'])
     this.#durations = metrics.histograms(
       'http_request_duration_seconds',
-      'Time from the arrival of a request until its answer began.',
+      'Time from the arrival of a request until its response started.',
       ['method', 'route'],
       durationBoundsS,
     )
     this.#errors = metrics.counters(
       'millrace_errors_total',
-      'Requests refused or failed, by the code in the answer. Runs that failed are counted by millrace_runs_total.',
+      'Requests rejected or failed, by error code. Failed runs are counted in millrace_runs_total.',
       ['code'],
     )
     for (const code of serviceTroubles) this.#errors.of(code)
   }
 
-  /** `pattern`: the route with `:name` for what varies, never the path that was asked for. */
+  /** `pattern`: the route with `:name` for parameters, never the requested path. */
   route(method: string, pattern: string): RouteMetrics {
     const key = `${method} ${pattern}`
     const known = this.#routes.get(key)
@@ -36,18 +36,18 @@ export class RequestMetrics {
       durations: this.#durations.of(named, route),
       errors: this.#errors,
     })
-    // A caller chooses the method: those without a name of their own are not kept.
+    // Callers choose the method, so unknown methods are not kept.
     if (named === method) this.#routes.set(key, made)
     return made
   }
 
-  /** A request that failed before it was known to be one of a route. */
+  /** A request that failed before its route was known. */
   failed(code: AppError['code']): void {
     this.#errors.of(code).add()
   }
 }
 
-/** One route's numbers. */
+/** The metrics of one route. */
 export class RouteMetrics {
   readonly #statuses: (Counter | undefined)[] = []
   readonly #count: (status: number) => Counter
@@ -60,7 +60,7 @@ export class RouteMetrics {
     this.#errors = parts.errors
   }
 
-  /** `code`: of the error that the answer is. */
+  /** `code`: the error code of the response. */
   answered(status: number, tookMs: number, code: AppError['code'] | undefined): void {
     const counter = this.#statuses[status] ?? this.#counterOf(status)
     counter.value++
@@ -75,7 +75,7 @@ export class RouteMetrics {
   }
 }
 
-/** Shown from the start, because alarms compare them with what they were before. */
+/** Shown from the start, because alerts compare them with earlier values. */
 const serviceTroubles: readonly AppError['code'][] = [
   'INTERNAL',
   'OVERLOADED',

@@ -2,7 +2,7 @@ import type { RunFailureCode, RunRecord } from '../domain/log.ts'
 import type { TriggerKind } from '../domain/workflow.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
-/** Runs that ended: how many, how, how long they took. */
+/** Runs that ended: number, outcome and duration. */
 export class RunMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Labelled<Histogram>
@@ -19,13 +19,13 @@ export class RunMetrics {
     )
     this.#waits = metrics.histogram(
       'millrace_job_wait_seconds',
-      'Time from accepting an asynchronous run until it started, of those that ended.',
+      'Time from accepting an asynchronous run until it started, counted when it ends.',
       durationBoundsS,
     )
     this.#of('api')
   }
 
-  /** Called once for each run, whether or not its log entry can be written. */
+  /** Called once per run, whether or not its log entry can be written. */
   ended(record: EndedRun): void {
     const { trigger, failure, durationMs, createdAt, startedAt } = record
     const { success, failures, durations } = this.#triggers.get(trigger) ?? this.#of(trigger)

@@ -18,7 +18,7 @@ import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
 
-/** Every metric of the service, in the order in which they are shown. */
+/** All metrics of the service, in display order. */
 export class ServiceMetrics {
   readonly #metrics: Metrics
   readonly #monotonic: Clock['monotonic']
@@ -38,7 +38,7 @@ export class ServiceMetrics {
     this.requests = new RequestMetrics(metrics)
     this.#refusals = metrics.counters(
       'millrace_rate_limit_refusals_total',
-      'Requests refused because an account had used up its minute of a kind, or an address its one without valid keys.',
+      'Requests rejected because an account, or an address without a valid key, had used up its minute.',
       ['window'],
     )
     this.runs = new RunMetrics(metrics)
@@ -49,18 +49,18 @@ export class ServiceMetrics {
     this.#loopLag = new LoopLag(metrics, clock)
     const { version, commit, bun } = build
     metrics.reading(
-      { name: 'millrace_build_info', help: 'What runs.', type: 'gauge', labels: ['version', 'commit', 'bun'] },
+      { name: 'millrace_build_info', help: 'The running build.', type: 'gauge', labels: ['version', 'commit', 'bun'] },
       () => [{ labels: [version, commit, bun], value: 1 }],
     )
     addProcessMetrics(metrics)
   }
 
-  /** `window`: of which kind of request. */
+  /** `window`: the kind of request that was limited. */
   refused(window: string): void {
     this.#refusals.of(window).add()
   }
 
-  /** Adds what is simply there, and is asked for when somebody looks. */
+  /** Adds the values that are read at each scrape. */
   watch(watched: Watched): void {
     addServiceGauges(this.#metrics, watched)
     addRetentionCounts(this.#metrics, watched.retention)
@@ -77,10 +77,10 @@ export class ServiceMetrics {
   }
 }
 
-/** How long one reading of the store serves: anyone may ask for the metrics. */
+/** How long one reading of the store is reused, because anyone may request the metrics. */
 const readingAgeMaxMs = 1_000
 
-/** Everyone who asks while a reading is young, or on its way, gets that one. */
+/** Shares a recent or pending reading between all callers. */
 function shared(read: () => Promise<StoreSizes>, monotonic: () => number): () => Promise<StoreSizes> {
   let latest: { reading: Promise<StoreSizes>; askedAt: number } | undefined
   return () => {

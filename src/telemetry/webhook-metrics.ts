@@ -1,7 +1,7 @@
 import type { DeliveryAttempt } from '../domain/delivery.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
-/** Webhooks: what became of attempts, how long they took, and how soon the first one came. */
+/** Webhook delivery attempts: outcome, duration, and delay of the first attempt. */
 export class WebhookMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Histogram
@@ -10,17 +10,17 @@ export class WebhookMetrics {
   constructor(metrics: Metrics) {
     this.#counts = metrics.counters(
       'millrace_webhook_attempts_total',
-      'Attempts to deliver webhooks: answered with 2xx, 3xx, 4xx or 5xx, or why no answer came.',
+      'Webhook delivery attempts: 2xx, 3xx, 4xx or 5xx, or why there was no response.',
       ['outcome'],
     )
     this.#durations = metrics.histogram(
       'millrace_webhook_attempt_duration_seconds',
-      'Time that an attempt to deliver a webhook took, from looking up the address to the end of the answer.',
+      'Duration of a webhook delivery attempt, from the address look-up to the end of the response.',
       durationBoundsS,
     )
     this.#waits = metrics.histogram(
       'millrace_webhook_first_attempt_delay_seconds',
-      'Time from when a run was on disk until its webhook was first tried.',
+      'Time from recording a run until its first webhook delivery attempt.',
       durationBoundsS,
     )
   }

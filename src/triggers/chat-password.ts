@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import { parseTemplate } from '../domain/reference.ts'
 
 /**
- * Whether a text is the password of a chat. `wanted`: as the trigger has it, perhaps with `{{NAME}}`. Takes as long for
- * every wrong one. Undefined when a variable that it names is not set: then nobody can be told from anybody.
+ * Whether a text is the password of a chat. `wanted`: the trigger's setting, which may contain `{{NAME}}`. Every wrong
+ * password takes the same time. Returns undefined when a variable is not set, because then nobody can be verified.
  */
 export function isPassword(given: string, wanted: string, values: ReadonlyMap<string, string>): boolean | undefined {
   const password = filledIn(wanted, values)
@@ -20,7 +20,7 @@ function filledIn(text: string, values: ReadonlyMap<string, string>): string | u
   return filled
 }
 
-/** References mean nothing in a password. */
+/** References have no meaning in a password. */
 function segmentText(segment: Exclude<ReturnType<typeof parseTemplate>[number], { kind: 'environment' }>): string {
   return segment.kind === 'text' ? segment.text : segment.source
 }

@@ -14,7 +14,7 @@ export type ConversationsOptions = {
 /** A conversation, and how many of its messages are remembered. */
 export type Conversation = { workflowId: string; conversationId: string; messagesMax: number }
 
-/** What was said in chats, sealed where it is stored: people write what they like, and models answer with what they know. */
+/** The messages of chats. They are sealed in the store, because they may contain private data. */
 export class Conversations {
   readonly #options: ConversationsOptions
 
@@ -22,19 +22,19 @@ export class Conversations {
     this.#options = options
   }
 
-  /** The latest messages, the oldest of them first. None of a conversation that nobody has begun. */
+  /** The latest messages, oldest first. Empty for an unknown conversation. */
   async history({ workflowId, conversationId, messagesMax }: Conversation): Promise<ChatMessage[]> {
     if (messagesMax === 0) return []
     const { listTurns, open } = this.#options
     const turns = await listTurns(workflowId, conversationId, turnsOf(messagesMax))
     const context = contextOf(workflowId, conversationId)
     const said = turns.flatMap((sealed) => JSON.parse(open(sealed, context)) as ChatMessage[]).slice(-messagesMax)
-    // Some models take no conversation that begins with an answer.
+    // Some models reject conversations that start with a reply.
     const first = said.findIndex(({ role }) => role === 'user')
     return first === -1 ? [] : said.slice(first)
   }
 
-  /** Keeps what was said and what was answered. Resolves when that is on disk. */
+  /** Stores a message and its reply. Resolves when both are on disk. */
   async keep({ workflowId, conversationId, messagesMax }: Conversation, turn: readonly ChatMessage[]): Promise<void> {
     if (messagesMax === 0) return
     const { write, seal, clock } = this.#options
@@ -48,7 +48,7 @@ function turnsOf(messages: number): number {
   return Math.ceil(messages / 2)
 }
 
-/** What is sealed of a conversation opens for this one only. */
+/** Ties sealed messages to their conversation. */
 function contextOf(workflowId: string, conversationId: string): string {
   return `chat/${workflowId}/${conversationId}`
 }

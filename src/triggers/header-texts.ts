@@ -1,7 +1,7 @@
 import { decodeText } from '../domain/text-content.ts'
 
 /**
- * What the value of a header may say, whoever sent it: as it came, one character a byte, and the UTF-8 that most programs
+ * The possible texts of a header value: as received, one character per byte, and decoded as UTF-8, which most programs
  * send.
  */
 export function headerTexts(value: string): string[] {

@@ -1,35 +1,34 @@
 import type { ScheduleRow, ScheduleState } from '../domain/schedule.ts'
 import type { Timetable } from '../language/timetable.ts'
 
-/** What a decision stands on. */
+/** The input of a decision. */
 export type ScheduleSituation = {
   row: Pick<ScheduleRow, 'rule' | 'dueAt' | 'waitingAt'>
   timetable: Timetable
   /** Epoch milliseconds. */
   now: number
-  /** Due times before this one were missed: nobody was there to run them. */
+  /** Due times before this one were missed, because the service was not running. */
   missedBefore: number
-  /** Whether a run of the schedule is still going, or waits for its turn. */
+  /** Whether a run of the schedule is in progress or queued. */
   isRunning: boolean
 }
 
 /**
  * - `run`: start a run for `dueAt`.
- * - `wait`: `dueAt` waits for the run that is going on.
- * - `leave out`: nothing runs for the times up to the next one, and why.
- * - `hold`: nothing is decided until the run that is going on has ended.
- * `to`: the state of the schedule afterwards.
+ * - `wait`: queue `dueAt` behind the run in progress.
+ * - `skip`: start nothing for the times up to the next one; `why` names the reason.
+ * - `defer`: decide once the run in progress has ended. `to` is the state of the schedule afterwards.
  */
 export type ScheduleDecision =
   | { do: 'run'; dueAt: number; to: ScheduleState }
   | { do: 'wait'; dueAt: number; to: ScheduleState }
-  | { do: 'leave out'; why: 'overlap' | 'missed'; dueAt: number; to: ScheduleState }
-  | { do: 'hold' }
+  | { do: 'skip'; why: 'overlap' | 'missed'; dueAt: number; to: ScheduleState }
+  | { do: 'defer' }
 
 /**
- * The next thing to decide about a schedule; undefined when nothing is due. A due time is decided once: the state that
- * follows names a later one. Times that were missed come first, and are decided together: those that the rule leaves out
- * are passed over in the step that runs the one after them.
+ * The next decision about a schedule; undefined when nothing is due. Each due time is resolved once, because the next
+ * state names a later one. Missed times come first and are resolved together: those that the rule skips are passed over
+ * in the step that runs the one after them.
  */
 export function decide(situation: ScheduleSituation): ScheduleDecision | undefined {
   const { row, timetable, now, missedBefore, isRunning } = situation
@@ -51,10 +50,10 @@ function decideMissed(situation: ScheduleSituation, dueAt: number): ScheduleDeci
   const mayRun = rule.overlap === 'allow' || !isRunning
   const next = timetable.next(missedBefore - 1)
   const passed = { dueAt: next, waitingAt }
-  if (rule.missed === 'skip') return { do: 'leave out', why: 'missed', dueAt, to: passed }
+  if (rule.missed === 'skip') return { do: 'skip', why: 'missed', dueAt, to: passed }
   if (rule.missed === 'once') return decideDue(situation, latest(timetable, 1, missedBefore, dueAt), passed, mayRun)
-  // One after the other, also where a time that is not missed would be left out: whoever wants all wants all.
-  if (!mayRun) return { do: 'hold' }
+  // The rule `all` runs every time in order, even where a time that was not missed would be skipped.
+  if (!mayRun) return { do: 'defer' }
   const first = latest(timetable, rule.missedMax, missedBefore, dueAt)
   return { do: 'run', dueAt: first, to: { dueAt: timetable.next(first), waitingAt } }
 }
@@ -68,13 +67,13 @@ function decideDue({ row }: ScheduleSituation, dueAt: number, to: ScheduleState,
   if (mayRun) return { do: 'run', dueAt, to }
   if (row.rule.overlap === 'queue' && row.waitingAt === null)
     return { do: 'wait', dueAt, to: { ...to, waitingAt: dueAt } }
-  return { do: 'leave out', why: 'overlap', dueAt, to }
+  return { do: 'skip', why: 'overlap', dueAt, to }
 }
 
-/** A run that is to be started. */
+/** A run to be started. */
 export type ScheduledRun = { row: ScheduleRow; dueAt: number; executionId: string }
 
-/** `refused`: the schedule is not what it was. `rate`, `usage`: its owner has used up what a plan allows. */
+/** `refused`: the schedule has changed. `rate`, `usage`: its owner has reached a limit of the tier. */
 export type StartOutcome = 'started' | 'refused' | 'rate' | 'usage'
-/** What became of a due time. `left out`s are told once, for the first of the times that were passed over together. */
-export type ScheduleFate = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage'
+/** The outcome of a due time. Times skipped together are reported once, for the first of them. */
+export type ScheduleOutcome = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage'

@@ -1,5 +1,5 @@
 import type { ScheduleRow } from '../domain/schedule.ts'
-import type { ScheduleFate } from './schedule-decision.ts'
+import type { ScheduleOutcome } from './schedule-decision.ts'
 
 export type ScheduleLogger = {
   debug(message: string, facts: Record<string, unknown>): void
@@ -7,9 +7,9 @@ export type ScheduleLogger = {
 }
 
 /** Logs why a due time started no run. Due times that started one, or wait, are not logged. */
-export function logDecision(logger: ScheduleLogger, row: ScheduleRow, dueAt: number, fate: ScheduleFate): void {
-  if (fate === 'started' || fate === 'waiting') return
-  const { level, message } = skips[fate]
+export function logOutcome(logger: ScheduleLogger, row: ScheduleRow, dueAt: number, outcome: ScheduleOutcome): void {
+  if (outcome === 'started' || outcome === 'waiting') return
+  const { level, message } = skips[outcome]
   logger[level](message, { workflowId: row.workflowId, dueAt: new Date(dueAt).toISOString() })
 }
 

@@ -5,11 +5,11 @@ import type { Store } from '../store/store.ts'
 /** A schedule in memory. */
 export type Scheduled = {
   row: ScheduleRow
-  /** When it has to be looked at, epoch milliseconds; infinite while a run that is going on holds it up. */
+  /** When to look at it, in epoch milliseconds; infinite while a run in progress defers it. */
   fireAt: number
-  /** Made when it is first asked for: most schedules wait for hours. */
+  /** Created on first use: most schedules wait for hours. */
   timetable: Timetable | undefined
-  /** The due time for which that has been asked already. */
+  /** The due time for which the timetable was already computed. */
   preparedFor: number | undefined
 }
 
@@ -17,15 +17,15 @@ export type ScheduleWindowOptions = {
   store: Pick<Store, 'listDueSchedules' | 'listWaitingSchedules'>
   /** 0 ≤ n < 1. */
   random(): number
-  /** Schedules that are read at most, the ones that are due first. */
+  /** Maximum number of schedules read, earliest first. */
   sizeMax: number
 }
 
-/** The schedules that are due first, and those that have a run waiting; the others lie in the store. */
+/** The schedules that are due first, and those with a queued run. The others stay in the store. */
 export class ScheduleWindow {
   readonly #options: ScheduleWindowOptions
   readonly #entries = new Map<string, Scheduled>()
-  /** All schedules that are due before this are in memory. */
+  /** All schedules due before this time are in memory. */
   #horizon = Number.NEGATIVE_INFINITY
 
   constructor(options: ScheduleWindowOptions) {
@@ -40,7 +40,7 @@ export class ScheduleWindow {
     return this.#horizon
   }
 
-  /** Whether nothing is registered, here or in the store. */
+  /** Whether no schedule is registered, here or in the store. */
   get isEmpty(): boolean {
     return this.#entries.size === 0 && this.#horizon === Number.POSITIVE_INFINITY
   }
@@ -53,10 +53,10 @@ export class ScheduleWindow {
     return [...this.#entries.values()]
   }
 
-  /** Reads those that are due first. What is known of them already stays as it is. */
+  /** Reads the schedules that are due first. Those already in memory stay unchanged. */
   async fill(): Promise<void> {
     const { store, sizeMax } = this.#options
-    // What others deployed meanwhile may have made it large.
+    // Deployments may have enlarged the window in the meantime.
     if (this.#entries.size > 2 * sizeMax) return await this.refresh()
     const rows = await store.listDueSchedules(sizeMax)
     this.#horizon = rows.length < sizeMax ? Number.POSITIVE_INFINITY : (rows.at(-1)?.dueAt ?? 0)
@@ -66,15 +66,15 @@ export class ScheduleWindow {
     }
   }
 
-  /** Forgets everything and reads it anew. */
+  /** Reloads everything from the store. */
   async refresh(): Promise<void> {
     this.#entries.clear()
     for (const row of await this.#options.store.listWaitingSchedules()) this.put(row)
     await this.fill()
   }
 
-  /** Lets every schedule that is due later than it would be take its first time after `now`. */
-  async beginAnew(now: number, take: (step: ScheduleStep) => Promise<boolean>): Promise<void> {
+  /** Resets every schedule that is due too late to its first time after `now`. */
+  async restart(now: number, take: (step: ScheduleStep) => Promise<boolean>): Promise<void> {
     const { store, sizeMax } = this.#options
     let after: ScheduleRow | undefined
     do {
@@ -104,7 +104,7 @@ export class ScheduleWindow {
     this.#entries.delete(workflowId)
   }
 
-  /** Its state is another one now. */
+  /** Moves a schedule to a new state. */
   move(entry: Scheduled, state: ScheduleState): void {
     entry.row = { ...entry.row, ...state }
     entry.fireAt = this.fireAtOf(entry.row)
@@ -118,8 +118,8 @@ export class ScheduleWindow {
   }
 
   /**
-   * Computes, of the schedules that are due before a time, what will be asked for then, so that nothing but the starts is
-   * left to do: a few at a time, since many are often due at once. Answers the owners of all of these.
+   * Computes what the schedules due before a time will need, a few at a time, so that only the starts are left: many
+   * schedules are often due at once. Returns the owners of all of them.
    */
   prepare(before: number): Set<string> {
     const owners = new Set<string>()
@@ -136,14 +136,14 @@ export class ScheduleWindow {
     return owners
   }
 
-  /** Its due time, and the jitter. */
+  /** The due time plus jitter. */
   fireAtOf({ dueAt, rule }: ScheduleRow): number {
     if (dueAt === null) return neverAt
     return dueAt + (rule.jitterMs === 0 ? 0 : Math.floor(this.#options.random() * (rule.jitterMs + 1)))
   }
 
   #isWanted({ dueAt, waitingAt }: ScheduleState): boolean {
-    // Before the window was first filled nothing is left out.
+    // Before the window is first filled, every schedule is accepted.
     const isFar = this.#horizon > 0 && dueAt !== null && dueAt > this.#horizon
     return waitingAt !== null || (dueAt !== null && !isFar)
   }
@@ -151,7 +151,7 @@ export class ScheduleWindow {
 
 const preparedAtOnce = 200
 
-/** No time of day comes after it. */
+/** The latest time that a date can have. */
 const neverAt = 8_640_000_000_000_000
 
 function isSame(a: ScheduleRow, b: ScheduleRow): boolean {

@@ -6,7 +6,7 @@ import {
   decide,
   type ScheduleDecision,
   type ScheduledRun,
-  type ScheduleFate,
+  type ScheduleOutcome,
   type StartOutcome,
 } from './schedule-decision.ts'
 import { type Scheduled, ScheduleWindow } from './schedule-window.ts'
@@ -16,53 +16,51 @@ export type SchedulerOptions = {
   clock: Clock
   /** 0 ≤ n < 1. */
   random(): number
-  /** Starts a run; the step is taken with it, in one commit. Rejects when that cannot be decided now. */
+  /** Starts a run; the step is stored in the same commit. Rejects when that is impossible now. */
   start(run: ScheduledRun, step: ScheduleStep): Promise<StartOutcome>
-  /** Takes a step that starts nothing; false when it is refused. Rejects like `start`. */
+  /** Stores a step that starts nothing. Returns false when the schedule has changed. Rejects like `start`. */
   take(step: ScheduleStep): Promise<boolean>
-  /** Told of the owners of schedules that are due soon. */
+  /** Called with the owners of schedules that are due soon. */
   prepare(ownerIds: ReadonlySet<string>): void
-  /** Told of every due time that was decided. */
-  onDecided(row: ScheduleRow, dueAt: number, fate: ScheduleFate): void
-  /** Told that schedules stand still for a reason; they are tried again a second later. */
+  /** Called for every resolved due time. */
+  onResolved(row: ScheduleRow, dueAt: number, outcome: ScheduleOutcome): void
+  /** Called when schedules cannot proceed. They are retried a second later. */
   onTrouble(error: unknown): void
-  /** When something was recorded last, before this start. */
+  /** The time of the last record before this start. */
   lastSeenAt: number
-  /** Schedules in memory at most: those that are due first. */
+  /** Maximum number of schedules in memory, earliest first. */
   windowMax?: number
 }
 
 /**
- * Runs workflows when they are due. The schedules that are due first are in memory, the rest lies in the store, and one
- * timer waits for the nearest. What is decided about a due time is a step of the schedule from one state to the next,
- * which the store takes once: so no time is decided twice, whatever dies in between, and whoever else tries.
- *
- * While a run is going on, the schedule's rule says what becomes of the times that come (`schedule-decision.ts`). A time is
- * missed when it is decided long after it came, or was before this start.
- *
- * The time of day may jump. The timer looks at it every second, so a jump forward is a time that was missed. After a jump
- * backward a schedule goes on where it was, since what was decided is not decided again; unless it was hours, when the
- * clock must have been wrong: then each schedule takes its first time after now.
+ * Starts workflows when they are due. The schedules that are due first are in memory, the others in the store, and one
+ * timer waits for the earliest. Each decision is a step of the schedule from one state to the next, which the store
+ * accepts only once. So no due time is resolved twice, even after a crash or with several processes.  While a run is in
+ * progress, the schedule's rule decides about further due times (`schedule-decision.ts`). A due time is missed when it
+ * is handled much too late, or was before this start.  The system clock may jump. The timer checks it every second, so
+ * due times passed by a jump forward are missed. After a jump backward, schedules continue where they were, because
+ * nothing is resolved twice. After a jump of hours, the clock must have been wrong, and each schedule takes its first
+ * time after now.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #window: ScheduleWindow
-  /** Runs that have not ended, by workflow. */
+  /** Runs in progress, by workflow. */
   readonly #running = new Map<string, Set<string>>()
   #openedAt = 0
-  /** What the monotonic clock and the time of day are apart, when last looked at. */
+  /** The last known difference between the system clock and the monotonic clock. */
   #offset = 0
   #timer: Timer | undefined
   #turn: Promise<void> | undefined
   #again = false
-  /** Runs of an earlier process that ended before this knew of them; undefined when it knows of all. */
+  /** Runs of an earlier process that ended before they were loaded here; undefined once all are loaded. */
   #endedEarly: Set<string> | undefined = new Set()
-  /** A change that could not be read: everything has to be read anew. */
+  /** A change could not be read, so everything must be reloaded. */
   #isStale = false
-  /** Until then the store has nothing more that is due. */
+  /** The store has nothing due before this time. */
   #fillAfter = 0
   #stopped = false
-  /** Whether the last thing that was tried failed, and that was told. */
+  /** Whether the last attempt failed and the failure was reported. */
   #isTroubled = false
 
   constructor(options: SchedulerOptions) {
@@ -71,7 +69,7 @@ export class Scheduler {
     this.#window = new ScheduleWindow({ store, random, sizeMax: windowMax })
   }
 
-  /** Takes up what is registered, and what passed while nobody was there. Tries again while the store cannot be read. */
+  /** Loads the registered schedules and handles missed times. Retries while the store cannot be read. */
   async open(): Promise<void> {
     try {
       await this.#begin()
@@ -86,18 +84,18 @@ export class Scheduler {
     this.#openedAt = clock.now()
     this.#offset = this.#openedAt - clock.monotonic()
     await this.#window.refresh()
-    // Most installations end here.
+    // Most installations have no schedules.
     if (!this.#window.isEmpty) {
       for (const { workflowId, executionId } of await store.listScheduledJobs()) {
         if (!this.#endedEarly?.has(executionId)) this.#began(workflowId, executionId)
       }
-      if (lastSeenAt - this.#openedAt > backMsMax) await this.#window.beginAnew(clock.now(), this.#options.take)
+      if (lastSeenAt - this.#openedAt > backMsMax) await this.#window.restart(clock.now(), this.#options.take)
     }
     this.#endedEarly = undefined
     this.#wake()
   }
 
-  /** After a workflow was deployed, undeployed or deleted. */
+  /** Call after a workflow was deployed, undeployed or deleted. */
   changed(workflowId: string): void {
     this.#reload(workflowId)
       .catch((error: unknown) => {
@@ -107,7 +105,7 @@ export class Scheduler {
       .finally(() => this.#wake())
   }
 
-  /** After the log entry of a run by schedule was written. */
+  /** Call after the log entry of a scheduled run was written. */
   ended(workflowId: string, executionId: string): void {
     this.#endedEarly?.add(executionId)
     const running = this.#running.get(workflowId)
@@ -117,14 +115,14 @@ export class Scheduler {
     if (entry && this.#isFree(entry)) this.#wake()
   }
 
-  /** Starts nothing more; resolves when nothing is under way. */
+  /** Starts nothing more, and waits for what is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
     await this.#turn
   }
 
-  /** Calls while a turn is under way make it look once more. */
+  /** Calls during a turn make it look once more. */
   #wake(): void {
     if (this.#stopped || this.#endedEarly) return
     this.#again = true
@@ -155,7 +153,7 @@ export class Scheduler {
     }
   }
 
-  /** Decides what is due of one schedule, until nothing is. */
+  /** Handles one schedule until nothing is due. */
   async #serve(entry: Scheduled): Promise<void> {
     const { clock } = this.#options
     const { workflowId } = entry.row
@@ -163,9 +161,9 @@ export class Scheduler {
       for (let count = 0; count < decisionsMax && !this.#stopped; count += 1) {
         if (this.#window.get(workflowId) !== entry) return
         const decision = this.#decide(entry)
-        if (decision?.do === 'hold') entry.fireAt = Number.POSITIVE_INFINITY
+        if (decision?.do === 'defer') entry.fireAt = Number.POSITIVE_INFINITY
         if (decision === undefined) entry.fireAt = this.#window.fireAtOf(entry.row)
-        if (decision === undefined || decision.do === 'hold') return
+        if (decision === undefined || decision.do === 'defer') return
         if (!(await this.#carryOut(entry, decision))) return await this.#reload(workflowId)
         this.#isTroubled = false
         if (entry.fireAt > clock.now() && !this.#isFree(entry)) return
@@ -187,32 +185,32 @@ export class Scheduler {
     })
   }
 
-  /** False when the schedule is not what it was. */
-  async #carryOut(entry: Scheduled, decision: Exclude<ScheduleDecision, { do: 'hold' }>): Promise<boolean> {
+  /** Returns false when the schedule has changed. */
+  async #carryOut(entry: Scheduled, decision: Exclude<ScheduleDecision, { do: 'defer' }>): Promise<boolean> {
     const { row } = entry
-    const { take, onDecided } = this.#options
+    const { take, onResolved } = this.#options
     const { workflowId, version, dueAt, waitingAt } = row
     const step: ScheduleStep = { workflowId, version, from: { dueAt, waitingAt }, to: decision.to }
-    let fate: ScheduleFate
+    let outcome: ScheduleOutcome
     if (decision.do === 'run') {
-      const outcome = await this.#start(row, decision.dueAt, step)
-      if (outcome === 'refused') return false
-      // What the owner has no right to is decided, too: else it would all come when the window is over.
-      if (outcome !== 'started' && !(await take(step))) return false
-      fate = outcome
+      const started = await this.#start(row, decision.dueAt, step)
+      if (started === 'refused') return false
+      // A due time beyond the owner's limits is resolved too. Otherwise all of them would run when the window ends.
+      if (started !== 'started' && !(await take(step))) return false
+      outcome = started
     } else {
       if (!(await take(step))) return false
-      fate = decision.do === 'wait' ? 'waiting' : decision.why
+      outcome = decision.do === 'wait' ? 'waiting' : decision.why
     }
     this.#window.move(entry, decision.to)
-    onDecided(row, decision.dueAt, fate)
+    onResolved(row, decision.dueAt, outcome)
     return true
   }
 
   async #start(row: ScheduleRow, dueAt: number, step: ScheduleStep): Promise<StartOutcome> {
     const { workflowId } = row
     const executionId = newExecutionId()
-    // Before it is on disk: it may have ended by the time that this hears of it.
+    // Registered before it is on disk, because it may end before `start` returns.
     this.#began(workflowId, executionId)
     let outcome: StartOutcome | undefined
     try {
@@ -230,7 +228,7 @@ export class Scheduler {
     else this.#running.set(workflowId, new Set([executionId]))
   }
 
-  /** Whether what it was held up by is over. */
+  /** Whether the run that deferred it has ended. */
   #isFree({ row, fireAt }: Scheduled): boolean {
     if (this.#running.has(row.workflowId)) return false
     return row.waitingAt !== null || fireAt === Number.POSITIVE_INFINITY
@@ -242,7 +240,7 @@ export class Scheduler {
     else this.#window.remove(workflowId)
   }
 
-  /** One timer for the nearest of all; none when nothing is registered. */
+  /** Sets one timer for the earliest schedule; none when nothing is registered. */
   #arm(): void {
     this.#timer?.cancel()
     if (this.#stopped || (this.#window.isEmpty && !this.#isStale)) return
@@ -260,9 +258,9 @@ export class Scheduler {
     const offset = now - clock.monotonic()
     const backMs = this.#offset - offset
     this.#offset = offset
-    // What comes from now on has not been missed before this start.
+    // Times from now on are not missed.
     this.#openedAt = Math.min(this.#openedAt, now)
-    if (backMs > backMsMax) await this.#window.beginAnew(clock.now(), this.#options.take)
+    if (backMs > backMsMax) await this.#window.restart(clock.now(), this.#options.take)
   }
 
   #tell(error: unknown): void {
@@ -271,14 +269,14 @@ export class Scheduler {
   }
 }
 
-/** A due time that is decided so much later was missed. */
+/** A due time handled later than this was missed. */
 const lateMsMax = 5_000
-/** How often the time of day is looked at, at least. */
+/** How often to check the system clock. */
 const lookMs = 1_000
 const retryMs = 1_000
-/** How long before they are due schedules are made ready. */
+/** How long before they are due schedules are prepared. */
 const aheadMs = 10_000
-/** What the time of day may go back by before the clock is taken to have been wrong. */
+/** If the system clock goes back by more than this, it must have been wrong. */
 const backMsMax = 3 * 3_600_000
-/** Decisions about one schedule before others have their turn. */
+/** Decisions about one schedule before others get their turn. */
 const decisionsMax = 20

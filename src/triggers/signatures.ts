@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { SignatureScheme } from '../domain/inbound-webhook.ts'
 
-/** A request as it was signed. `body`: the bytes that came, before anything read them. */
+/** A signed request. `body`: the bytes as received. */
 export type SignedRequest = { headers: Headers; body: Uint8Array }
 
 /**
- * What is wrong with a signature, for the sender's people; undefined when it is good. Compares in constant time; where the
- * sender signs the time as well, what is more than five minutes away from `now` (epoch milliseconds) is refused.
+ * Why a signature is invalid, as text for the sender; undefined when it is valid. Compares in constant time. If the
+ * time is signed too, a request more than five minutes away from `now` (epoch milliseconds) is rejected.
  */
 export function signatureProblem(
   scheme: SignatureScheme,
@@ -18,15 +18,15 @@ export function signatureProblem(
   if (typeof reading === 'string') return reading
   const { timestampS, prefix, signatures, encoding } = reading
   const key = scheme === 'standard' ? standardKey(secret) : secret
-  // With an empty key anybody could sign: a variable may be set to nothing.
+  // Reject an empty key, with which everybody could sign: a variable may be empty.
   const expected = key.length > 0 && new Bun.CryptoHasher('sha256', key).update(prefix).update(request.body).digest()
   const matches = expected && signatures.some((text) => isSame(text, expected.toString(encoding)))
-  if (!matches) return 'The signature is not that of this body with the secret that is set here.'
+  if (!matches) return "The signature does not match this body and the webhook trigger's secret."
   if (timestampS === undefined || Math.abs(now / 1000 - timestampS) <= toleranceS) return undefined
-  return `The signature is not of now: it was made more than ${toleranceS / 60} minutes before or after.`
+  return `The timestamp of the signature is more than ${toleranceS / 60} minutes away from the current time.`
 }
 
-/** What a request's headers say: what was signed in front of the body, and the signatures, any of which may match. */
+/** The signature headers: the text signed in front of the body, and the signatures, of which one must match. */
 type Reading = {
   timestampS: number | undefined
   prefix: string
@@ -34,7 +34,7 @@ type Reading = {
   encoding: 'hex' | 'base64'
 }
 
-/** A text instead of a reading says what is missing. */
+/** A string instead of a reading names the missing headers. */
 const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | string>> = {
   github(headers) {
     const signature = /^sha256=([0-9a-f]{64})$/.exec(headers.get('x-hub-signature-256') ?? '')?.[1]
@@ -60,7 +60,7 @@ const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | 
     return { timestampS, prefix: `v0:${timestamp}:`, signatures: [signature], encoding: 'hex' }
   },
 
-  // Svix, where the scheme comes from, sends the same under names of its own.
+  // Svix, which defined the scheme, sends the same under its own header names.
   standard(headers) {
     const brand = headers.has('webhook-id') ? 'webhook' : 'svix'
     const id = headers.get(`${brand}-id`) ?? ''
@@ -77,23 +77,23 @@ const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | 
 }
 
 const toleranceS = 300
-/** A sender that changes its secret sends two. */
+/** A sender that rotates its secret sends two. */
 const signaturesMax = 10
 
 function missing(names: string): string {
-  return `The request carries no signature that can be read: ${names}.`
+  return `The request has no readable signature (${names}).`
 }
 
 function secondsOf(text: string): number | undefined {
   return /^\d{1,12}$/.test(text) ? Number(text) : undefined
 }
 
-/** `whsec_` and the key in base64. */
+/** `whsec_` followed by the key in base64. */
 function standardKey(secret: string): Uint8Array {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
 }
 
-/** As texts: base64 has several for the same bytes, and only one of them was sent. */
+/** Compared as text: several base64 texts decode to the same bytes, but only one was sent. */
 function isSame(given: string, expected: string): boolean {
   return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
 }

@@ -4,18 +4,18 @@ import { put } from '../domain/input.ts'
 import { readJson } from '../domain/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
 
-/** A body as it was read: a value, entries of a form of which some may be files, or one file. */
+/** A parsed body: a value, form entries that may include files, or a single file. */
 export type WebhookContent =
   | { kind: 'value'; value: unknown }
   | { kind: 'entries'; entries: readonly Entry[] }
   | { kind: 'file'; bytes: Uint8Array; name: string; type: string }
 
-/** Null: a place for a file in a form where none was chosen. */
+/** Null: a file input in which no file was selected. */
 type Entry = readonly [name: string, value: string | File | null]
 
 /**
- * Reads a request's body by its Content-Type: JSON, a form, text; anything else is a file. Without a type it is JSON when
- * it can be read so, else text. An empty body is null. Throws `INVALID_JSON`, or `INVALID_INPUT` for a broken form.
+ * Reads a request body by its Content-Type: JSON, form or text; anything else is a file. Without a type, it is JSON if
+ * it parses, otherwise text. An empty body is null. Throws `INVALID_JSON`, or `INVALID_INPUT` for a malformed form.
  */
 export async function readWebhookBody(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<WebhookContent> {
   if (bytes.byteLength === 0) return valued(null)
@@ -38,7 +38,7 @@ export async function readWebhookBody(bytes: Uint8Array<ArrayBuffer>, headers: H
 
 export type StoreFile = (bytes: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>) => Promise<RunFile>
 
-/** The body as blocks read it, and the files of it. `store` is called for these only. */
+/** The body for blocks, and its files. `store` is called only for files. */
 export async function bodyOf(
   content: WebhookContent,
   store: StoreFile,
@@ -63,14 +63,14 @@ export async function bodyOf(
   return { body: membersOf(entries), files }
 }
 
-/** Whether reading it on stores files. */
+/** Whether `bodyOf` would store files. */
 export function holdsFiles(content: WebhookContent): boolean {
   if (content.kind === 'entries')
     return content.entries.some(([, entry]) => entry !== null && typeof entry !== 'string')
   return content.kind === 'file'
 }
 
-/** An object of entries; a name that comes several times has a list. */
+/** An object from entries; a name that occurs several times gets a list. */
 export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
   const members: Record<string, unknown> = {}
   for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {
@@ -99,7 +99,7 @@ async function partsOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promis
   }
 }
 
-/** Browsers send it without a name, and of such a one Bun says none. */
+/** Browsers send an unselected file without a name, and Bun reports none. */
 function isUnchosen(entry: Entry[1]): boolean {
   return entry instanceof Blob && !entry.name && entry.size === 0
 }

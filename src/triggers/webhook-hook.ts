@@ -5,17 +5,17 @@ import { parsePath, readPath } from '../domain/reference.ts'
 import { membersOf, type WebhookContent } from './webhook-body.ts'
 import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
 
-/** A webhook trigger as requests meet it: its parameters, read once for each version. */
+/** A webhook trigger's parameters, parsed once per version. */
 export type Hook = {
   methods: ReadonlySet<string>
   sender: SenderCheck
   answersAtOnce: boolean
   idempotency: WebhookIdempotency | undefined
-  /** What a sender wants to have back before it sends anything; undefined for everything else. */
+  /** The reply that a sender expects before it sends events; undefined for everything else. */
   challengeOf(content: WebhookContent): string | undefined
 }
 
-/** `params`: of a webhook trigger that was deployed. */
+/** `params`: the parameters of a deployed webhook trigger. */
 export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
   const { methods, authentication, respond, idempotency } = params as WebhookParameters
   return {
@@ -28,7 +28,7 @@ export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
   }
 }
 
-/** A digest of what names the request; undefined when nothing does. */
+/** A digest of the request's idempotency key; undefined when it has none. */
 export function requestKeyOf(
   idempotency: WebhookIdempotency | undefined,
   headers: Headers,
@@ -41,7 +41,7 @@ export function requestKeyOf(
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(name)).digest('base64url').slice(0, keyChars)
 }
 
-/** What the run gets to see of a request. */
+/** The input of the run for a request. */
 export function inputOf(
   { url, method, headers }: Pick<Request, 'url' | 'method' | 'headers'>,
   { sender }: Hook,
@@ -56,7 +56,7 @@ export function inputOf(
   return files.length > 0 ? { input: {}, fields, files } : { input: {}, fields }
 }
 
-/** 128 bits: nobody finds two requests with the same one. */
+/** 128 bits, so that collisions are practically impossible. */
 const keyChars = 22
 
 function fieldsOf(content: WebhookContent): unknown {
@@ -65,7 +65,7 @@ function fieldsOf(content: WebhookContent): unknown {
   return membersOf(content.entries.filter(([, value]) => typeof value === 'string'))
 }
 
-/** Slack asks an address to say the challenge back before it sends events there. */
+/** Slack requires a URL to echo the challenge before it sends events there. */
 function slackChallenge(content: WebhookContent): string | undefined {
   const body = content.kind === 'value' && isObject(content.value) ? content.value : {}
   const { type, challenge } = body

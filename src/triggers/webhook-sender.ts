@@ -5,20 +5,20 @@ import { parseTemplate } from '../domain/reference.ts'
 import { headerTexts } from './header-texts.ts'
 import { type SignedRequest, signatureProblem } from './signatures.ts'
 
-/** How a sender has to prove who it is, read once for each version. */
+/** The authentication of a sender, parsed once per version. */
 export type SenderCheck = {
-  /** Whether it names environment variables. */
+  /** Whether it refers to environment variables. */
   needsEnvironment: boolean
-  /** The header that carries what only the sender may know; workflows do not get to see it. */
+  /** The header with the secret. It is hidden from workflows. */
   secretHeader: string | undefined
   /**
-   * Throws `INVALID_API_KEY` or `INVALID_SIGNATURE`, and `VariableMissing` when a variable that it names is not there.
-   * `values`: of the environment.
+   * Throws `INVALID_API_KEY` or `INVALID_SIGNATURE`, and `VariableMissing` when a referenced variable is not set.
+   * `values`: the environment variables.
    */
   check(request: SignedRequest, values: ReadonlyMap<string, string>, now: number): void
 }
 
-/** A secret names a variable that the workspace does not have: nobody can prove anything until it is set. */
+/** A secret refers to a variable that is not set. No sender can be verified until it is. */
 export class VariableMissing extends Error {
   readonly variable: string
   constructor(variable: string) {
@@ -53,7 +53,7 @@ export function senderCheckOf(authentication: WebhookAuthentication): SenderChec
 
 type Check = (request: SignedRequest, expected: string, now: number) => void
 
-/** `secret`: a text in which `{{NAME}}` is a variable, and nothing else means anything. */
+/** `secret`: text in which `{{NAME}}` is a variable and nothing else has a meaning. */
 function checkOf(secret: string, secretHeader: string | undefined, check: Check): SenderCheck {
   const segments = parseTemplate(secret)
   const fill = (values: ReadonlyMap<string, string>) => {
@@ -73,10 +73,10 @@ function checkOf(secret: string, secretHeader: string | undefined, check: Check)
 }
 
 function notAllowed(header: string): AppError {
-  return new AppError('INVALID_API_KEY', `The header "${header}" is missing, or not what is expected.`)
+  return new AppError('INVALID_API_KEY', `The header "${header}" is missing or has the wrong value.`)
 }
 
-/** In constant time: digests have one length, whatever the texts have. An empty secret matches nothing. */
+/** Compares digests in constant time, whatever the lengths of the texts. An empty secret matches nothing. */
 function isSameText(given: string, expected: string): boolean {
   const digest = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest()
   return expected !== '' && timingSafeEqual(digest(given), digest(expected))

@@ -5,11 +5,11 @@ import { Toasts } from './parts/toast.tsx'
 import { Screens } from './screens.tsx'
 import { ScreenBoundary } from './shell/screen-boundary.tsx'
 
-/** The editor and dashboard: what every screen stands in. */
+/** The root of the editor and dashboard. Every screen is rendered inside it. */
 export function App({ queries }: { queries: QueryClient }) {
   return (
     <QueryClientProvider client={queries}>
-      {/* The page's policy lets in no style that is not a file: see styles.css for what Base UI would add. */}
+      {/* The page's policy allows no inline style elements. `styles.css` holds what Base UI would add. */}
       <CSPProvider disableStyleElements>
         <Tooltip.Provider>
           <Toasts>

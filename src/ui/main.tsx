@@ -2,12 +2,12 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createQueries } from './api/queries.ts'
 import { App } from './app.tsx'
-import { askAhead } from './screens.tsx'
+import { prefetch } from './screens.tsx'
 
 const root = document.getElementById('root')
 if (root) {
   const queries = createQueries()
-  askAhead(location.pathname, queries)
+  prefetch(location.pathname, queries)
   createRoot(root).render(
     <StrictMode>
       <App queries={queries} />

@@ -1,11 +1,11 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { meQuery } from './api/session.ts'
-import { askForWorkflow } from './editor/editor-queries.ts'
+import { prefetchWorkflow } from './editor/editor-queries.ts'
 import { Failed, Loading } from './parts/states.tsx'
 import { Frame } from './shell/frame.tsx'
 import { HomeScreen } from './shell/home-screen.tsx'
-import { LateScreen, ScreenFile } from './shell/late-screen.tsx'
+import { LazyScreen, ScreenFile } from './shell/lazy-screen.tsx'
 import { NotFoundScreen } from './shell/not-found-screen.tsx'
 import { useWorkspace } from './shell/workspace.tsx'
 
@@ -17,48 +17,48 @@ const settings = new ScreenFile(async () => (await import('./screens/settings/se
 const webhooks = new ScreenFile(async () => (await import('./screens/webhooks/webhooks-screen.tsx')).WebhooksScreen)
 const editor = new ScreenFile(async () => (await import('./editor/editor-screen.tsx')).EditorScreen)
 
-/** Every address of the dashboard. The service answers with this page at all of them (`http/routes/interface.ts`). */
+/** All routes of the dashboard. The service returns this page for each of them (`http/routes/interface.ts`). */
 export function Screens() {
   const [path] = useLocation()
   const me = useQuery(meQuery)
-  if (me.isPending) return <Loading label="Signing in" />
-  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} title="The service does not answer" />
-  if (!me.data) return <LateScreen file={signIn} params={{}} />
+  if (me.isPending) return <Loading label="Loading" />
+  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} title="Millrace is not responding" />
+  if (!me.data) return <LazyScreen file={signIn} params={{}} />
   if (path === '/sign-in') return <Redirect to="/" replace />
   return (
     <Frame>
       <Switch>
         <Route path="/" component={HomeScreen} />
-        <Route path="/w/:workspaceId/workflows">{(params) => <LateScreen file={workflows} params={params} />}</Route>
-        <Route path="/w/:workspaceId/logs">{(params) => <LateScreen file={logs} params={params} />}</Route>
+        <Route path="/w/:workspaceId/workflows">{(params) => <LazyScreen file={workflows} params={params} />}</Route>
+        <Route path="/w/:workspaceId/logs">{(params) => <LazyScreen file={logs} params={params} />}</Route>
         <Route path="/w/:workspaceId/settings/:section?">
-          {(params) => <LateScreen file={settings} params={params} />}
+          {(params) => <LazyScreen file={settings} params={params} />}
         </Route>
         {['/workflows', '/logs', '/settings'].map((short) => (
-          <Route key={short} path={short} component={ShortAddress} />
+          <Route key={short} path={short} component={ShortPath} />
         ))}
-        <Route path="/logs/:id">{(params) => <LateScreen file={entry} params={params} />}</Route>
-        <Route path="/workflows/:id">{(params) => <LateScreen file={editor} params={params} />}</Route>
-        <Route path="/workflows/:id/webhooks">{(params) => <LateScreen file={webhooks} params={params} />}</Route>
+        <Route path="/logs/:id">{(params) => <LazyScreen file={entry} params={params} />}</Route>
+        <Route path="/workflows/:id">{(params) => <LazyScreen file={editor} params={params} />}</Route>
+        <Route path="/workflows/:id/webhooks">{(params) => <LazyScreen file={webhooks} params={params} />}</Route>
         <Route component={NotFoundScreen} />
       </Switch>
     </Frame>
   )
 }
 
-/** An address as people type it, without the workspace: the one that was looked at last. */
-function ShortAddress() {
+/** A path without a workspace, such as `/logs`. It redirects to the most recent workspace. */
+function ShortPath() {
   const [path] = useLocation()
   const { id } = useWorkspace()
   return <Redirect to={`/w/${id}${path}`} replace />
 }
 
-/** Asks for what the page at an address begins with, all at once: by themselves its parts would ask one after another. */
-export function askAhead(path: string, queries: QueryClient): void {
+/** Starts all requests for a page's first view at once. Otherwise its components would send them one after another. */
+export function prefetch(path: string, queries: QueryClient): void {
   void queries.prefetchQuery(meQuery)
   const id = /^\/workflows\/([\w-]+)$/.exec(path)?.[1]
   if (id === undefined) return
-  // Who shows it is told when that fails.
+  // The screen itself reports the failure.
   editor.load().catch(() => undefined)
-  askForWorkflow(queries, id)
+  prefetchWorkflow(queries, id)
 }

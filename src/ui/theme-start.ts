@@ -1,13 +1,13 @@
 /**
- * Runs before anything is drawn, so that a chosen theme never flashes the other one. `theme.ts` keeps the choice; with
- * none the system's preference holds.
+ * Runs before the first paint, so that the page never flashes the wrong theme. `theme.ts` stores the choice. Without
+ * one, the system preference applies.
  */
 function startTheme(): void {
   try {
     const chosen = localStorage.getItem('millrace.theme')
     if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen
   } catch {
-    // Storage that is switched off means that nothing was chosen.
+    // Without storage, the system preference applies.
   }
 }
 

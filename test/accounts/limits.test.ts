@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AccountLimits } from '../../src/accounts/limits.ts'
-import { planOf } from '../../src/accounts/plans.ts'
-import { RateJournal } from '../../src/accounts/rate-journal.ts'
+import { RateWindowPersistence } from '../../src/accounts/rate-window-persistence.ts'
+import { tierOf } from '../../src/accounts/tiers.ts'
 import { Usage } from '../../src/accounts/usage.ts'
 import { resolveConfig } from '../../src/config.ts'
 import { noCost } from '../../src/domain/cost.ts'
@@ -119,15 +119,15 @@ describe('plans', () => {
     ['pro', [30, 25, 200, 20]],
     ['team', [60, 75, 500, 40]],
   ] as const)('%s has the numbers of the table', (name, numbers) => {
-    const plan = planOf(own(name), 'enterprise', defaultPlans)
+    const plan = tierOf(own(name), 'enterprise', defaultPlans)
     expect([plan.externalPerMinute, plan.syncPerMinute, plan.asyncPerMinute, plan.usdPerMonth]).toEqual([...numbers])
   })
 
   test('of an account goes before the installation, unless it is none', () => {
-    expect(planOf(own('pro'), 'enterprise', defaultPlans).name).toBe('pro')
-    expect(planOf(own(null), 'team', defaultPlans).name).toBe('team')
+    expect(tierOf(own('pro'), 'enterprise', defaultPlans).name).toBe('pro')
+    expect(tierOf(own(null), 'team', defaultPlans).name).toBe('team')
     for (const name of ['', 'gold', 'constructor', '__proto__']) {
-      expect(planOf(own(name, { syncPerMinute: 7 }), 'free', defaultPlans)).toEqual({
+      expect(tierOf(own(name, { syncPerMinute: 7 }), 'free', defaultPlans)).toEqual({
         name: 'free',
         ...defaultPlans.free,
       })
@@ -144,7 +144,7 @@ describe('plans', () => {
       free: { ...defaultPlans.free, syncPerMinute: 3 },
       pro: { ...defaultPlans.pro, usdPerMonth: 0.5 },
     })
-    expect(planOf(own('enterprise', { asyncPerMinute: 9 }), 'free', plans)).toEqual({
+    expect(tierOf(own('enterprise', { asyncPerMinute: 9 }), 'free', plans)).toEqual({
       name: 'enterprise',
       ...defaultPlans.enterprise,
       asyncPerMinute: 9,
@@ -157,7 +157,7 @@ describe('the limits of an account', () => {
     const { usage, clock, sums, hold } = usageWorld()
     const saved: RateWindowRow[] = []
     const users = new Map<string, OwnPlan>([['u', { plan: null, numbers: {} }]])
-    const journal = new RateJournal({ save: async (rows) => void saved.push(...rows), clock })
+    const journal = new RateWindowPersistence({ save: async (rows) => void saved.push(...rows), clock })
     const limits = new AccountLimits({
       async findUser(id) {
         const own = users.get(id)
@@ -208,7 +208,7 @@ describe('the limits of an account', () => {
     limits.assertWithinUsage(await limits.account('u'))
     usage.add(run('w', 0.25))
     const account = await limits.account('u')
-    expect(() => limits.assertWithinUsage(account)).toThrow('10 USD a month of its plan (free)')
+    expect(() => limits.assertWithinUsage(account)).toThrow('limit of its tier (free): 10 USD a month')
     expect((await limits.report('u')).usage).toMatchObject({ currentPeriodCost: 10, isExceeded: true })
     users.set('v', { plan: 'pro', numbers: {} })
     sums.set('v', 20)

@@ -155,6 +155,6 @@ describe('a secret box', () => {
   test('that cannot make its key file seals nothing', () => {
     const directory = join(folder.path, 'nowhere')
     const box = new SecretBox([], { directory, secretKey: undefined })
-    expect(() => box.seal('value', 'x')).toThrow(`The key file ${keyPath(directory)} cannot be made`)
+    expect(() => box.seal('value', 'x')).toThrow(`The key file ${keyPath(directory)} cannot be created`)
   })
 })

@@ -108,5 +108,5 @@ test('refuses what is no JSON inside a string that is cut out', () => {
   for (const data of ['a\nb', 'a\\x', 'a\\u00zz']) {
     expect(() => cut(`{"docs":{"data":"${data}"}}`, ['docs'], [])).toThrow('is not JSON')
   }
-  expect(() => cut('{"docs":{"data":"abc', ['docs'], [])).toThrow('no end')
+  expect(() => cut('{"docs":{"data":"abc', ['docs'], [])).toThrow('not terminated')
 })

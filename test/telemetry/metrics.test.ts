@@ -120,14 +120,14 @@ describe('labels', () => {
     const counters = new Metrics({ clock: new ManualClock() }).counters('millrace_things_total', help, ['a', 'b'])
     expect(counters.of('x\ny', 'z')).not.toBe(counters.of('x', 'y\nz'))
     expect(counters.of('x', 'y')).toBe(counters.of('x', 'y'))
-    expect(() => counters.of('x')).toThrow('2 labels')
+    expect(() => counters.of('x')).toThrow('2 label values')
   })
 })
 
 test('a name that Prometheus would refuse, or that is taken, is a mistake of the program', () => {
   const metrics = new Metrics({ clock: new ManualClock() })
-  expect(() => metrics.counter('millrace-things', help)).toThrow('no name')
-  expect(() => metrics.counters('millrace_things_total', help, ['le'])).toThrow('no name')
+  expect(() => metrics.counter('millrace-things', help)).toThrow('not a valid metric name')
+  expect(() => metrics.counters('millrace_things_total', help, ['le'])).toThrow('not a valid metric name')
   metrics.counter('millrace_things_total', help)
   expect(() => metrics.counter('millrace_things_total', help)).toThrow('already')
 })

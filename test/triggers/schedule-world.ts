@@ -4,7 +4,7 @@ import { logWrite } from '../../src/domain/write.ts'
 import { timetableOf } from '../../src/language/timetable.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { ScheduledRun, ScheduleFate, StartOutcome } from '../../src/triggers/schedule-decision.ts'
+import type { ScheduledRun, ScheduleOutcome, StartOutcome } from '../../src/triggers/schedule-decision.ts'
 import { Scheduler } from '../../src/triggers/scheduler.ts'
 import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
@@ -29,7 +29,7 @@ type Started = { workflowId: string; dueAt: number; firedAt: number; executionId
 export class ScheduleWorld {
   readonly clock: ManualClock
   readonly started: Started[] = []
-  readonly fates: { dueAt: number; fate: ScheduleFate }[] = []
+  readonly outcomes: { dueAt: number; outcome: ScheduleOutcome }[] = []
   readonly troubles: unknown[] = []
   readonly store: Store
   readonly home: Installed
@@ -110,7 +110,7 @@ export class ScheduleWorld {
         return (await this.store.append([{ kind: 'schedule', step }])) === undefined
       },
       prepare: () => undefined,
-      onDecided: (_row: ScheduleRow, dueAt, fate) => this.fates.push({ dueAt, fate }),
+      onResolved: (_row: ScheduleRow, dueAt, outcome) => this.outcomes.push({ dueAt, outcome }),
       onTrouble: (error) => this.troubles.push(error),
       lastSeenAt,
       ...(this.#windowMax === undefined ? {} : { windowMax: this.#windowMax }),
@@ -161,7 +161,7 @@ export class ScheduleWorld {
 
   /** Everything that has begun has come to its end. The store answers at once, so that a few turns without news are it. */
   async settled(): Promise<void> {
-    const news = () => this.started.length + this.fates.length + this.#sequence
+    const news = () => this.started.length + this.outcomes.length + this.#sequence
     for (let [quiet, seen] = [0, news()]; quiet < 5; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve))
       if (news() === seen) continue

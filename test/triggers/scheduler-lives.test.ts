@@ -7,7 +7,7 @@ import { everyMinute, ScheduleWorld } from './schedule-world.ts'
 const noon = Date.UTC(2025, 5, 1, 12)
 const second = 1_000
 
-test('however it is killed and started again, no time runs twice, and each has the fate that the policy says', async () => {
+test('however it is killed and started again, no time runs twice, and each has the outcome that the policy says', async () => {
   const policies = fc.record({
     overlap: fc.constantFrom(...overlaps),
     missed: fc.constantFrom(...missedPolicies),

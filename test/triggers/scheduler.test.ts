@@ -63,7 +63,7 @@ describe('a schedule', () => {
     world.beforeStart = () => undefined
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(3))
-    expect(world.fates.map(({ fate }) => fate)).toEqual(['rate', 'rate', 'started'])
+    expect(world.outcomes.map(({ outcome }) => outcome)).toEqual(['rate', 'rate', 'started'])
   })
 
   test('begins as soon as the store can be read, when it cannot at the start', async () => {
@@ -109,7 +109,7 @@ describe('while a run is going on', () => {
     await world.end(world.started[0]!.executionId)
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(1, 4))
-    expect(world.fates.map(({ fate }) => fate)).toEqual(['started', 'overlap', 'overlap', 'started'])
+    expect(world.outcomes.map(({ outcome }) => outcome)).toEqual(['started', 'overlap', 'overlap', 'started'])
   })
 
   test('one time waits, and runs as soon as the run has ended', async () => {

@@ -109,9 +109,9 @@ describe.each(Object.keys(signers) as SignatureScheme[])('a signature of the sch
 
   test('is refused with another secret, with an empty one, and when it is missing', async () => {
     const signed = await signers[scheme]('{"id":1}')
-    expect(problemOf({ ...signed, secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAA' })).toContain('not that of this body')
-    expect(problemOf({ ...signed, secret: '' })).toContain('not that of this body')
-    expect(problemOf({ ...signed, headers: {} })).toContain('no signature that can be read')
+    expect(problemOf({ ...signed, secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAA' })).toContain('does not match this body')
+    expect(problemOf({ ...signed, secret: '' })).toContain('does not match this body')
+    expect(problemOf({ ...signed, headers: {} })).toContain('no readable signature')
   })
 })
 

@@ -1,7 +1,10 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What `axe-core` finds on a page that is serious or critical: a line each. What comes and goes while it looks is none. */
+/**
+ * Serious and critical `axe-core` findings, one line each. Looks up to three times, so that passing animations are not
+ * reported.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   let faults = await faultsNow(page)
   for (let looks = 1; faults.length > 0 && looks < 3; looks += 1) faults = await faultsNow(page)
@@ -9,12 +12,12 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 }
 
 async function faultsNow(page: Page): Promise<string[]> {
-  // What fades in is hard to read until it is there.
+  // Wait for fade-ins to end: half-transparent text has too little contrast.
   await page.evaluate(async () => {
     const moving = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().iterations === 1)
     await Promise.allSettled(moving.map(({ finished }) => finished))
   })
-  // By the debugger, which the page's policy does not hold.
+  // Evaluated through the debugger, to which the page's policy does not apply.
   await page.evaluate(axe.source)
   const violations = await page.evaluate(async () => {
     const { run } = (globalThis as unknown as { axe: { run(context: unknown, options: unknown): Promise<unknown> } })

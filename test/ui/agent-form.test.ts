@@ -29,25 +29,25 @@ const tools = () => inspector().getByRole('group', { name: 'Tools' })
 const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
 
 describe('the form of an agent', () => {
-  test('gives it a workflow as a tool, and says at the field what is missing', async () => {
-    await tools().getByRole('button', { name: 'Add a tool' }).click()
+  test('adds a workflow as a tool, and reports a missing workflow at its field', async () => {
+    await tools().getByRole('button', { name: 'Add tool' }).click()
     await tools().getByText('The tool "tool_1" names no workflow.').waitFor()
     await tools().getByLabel('Name', { exact: true }).fill('order status')
     await tools().getByLabel('Description').fill('Says where an order is')
-    await tools().getByLabel('Workflow', { exact: true }).selectOption({ label: 'Order status' })
+    await tools().getByRole('combobox', { name: 'Workflow', exact: true }).selectOption({ label: 'Order status' })
     await tools().getByText('names no workflow').waitFor({ state: 'detached' })
     const tool = { type: 'workflow', name: 'order_status', description: 'Says where an order is', workflowId: helperId }
     expect((await paramsOf())['tools']).toEqual([tool])
   }, 120_000)
 
-  test('gives it a request as a tool, whose parameters complete its arguments', async () => {
+  test('adds an API request as a tool, and completes its arguments in parameters', async () => {
     const { page } = visited
-    await tools().getByRole('button', { name: 'Add a tool' }).click()
+    await tools().getByRole('button', { name: 'Add tool' }).click()
     const second = tools().locator('> [data-row]').nth(1)
-    await second.getByText('A request').click()
+    await second.getByText('API request').click()
     await second.getByLabel('Name', { exact: true }).first().fill('weather')
     const args = second.getByRole('group', { name: 'Arguments' })
-    await args.getByRole('button', { name: 'Add an argument' }).click()
+    await args.getByRole('button', { name: 'Add argument' }).click()
     await args.getByLabel('Name of field 1').fill('city')
     await args.getByLabel('Description of field 1').fill('Where')
     await second.getByLabel('URL').fill('https://weather.example/')
@@ -71,16 +71,16 @@ describe('the form of an agent', () => {
     ])
   }, 120_000)
 
-  test('takes the shape of the answer as fields or as a schema, and shows what is wrong with it in its place', async () => {
+  test('edits the response format as fields or as JSON, and reports its errors at the field', async () => {
     const { page } = visited
     const shape = inspector().getByRole('group', { name: 'Response format', exact: true })
-    await shape.getByRole('button', { name: 'Add a field' }).click()
+    await shape.getByRole('button', { name: 'Add field' }).click()
     await shape.getByLabel('Name of field 1').fill('mood')
     await shape.getByLabel('Type of field 1').selectOption('enum')
     await shape.getByLabel('Choices of field 1').fill('glad, sad')
     const mood = { mood: { type: 'string', enum: ['glad', 'sad'] } }
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood, required: ['mood'] })
-    await shape.getByRole('button', { name: 'As JSON' }).click()
+    await shape.getByRole('button', { name: 'Edit as JSON' }).click()
     await inspector().locator('.cm-content').and(inspector().getByLabel('Response format')).click()
     await page.keyboard.press('Control+a')
     await page.keyboard.insertText('{ "type": "object", "properties": { "age": { "type": "numbr" } } }')
@@ -89,6 +89,6 @@ describe('the form of an agent', () => {
     await page.keyboard.press('Control+z')
     await inspector().getByText('Unknown type "numbr"').waitFor({ state: 'detached' })
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood })
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

@@ -5,7 +5,7 @@ import { type Block, type Document, isContainer } from '../../src/ui/editor/docu
 import { applyEdit, openDocument } from '../../src/ui/editor/edit.ts'
 import { sizesOf } from '../../src/ui/editor/geometry.ts'
 
-/** Blocks with edges from earlier to later ones, some of them in containers. */
+/** Documents whose edges lead from earlier to later blocks, some of them in containers. */
 const anyDocument = fc
   .array(
     fc.record({
@@ -16,10 +16,10 @@ const anyDocument = fc
     }),
     { minLength: 1, maxLength: 25 },
   )
-  .map((wishes): Document => {
+  .map((proposedEdges): Document => {
     const blocks: Block[] = []
     let document: Document = { name: 'Test', blocks: {}, edges: [] }
-    for (const [at, { type, parent, inside, from }] of wishes.entries()) {
+    for (const [at, { type, parent, inside, from }] of proposedEdges.entries()) {
       const containers = blocks.filter(isContainer)
       const parentId = inside && containers.length > 0 ? containers[parent % containers.length]!.id : undefined
       const block: Block = {
@@ -47,7 +47,7 @@ const anyDocument = fc
 
 const laidOut = (document: Document) => applyEdit(document, { kind: 'move', to: autoLayout(document) })
 
-/** No two blocks of one container, or of the canvas, overlap. */
+/** Asserts that no two blocks of the same container, or of the canvas, overlap. */
 function expectApart(document: Document): void {
   const sizes = sizesOf(document)
   const all = Object.values(document.blocks)
@@ -62,7 +62,7 @@ function expectApart(document: Document): void {
   }
 }
 
-/** As the service has what a program wrote that knows no canvas. */
+/** Removes positions, as in a document written by a program without a canvas. */
 function withoutPlaces(document: Document, isPlaced: (at: number) => boolean = () => false): Document {
   const blocks = Object.entries(document.blocks).map(
     ([id, block], at) => [id, isPlaced(at) ? block : { ...block, position: { x: 0, y: 0 } }] as const,
@@ -70,15 +70,15 @@ function withoutPlaces(document: Document, isPlaced: (at: number) => boolean = (
   return { ...document, blocks: Object.fromEntries(blocks) }
 }
 
-test('a tidied canvas has no block upon another, whatever the workflow', () => {
+test('tidying leaves no overlapping blocks in any workflow', () => {
   fc.assert(fc.property(anyDocument, (document) => expectApart(laidOut(document))))
 })
 
-test('a workflow whose blocks have no places opens with none upon another', () => {
+test('a workflow whose blocks have no positions opens without overlaps', () => {
   fc.assert(fc.property(anyDocument, (document) => expectApart(openDocument(withoutPlaces(document)))))
 })
 
-test('blocks that have a place keep it when others without are opened', () => {
+test('blocks with a position keep it when others without one are placed', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const tidy = laidOut(document)
@@ -94,7 +94,7 @@ test('blocks that have a place keep it when others without are opened', () => {
   )
 })
 
-test('runs go from left to right: each block stands right of everything that leads to it', () => {
+test('tidying places each block to the right of its predecessors', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const tidy = laidOut(document)
@@ -108,7 +108,7 @@ test('runs go from left to right: each block stands right of everything that lea
   )
 })
 
-test('what is in a container stays inside it, below its title', () => {
+test('tidying keeps blocks inside their container, below its title', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const tidy = laidOut(document)
@@ -125,7 +125,7 @@ test('what is in a container stays inside it, below its title', () => {
   )
 })
 
-test('the same workflow is laid out the same each time, and its lines stay as they were', () => {
+test('tidying the same workflow gives the same result and keeps its edges', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const tidy = laidOut(document)

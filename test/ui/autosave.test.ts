@@ -7,7 +7,7 @@ afterEach(() => {
   globalThis.fetch = own
 })
 
-/** A service in the place of the real one: what it was sent, and what it answers next. */
+/** A fake service: records requests and returns the queued responses. */
 function service() {
   const sent: { match: string | null; name: string }[] = []
   const answers: (() => Response)[] = []
@@ -29,7 +29,7 @@ function editing() {
   return { draft, rename, autosave: new Autosave(draft, 'w1', 1) }
 }
 
-test('a change is sent with the revision that it is made from, the next one with the one after', async () => {
+test('each save names the revision it is based on', async () => {
   const { sent } = service()
   const { rename, autosave } = editing()
   rename('two')
@@ -44,7 +44,7 @@ test('a change is sent with the revision that it is made from, the next one with
   expect(autosave.info().save.phase).toBe('saved')
 })
 
-test('what is undone before it was sent is saved, and nothing is sent', async () => {
+test('a change that is undone before it was sent is not sent', async () => {
   const { sent } = service()
   const { draft, rename, autosave } = editing()
   rename('two')
@@ -54,7 +54,7 @@ test('what is undone before it was sent is saved, and nothing is sent', async ()
   expect(sent).toEqual([])
 })
 
-test('what somebody else saved in the meantime is not overwritten', async () => {
+test('changes saved by somebody else are not overwritten', async () => {
   const { sent, answers } = service()
   const { draft, rename, autosave } = editing()
   const details = [{ path: 'revision', message: 'Saved by ada@example.com.' }]
@@ -72,18 +72,18 @@ test('what somebody else saved in the meantime is not overwritten', async () => 
   expect(sent.at(-1)).toEqual({ match: '"7"', name: 'mine again' })
 })
 
-test('a document that the service does not take is kept, with what is wrong with it', async () => {
+test('a document that the service rejects stays in the editor with the error', async () => {
   const { answers } = service()
   const { rename, autosave } = editing()
   answers.push(() => Response.json({ error: 'There is one of that name.', code: 'CONFLICT' }, { status: 409 }))
   rename('taken')
   expect(await autosave.flush()).toBe(false)
-  expect(autosave.info().save).toEqual({ phase: 'refused', message: 'There is one of that name.' })
+  expect(autosave.info().save).toEqual({ phase: 'rejected', message: 'There is one of that name.' })
   rename('free')
   expect(await autosave.flush()).toBe(true)
 })
 
-test('a path that the service gave is taken over, and what is typed meanwhile and every step stay', async () => {
+test('a path assigned by the service is adopted without losing typed text or undo steps', async () => {
   const { sent, answers } = service()
   const { draft, autosave } = editing()
   const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: {} }
@@ -92,7 +92,7 @@ test('a path that the service gave is taken over, and what is typed meanwhile an
   draft.perform({ kind: 'add', block: chat, edgeId: 'e2' })
   const type = (identifier: string) => draft.perform({ kind: 'set', id: 'c', params: { identifier } }, 'typed')
   answers.push(() => {
-    // While the document is on its way.
+    // Happens while the request is in flight.
     type('he')
     const given = { h: { ...hook, params: { path: 'given' } }, c: { ...chat, params: { identifier: 'given' } } }
     return Response.json({ revision: 2, findings: [], blocks: given, webhookUrl: 'https://here/given' })
@@ -101,7 +101,7 @@ test('a path that the service gave is taken over, and what is typed meanwhile an
   type('hello')
   const params = () => Object.values(draft.state().document.blocks).map((block) => block.params)
   expect(params()).toEqual([{ path: 'given' }, { identifier: 'hello' }])
-  expect(autosave.info().started).toEqual({ webhookUrl: 'https://here/given' })
+  expect(autosave.info().triggerDetails).toEqual({ webhookUrl: 'https://here/given' })
   draft.undo()
   expect(params()).toEqual([{ path: 'given' }, { identifier: 'given' }])
   expect(autosave.info().save.phase).toBe('saved')
@@ -112,7 +112,7 @@ test('a path that the service gave is taken over, and what is typed meanwhile an
   expect(sent.length).toBe(1)
 })
 
-test('a path that somebody emptied to write another one stays empty', async () => {
+test('a path that was emptied for typing stays empty', async () => {
   const { answers } = service()
   const { draft, autosave } = editing()
   const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: { path: '' } }

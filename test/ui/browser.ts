@@ -2,26 +2,26 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { temporaryFolder } from '../executable.ts'
 import { type Serving, serve } from '../running-service.ts'
 
-/** The executable on a folder of its own, and a browser that is signed in to it. */
+/** The executable with its own data folder, and a signed-in browser. */
 export type Visit = {
   serving: Serving
   browser: Browser
   context: BrowserContext
   page: Page
-  /** Of the first start. */
+  /** The API key of the first start. */
   apiKey: string
   workspaceId: string
   /** The data folder. */
   data: string
-  /** What the page complained about: errors of scripts, and all that its policy refused. */
-  complaints: string[]
+  /** Script errors and everything the page's policy refused. */
+  pageErrors: string[]
   close(): Promise<void>
 }
 
-/** What a page on a busy machine may take for anything. */
-export const patienceMs = 60_000
+/** The time limit for page actions on a busy machine. */
+export const timeoutMs = 60_000
 
-/** Debian's Chromium, talking to nobody but the page's own server. */
+/** Debian's Chromium, without any background connections. */
 export async function launch(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return await chromium.launch({
@@ -30,7 +30,7 @@ export async function launch(): Promise<Browser> {
   })
 }
 
-/** Starts the service, opens the link that its first start prints, and waits until the page shows who is signed in. */
+/** Starts the service, opens the sign-in link it prints, and waits until the page shows the account. */
 export async function visit(
   options: { environment?: Record<string, string>; viewport?: { width: number; height: number } } = {},
 ): Promise<Visit> {
@@ -39,13 +39,13 @@ export async function visit(
   const printed = (pattern: RegExp) => pattern.exec(serving.output())?.[1] ?? ''
   const browser = await launch()
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 } })
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
-  const complaints = listen(page)
+  const pageErrors = listen(page)
   await page.goto(`${serving.url}/sign-in?token=${printed(/sign-in\?token=(\S+)/)}`)
   await page.getByRole('button', { name: /^Account/ }).waitFor()
   return {
-    ...{ serving, browser, context, page, complaints },
+    ...{ serving, browser, context, page, pageErrors },
     apiKey: printed(/API key\s+(\S+)/),
     workspaceId: printed(/Workspace\s+(\S+)/),
     data: folder.path,
@@ -57,13 +57,13 @@ export async function visit(
   }
 }
 
-/** Gathers errors of a page's scripts and what its policy refuses. Answers that are not 2xx are the page's business. */
+/** Collects script errors and policy violations of a page. HTTP error statuses are not included. */
 export function listen(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(error.message))
+  const pageErrors: string[] = []
+  page.on('pageerror', (error) => pageErrors.push(error.message))
   page.on('console', (message) => {
     const isAnswer = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+    if (message.type() === 'error' && !isAnswer) pageErrors.push(message.text())
   })
-  return complaints
+  return pageErrors
 }

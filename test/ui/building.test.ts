@@ -6,15 +6,15 @@ import { deployAndCall, emptyWorkflow, node, port, saved, until } from './editor
 const code = `const quotes = <quotes.data.data>
 return { greeting: 'Hello, ' + <api.name> + '.', quote: quotes[0] ?? null }`
 
-describe('the sample, built from nothing', () => {
+describe('building the sample from an empty workflow', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
   }, 120_000)
   afterAll(() => visited.close())
 
-  test('by mouse; it runs, is deployed, and answers the line that the page shows', async () => {
-    const { page, serving, complaints } = visited
+  test('works by mouse: the workflow runs, deploys, and the displayed curl command gets its response', async () => {
+    const { page, serving, pageErrors } = visited
     const id = await emptyWorkflow(visited, 'By mouse')
     const pane = page.locator('.react-flow__pane')
     const inspector = page.getByRole('complementary', { name: /^Block / })
@@ -29,11 +29,11 @@ describe('the sample, built from nothing', () => {
       ['name', 'you'],
       ['tag', 'work'],
     ].entries()) {
-      await inspector.getByRole('button', { name: 'Add a field' }).click()
+      await inspector.getByRole('button', { name: 'Add field' }).click()
       await inspector.getByLabel(`Name of field ${index + 1}`).fill(name!)
-      await inspector.getByLabel(`Value of field ${index + 1} in runs by hand`).fill(value!)
+      await inspector.getByLabel(`Value of field ${index + 1} for manual runs`).fill(value!)
     }
-    /** Pulls a line out of a block, lets go over the empty canvas, and chooses what stands there. */
+    /** Drags a line from an output port to the empty canvas and picks a block from the list. */
     const pull = async (name: string, handle: string, to: { x: number; y: number }, choice: string) => {
       const from = (await port(page, name, handle).boundingBox())!
       await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2)
@@ -45,12 +45,12 @@ describe('the sample, built from nothing', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
     const rename = async (name: string) => {
-      const field = inspector.getByLabel('Name of the block')
+      const field = inspector.getByLabel('Block name')
       await field.fill(name)
       await field.press('Enter')
       await node(page, name).waitFor()
     }
-    /** As a person would: the browser's own way of filling an editor leaves styles, which the page's policy refuses. */
+    /** Types as a person would. Playwright's `fill` leaves inline styles, which the page's policy refuses. */
     const write = async (label: string, text: string) => {
       await inspector.locator('.cm-content', { hasText: '' }).and(inspector.getByLabel(label)).click()
       await page.keyboard.press('Control+a')
@@ -73,10 +73,10 @@ describe('the sample, built from nothing', () => {
     await rename('Found')
     await inspector.getByLabel('Expression 1').fill('<pick.result.quote> !== null')
     await page.getByRole('button', { name: 'Tidy up' }).click()
-    await page.getByRole('button', { name: 'Hide the blocks' }).click()
+    await page.getByRole('button', { name: 'Hide blocks' }).click()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Show everything' }).click()
-    // A click on a way out offers what could come next, as well.
+    await page.getByRole('button', { name: 'Fit to view' }).click()
+    // Clicking an output port offers the next block too.
     await port(page, 'Found', 'condition-yes').click()
     await page.getByRole('option', { name: 'Response' }).click()
     await rename('Answer')
@@ -102,10 +102,10 @@ describe('the sample, built from nothing', () => {
     await page.getByRole('region', { name: 'Output' }).getByText('"Hello, you."').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await deployAndCall(visited)).toEqual({ message: 'Hello, you.', by: 'Aristotle' })
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
-  test('by keyboard alone', async () => {
+  test('works by keyboard alone', async () => {
     const { page, serving } = visited
     const id = await emptyWorkflow(visited, 'By keyboard')
     const keys = async (...all: string[]) => {
@@ -125,14 +125,14 @@ describe('the sample, built from nothing', () => {
         }, String(name)),
       )
     const onNode = () => page.evaluate(() => document.activeElement?.classList.contains('react-flow__node') === true)
-    /** Back to the canvas. The first Escape may be for a list of completions. */
+    /** Returns to the canvas. The first Escape may close a list of completions. */
     const leave = () =>
       until(async () => {
         if (await onNode()) return true
         await keys('Escape')
         return await onNode()
       })
-    /** Adds a block behind the one that is selected, and goes to its first field. */
+    /** Adds a block after the selected one and focuses its first field. */
     const add = async (choice: string) => {
       await keys('/')
       await page.getByRole('combobox', { name: 'Blocks' }).waitFor()
@@ -143,7 +143,7 @@ describe('the sample, built from nothing', () => {
       await keys('Enter')
     }
     await add('api trigger')
-    await focused('Add a field')
+    await focused('Add field')
     await keys('Enter')
     await focused('Name of field 1')
     await page.keyboard.type('name')
@@ -169,7 +169,7 @@ describe('the sample, built from nothing', () => {
     await page.getByText(/Succeeded in/).waitFor()
     await page.getByRole('region', { name: 'Output' }).getByText('you: Benjamin Franklin').waitFor()
 
-    // Along the connections, and away with one: its neighbours stay connected. Then back again.
+    // Walk along the connections and delete a block: its neighbours stay connected. Then undo.
     await keys('Escape', 'Alt+ArrowRight', 'Alt+ArrowRight')
     await page.getByRole('complementary', { name: 'Block Request' }).waitFor()
     await keys('Delete')

@@ -16,7 +16,7 @@ const open = (draft: Draft) => openWorkflow(visited, draft)
 const at = (x: number, y: number) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })
 
-/** By its head, with enough steps for the canvas to follow. */
+/** Drags a block by its header, in enough steps for the canvas to follow. */
 async function drag(name: string, to: { x: number; y: number }): Promise<void> {
   const { page } = visited
   const from = (await node(page, name).boundingBox())!
@@ -29,8 +29,8 @@ async function drag(name: string, to: { x: number; y: number }): Promise<void> {
 type Placed = Record<string, { parentId?: string; position: { x: number; y: number } }>
 const blocksOf = async (id: string) => (await saved(visited, id)).blocks as unknown as Placed
 
-describe('on the canvas', () => {
-  test('C connects a block by keyboard, by any of its ways out', async () => {
+describe('the canvas', () => {
+  test('connects a block by keyboard from each of its output ports', async () => {
     const { page } = visited
     const branches = { conditions: [{ id: 'yes', expression: 'true' }] }
     const blocks = [
@@ -56,26 +56,26 @@ describe('on the canvas', () => {
     ])
   }, 120_000)
 
-  test('a line that is pointed at takes a block in between, and goes', async () => {
+  test('inserts a block into a hovered connection and removes connections', async () => {
     const { page } = visited
     const blocks = [block('start', 'api_trigger', {}, at(0, 0)), block('end', 'wait', { ms: 1 }, at(600, 0))]
     const id = await open({ name: 'Lines', blocks, edges: ['start > end'] })
-    expect(await page.getByRole('button', { name: 'Insert a block here' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Insert block' }).count()).toBe(0)
     const [from, to] = [(await node(page, 'start').boundingBox())!, (await node(page, 'end').boundingBox())!]
     const middle = { x: (from.x + from.width + to.x) / 2, y: from.y + (from.height * 26) / 74 }
     await page.mouse.move(middle.x - 40, middle.y + 60)
     await page.mouse.move(middle.x - 40, middle.y - 20, { steps: 20 })
     await page.mouse.move(middle.x, middle.y, { steps: 20 })
-    await page.getByRole('button', { name: 'Insert a block here' }).click()
+    await page.getByRole('button', { name: 'Insert block' }).click()
     await page.getByRole('option', { name: 'Function' }).click()
     await until(async () => (await saved(visited, id)).edges.length === 2)
     await page.locator('.react-flow__edge').first().focus()
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Remove the connection' }).click()
+    await page.getByRole('button', { name: 'Remove connection' }).click()
     await until(async () => (await saved(visited, id)).edges.length === 1)
   }, 120_000)
 
-  test('blocks are dropped into a loop and out of it, loops are moved with what is in them, and all is undone', async () => {
+  test('drops blocks into and out of a loop, moves a loop with its contents, and undoes all of it', async () => {
     const { page } = visited
     const blocks = [
       block('start', 'api_trigger', {}, at(0, 0)),
@@ -102,7 +102,7 @@ describe('on the canvas', () => {
     expect(await blocksOf(id)).toEqual(inside)
   }, 120_000)
 
-  test('a block that is dropped into an empty parallel from the list is run by it', async () => {
+  test('runs a block that was dropped from the palette into an empty parallel', async () => {
     const { page } = visited
     const blocks = [block('start', 'api_trigger', {}, at(0, 0)), block('both', 'parallel', {}, at(300, 0))]
     const parallels = { both: { nodes: [], parallelType: 'count' as const, count: 2 } }
@@ -119,7 +119,7 @@ describe('on the canvas', () => {
     await page.getByText(/Succeeded in/).waitFor()
   }, 120_000)
 
-  test('what is dragged is not selected by it: nothing opens under the pointer', async () => {
+  test('does not select a block that is dragged', async () => {
     const { page } = visited
     const id = await open({ name: 'Drag', blocks: [block('start', 'api_trigger', {}, at(0, 0))] })
     const box = (await node(page, 'start').boundingBox())!
@@ -128,7 +128,7 @@ describe('on the canvas', () => {
     expect(await page.getByRole('complementary', { name: /^Block / }).count()).toBe(0)
   })
 
-  test('a wide workflow opens at its beginning on a phone, large enough to be read', async () => {
+  test('opens a wide workflow at its trigger on a phone, at a readable size', async () => {
     const { page } = visited
     await page.setViewportSize({ width: 390, height: 844 })
     const names = Array.from({ length: 9 }, (_, index) => `b${index}`)
@@ -143,14 +143,14 @@ describe('on the canvas', () => {
   })
 })
 
-describe('from the editor', () => {
+describe('runs and versions in the editor', () => {
   const blocks = [
     block('start', 'api_trigger', {}, at(0, 0)),
     block('draw', 'function', { code: 'return { ticket: Math.floor(Math.random() * 1e12) }' }, at(300, 0)),
     block('tell', 'function', { code: 'return { told: <draw.result.ticket> }' }, at(600, 0)),
   ]
 
-  test('one block is run, or all from it on, with what earlier ones gave in the run before', async () => {
+  test('a single block, or everything from it on, runs with the outputs of the previous run', async () => {
     const { page } = visited
     await open({ name: 'Parts', blocks, edges: ['start > draw', 'draw > tell'] })
     const ran = () => page.getByRole('list', { name: 'Blocks that ran' }).getByRole('button').allTextContents()
@@ -173,7 +173,7 @@ describe('from the editor', () => {
     await until(async () => (await ran()).every((row) => !row.includes('reused')) && (await told()) !== first)
   }, 120_000)
 
-  test('a run that is refused leads to the block for which it is', async () => {
+  test('a rejected run leads to the block that causes it', async () => {
     const { page } = visited
     await open({
       name: 'Refused',
@@ -182,12 +182,12 @@ describe('from the editor', () => {
     })
     await page.keyboard.press('Control+Enter')
     const notes = page.getByRole('region', { name: 'Notifications' })
-    await notes.getByText('The workflow cannot be run').waitFor()
+    await notes.getByText('The workflow cannot run').waitFor()
     await notes.getByRole('button', { name: 'Go to block' }).click()
     await inspector('fetch').waitFor()
   })
 
-  test('versions are named, made live again, and loaded back into the draft', async () => {
+  test('versions can be named, activated, and loaded into the draft', async () => {
     const { page, serving, apiKey } = visited
     const coded = (code: string) => [blocks[0]!, block('draw', 'function', { code }, at(300, 0))]
     const id = await open({ name: 'Versions', blocks: coded('return 1'), edges: ['start > draw'] })
@@ -209,20 +209,20 @@ describe('from the editor', () => {
     }
     await until(async () => (await deployments()).some(({ name }) => name === 'The first'))
     await row.getByRole('button', { name: 'Make live' }).click()
-    await row.getByText('live', { exact: true }).waitFor()
+    await row.getByText('Live', { exact: true }).waitFor()
     expect((await deployments()).find(({ isActive }) => isActive)?.version).toBe(1)
     expect(await accessibilityFaults(page)).toEqual([])
-    await row.getByRole('button', { name: 'Load into the draft' }).click()
+    await row.getByRole('button', { name: 'Load into draft' }).click()
     await dialog.waitFor({ state: 'detached' })
     const code = async () => (await saved(visited, id)).blocks['draw']!.params['code']
     await until(async () => (await code()) === 'return 1')
     await page
       .getByRole('region', { name: 'Notifications' })
-      .getByText('The draft is version 1 again.')
+      .getByText('Version 1 was loaded into the draft.')
       .locator('..')
       .getByRole('button', { name: 'Undo' })
       .click()
     await until(async () => (await code()) === 'return 2')
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

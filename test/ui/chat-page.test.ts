@@ -6,7 +6,7 @@ import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
 import { deploy, type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, patienceMs } from './browser.ts'
+import { launch, listen, timeoutMs } from './browser.ts'
 
 setDefaultTimeout(120_000)
 
@@ -52,7 +52,7 @@ type Visit = { page: Page; context: BrowserContext; problems: string[] } & Async
 
 async function visit(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
   const problems = listen(page)
   await page.goto(url)
@@ -61,10 +61,10 @@ async function visit(url: string, options: Parameters<Browser['newContext']>[0] 
 
 const messages = (page: Page) => page.locator('#messages > li .chat-text')
 const lastMessage = (page: Page) => messages(page).last()
-/** Until an answer is over and the tab remembers it; its last word is shown before that. */
+/** Waits until the reply is complete and stored; its last word is shown earlier. */
 const whenAnswered = (page: Page) => page.getByRole('button', { name: 'Send' }).waitFor()
 
-test('somebody talks by keyboard alone, and reads the answer while it is written', async () => {
+test('the chat works by keyboard alone and shows the reply while it is written', async () => {
   await using visited = await visit(await chat({ title: 'Ask us', greeting: 'How can we help?' }))
   const { page, problems } = visited
   await page.getByText('How can we help?').waitFor()
@@ -87,7 +87,7 @@ test('somebody talks by keyboard alone, and reads the answer while it is written
   expect(problems).toEqual([])
 })
 
-test('the conversation goes on after a reload, and a new one begins when somebody wants it', async () => {
+test('the conversation survives a reload, and a new one can be started', async () => {
   const counting = ({ length }: { length: number }) => ({ text: [`${length} messages`] })
   await using visited = await visit(await chat())
   const { page } = visited
@@ -109,7 +109,7 @@ test('the conversation goes on after a reload, and a new one begins when somebod
   await page.getByText('1 messages').waitFor()
 })
 
-test('markup in what is said, in answers, titles and greetings is text', async () => {
+test('markup in messages, replies, titles and greetings is shown as text', async () => {
   const markup = '<img src=x onerror="document.title=1"><b>bold</b><script>document.title=2</script>'
   await using visited = await visit(await chat({ title: markup, greeting: markup }))
   const { page, problems } = visited
@@ -124,11 +124,11 @@ test('markup in what is said, in answers, titles and greetings is text', async (
   expect(problems).toEqual([])
 })
 
-test('a password is asked for, asked for again when it is wrong, and remembered in the tab', async () => {
+test('the password is requested, requested again when wrong, and remembered by the tab', async () => {
   await using visited = await visit(await chat({ access: 'password', password: 'Schlüssel' }))
   const { page } = visited
   answer = () => ({ text: ['Welcome'] })
-  expect(await page.locator('#talk').isVisible()).toBe(false)
+  expect(await page.locator('#composer').isVisible()).toBe(false)
   await page.getByLabel('Password').fill('guess')
   await page.keyboard.press('Enter')
   await page.fill('#message', 'Hello')
@@ -136,16 +136,16 @@ test('a password is asked for, asked for again when it is wrong, and remembered 
   await page.getByText('The password is wrong.').waitFor()
   await page.getByLabel('Password').fill('Schlüssel')
   await page.keyboard.press('Enter')
-  // What was written is still there.
+  // The typed message is still there.
   expect(await page.inputValue('#message')).toBe('Hello')
   await page.keyboard.press('Enter')
   await whenAnswered(page)
   await page.reload()
   await page.getByText('Welcome').waitFor()
-  expect(await page.locator('#talk').isVisible()).toBe(true)
+  expect(await page.locator('#composer').isVisible()).toBe(true)
 })
 
-test('somebody who is signed in to the dashboard is asked for no key', async () => {
+test('somebody signed in to the dashboard needs no API key', async () => {
   await using visited = await visit(`${service.url}/${/sign-in\?token=\S+/.exec(service.output())?.[0]}`)
   const { page } = visited
   await page.getByRole('button', { name: /^Account/ }).waitFor()
@@ -156,7 +156,7 @@ test('somebody who is signed in to the dashboard is asked for no key', async () 
   await page.getByText('Welcome').waitFor()
 })
 
-test('a failure is told, and the message can be sent again', async () => {
+test('an error is shown, and the message can be sent again', async () => {
   await using visited = await visit(await chat({ access: 'key' }))
   const { page } = visited
   await page.getByLabel('API key').fill(installation.apiKey)
@@ -172,7 +172,7 @@ test('a failure is told, and the message can be sent again', async () => {
   expect(await messages(page).count()).toBe(2)
 })
 
-test('an answer can be stopped, which cancels its run', async () => {
+test('stopping a reply cancels its run', async () => {
   await using visited = await visit(await chat())
   const { page } = visited
   answer = () => ({ text: ['A long'], trouble: 'hang' })
@@ -187,7 +187,7 @@ test('an answer can be stopped, which cancels its run', async () => {
   await left
 })
 
-test('files go along', async () => {
+test('files are sent with the message', async () => {
   await using visited = await visit(await chat())
   const { page } = visited
   answer = () => ({ text: ['Thank you'] })
@@ -202,7 +202,7 @@ test('files go along', async () => {
   expect(data[0].files).toMatchObject([{ name: 'notes.txt', size: 5 }])
 })
 
-test('on a phone nothing is wider than the screen, and fields are large enough to touch', async () => {
+test('on a phone nothing is wider than the screen, and buttons are large enough to tap', async () => {
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
   await using visited = await visit(await chat({ title: 'A rather long title for such a small screen' }), phone)
   const { page } = visited
@@ -217,7 +217,7 @@ test('on a phone nothing is wider than the screen, and fields are large enough t
   }
 })
 
-test.each(['light', 'dark'] as const)('nothing about it keeps people out, in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('the chat page is accessible in %s', async (colorScheme) => {
   await using visited = await visit(await chat({ access: 'key', greeting: 'Hello' }), { colorScheme })
   const { page } = visited
   expect(await accessibilityFaults(page)).toEqual([])
@@ -232,13 +232,13 @@ test.each(['light', 'dark'] as const)('nothing about it keeps people out, in %s'
   expect(await accessibilityFaults(page)).toEqual([])
 })
 
-test('an address without a chat says so', async () => {
+test('a URL without a chat says so', async () => {
   await using visited = await visit(`${service.url}/chat/nowhere`)
-  await visited.page.getByText('There is no chat at this address.').waitFor()
+  await visited.page.getByText('No chat was found at this URL.').waitFor()
   expect((await fetch(`${service.url}/chat/nowhere`)).status).toBe(404)
 })
 
-test('the page lets nothing in but its own files', async () => {
+test('the page loads only its own files', async () => {
   const { headers } = await fetch(await chat())
   const policy = headers.get('content-security-policy') ?? ''
   expect(policy).toContain("script-src 'self'")

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Document } from '../../src/ui/editor/document.ts'
 import { applyEdit, type Edit, openDocument } from '../../src/ui/editor/edit.ts'
 
-describe('the start inside a container', () => {
+describe('the start of a container', () => {
   const at = { x: 120, y: 60 }
   const inside = (id: string, parentId: string): Edit => ({
     kind: 'add',
@@ -22,17 +22,17 @@ describe('the start inside a container', () => {
     edges: [{ source: 'a', target: 'b' }],
   })
 
-  test('leads to the first block that is added there, and to no second one', () => {
+  test('connects to the first block added inside, and to no second one', () => {
     const added = [inside('x', 'l'), inside('y', 'l'), inside('z', 'p')].reduce(applyEdit, document)
     expect(lines(added).slice(1)).toEqual(['l:loop-start-source > x', 'p:parallel-start-source > z'])
   })
 
-  test('leads once to a block that was pulled out of it', () => {
+  test('connects only once to a block added from its own port', () => {
     const edit = { ...inside('x', 'l'), from: { source: 'l', sourceHandle: 'loop-start-source' } } as Edit
     expect(lines(applyEdit(document, edit)).slice(1)).toEqual(['l:loop-start-source > x'])
   })
 
-  test('leads to what begins among blocks that are moved in, and no more when they are moved out', () => {
+  test('connects to the first of the blocks moved inside, and disconnects when they are moved out', () => {
     const moved = applyEdit(document, { kind: 'nest', parentId: 'p', to: { a: at, b: at } })
     expect(lines(moved)).toEqual(['a:source > b', 'p:parallel-start-source > a'])
     const out = applyEdit(moved, { kind: 'nest', parentId: null, to: { a: at, b: at } })

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../executable.ts'
 import { block } from '../make.ts'
 import { type Serving, serve } from '../running-service.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, patienceMs, visit } from './browser.ts'
+import { launch, listen, timeoutMs, visit } from './browser.ts'
 import { node, openWorkflow } from './editor-page.ts'
 
 setDefaultTimeout(120_000)
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function open(path: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
   const complaints = listen(page)
   const hosts = new Set<string>()

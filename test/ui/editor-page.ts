@@ -3,7 +3,7 @@ import { type Draft, document } from '../make.ts'
 import { call } from '../running-service.ts'
 import type { Visit } from './browser.ts'
 
-/** Waits for what a callback finds, while the page gets there. */
+/** Waits until the callback finds something. */
 export async function until<Found>(find: () => Promise<Found | undefined | false>): Promise<Found> {
   const deadline = performance.now() + 60_000
   for (;;) {
@@ -18,7 +18,7 @@ export const node = (page: Page, name: string) => page.locator('.react-flow__nod
 export const port = (page: Page, name: string, handle: string) =>
   node(page, name).locator(`[data-handleid="${handle}"]`)
 
-/** Runs a line as somebody who pastes it into a shell. */
+/** Runs a command line in a shell and parses its output. */
 export async function shell(line: string): Promise<unknown> {
   const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
   const text = await new Response(child.stdout).text()
@@ -33,7 +33,7 @@ export async function emptyWorkflow({ serving, apiKey, page }: Visit, name: stri
   return id
 }
 
-/** Opens a new workflow that is not empty; answers its id. */
+/** Creates and opens a workflow with blocks; returns its id. */
 export async function openWorkflow({ serving, apiKey, page }: Visit, draft: Draft): Promise<string> {
   const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
   const { id } = body as { id: string }
@@ -42,7 +42,7 @@ export async function openWorkflow({ serving, apiKey, page }: Visit, draft: Draf
   return id
 }
 
-/** What the service has, once the page has saved it. */
+/** The stored workflow, after the page has saved it. */
 export async function saved(
   { serving, apiKey, page }: Visit,
   id: string,
@@ -54,7 +54,7 @@ export async function saved(
   return (await call(`${serving.url}/api/workflows/${id}`, apiKey)).body
 }
 
-/** Deploys the draft that is open, and calls it with the line that the page shows. */
+/** Deploys the open draft and runs the displayed curl command. */
 export async function deployAndCall({ page, apiKey }: Visit): Promise<unknown> {
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Deploy', exact: true }).click()

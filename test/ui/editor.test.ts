@@ -5,14 +5,14 @@ import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
 import { emptyWorkflow, node, saved } from './editor-page.ts'
 
-describe('the first contact', () => {
+describe('the first visit', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
   }, 120_000)
   afterAll(() => visited.close())
 
-  test('shows the canvas with the sample, ready to run', async () => {
+  test('shows the sample on the canvas, ready to run', async () => {
     const { page } = visited
     await node(page, 'Quotes').waitFor()
     expect(new URL(page.url()).pathname).toStartWith('/workflows/')
@@ -20,7 +20,7 @@ describe('the first contact', () => {
     expect(await page.getByRole('button', { name: 'Run', exact: true }).first().isEnabled()).toBe(true)
   })
 
-  test('leads through the first steps: run, look inside, call', async () => {
+  test('the tour leads through running, inspecting and calling the sample', async () => {
     const { page } = visited
     const steps = page.getByRole('region', { name: 'First steps' })
     await steps.getByRole('button', { name: 'Run' }).click()
@@ -34,7 +34,7 @@ describe('the first contact', () => {
     await steps.waitFor({ state: 'detached' })
   })
 
-  test('is found at the addresses that people type', async () => {
+  test("short URLs lead to the workspace's screens", async () => {
     const { page, serving, workspaceId } = visited
     const sample = page.url()
     for (const short of ['workflows', 'logs', 'settings']) {
@@ -45,32 +45,32 @@ describe('the first contact', () => {
     await node(page, 'Quotes').waitFor()
   })
 
-  test('has nothing to complain about, and nothing that a reader of any kind cannot use', async () => {
+  test('has no page errors and no accessibility problems', async () => {
     expect(await accessibilityFaults(visited.page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
-  test('is over for who has no session: the link works once', async () => {
+  test('a sign-in link works only once', async () => {
     const { browser, serving } = visited
     const stranger = await (await browser.newContext()).newPage()
     await stranger.goto(`${serving.url}/workflows/whatever`)
     await stranger.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     const link = /http\S+sign-in\?token=\S+/.exec(serving.output())![0]
     await stranger.goto(link)
-    await stranger.getByText('has been used or replaced').waitFor()
+    await stranger.getByText('has expired or was already used').waitFor()
     expect(await accessibilityFaults(stranger)).toEqual([])
     await stranger.context().close()
   })
 })
 
-describe('a draft that two look at', () => {
+describe('a draft open in two places', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
   }, 120_000)
   afterAll(() => visited.close())
 
-  test('is never overwritten silently: the one who comes second chooses', async () => {
+  test('is never overwritten silently: the second editor has to choose', async () => {
     const { page, context, serving, apiKey } = visited
     const id = await emptyWorkflow(visited, 'Shared')
     const other = await context.newPage()
@@ -83,7 +83,7 @@ describe('a draft that two look at', () => {
       await at.keyboard.press('Enter')
       await at.locator('.react-flow__node').first().waitFor()
     }
-    // Without the look that a window takes when it comes to the front: as if both were open side by side.
+    // Suppress the reload on focus, as if both windows were open side by side.
     await other.evaluate(() =>
       addEventListener('focus', (event) => event.stopImmediatePropagation(), { capture: true }),
     )
@@ -95,13 +95,13 @@ describe('a draft that two look at', () => {
     expect(await accessibilityFaults(other)).toEqual([])
     const before = (await call(`${serving.url}/api/workflows/${id}`, apiKey)).body as { blocks: object }
     expect(Object.values(before.blocks).map(({ type }) => type)).toEqual(['wait'])
-    await notice.getByRole('button', { name: 'Load the other version' }).click()
+    await notice.getByRole('button', { name: 'Load the saved version' }).click()
     await node(other, 'Wait').waitFor()
     expect(await other.locator('.react-flow__node').count()).toBe(1)
     await other.close()
   }, 120_000)
 
-  test('offers what earlier blocks gave in the latest run of the log, when none was made here', async () => {
+  test('suggests values from the latest run in the log when there was no run in the editor', async () => {
     const { page, serving, apiKey } = visited
     const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', {
       name: 'Samples',
@@ -121,8 +121,8 @@ describe('a draft that two look at', () => {
     await page.getByRole('option', { name: '<api.city>' }).getByText('Faro', { exact: true }).waitFor()
   }, 120_000)
 
-  test('shows markup in names, values and answers as text', async () => {
-    const { page, serving, apiKey, complaints } = visited
+  test('shows markup in names, values and errors as text', async () => {
+    const { page, serving, apiKey, pageErrors } = visited
     const bad = '<img src=x onerror="globalThis.hit=1"><script>hit=1</script>'
     const marked = {
       name: `Name ${bad}`,
@@ -162,7 +162,7 @@ describe('a draft that two look at', () => {
       await page.locator(`.react-flow__node[data-id=${block}]`).click()
       await page.getByRole('complementary', { name: /^Block / }).waitFor()
       await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Show everything' }).click()
+      await page.getByRole('button', { name: 'Fit to view' }).click()
     }
     await page.getByRole('button', { name: /problem/ }).click()
     await page
@@ -173,6 +173,6 @@ describe('a draft that two look at', () => {
     expect(
       await page.evaluate(() => [document.querySelectorAll('img, #root script').length, 'hit' in globalThis]),
     ).toEqual([0, false])
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 })

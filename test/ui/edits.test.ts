@@ -32,7 +32,7 @@ const anyParams = fc.oneof(
   fc.record({ url: fc.constantFrom('https://x/<api.data>', '<fetch.data>', 'plain', undefined) }),
 )
 
-/** Any edit, also those that mean nothing in the document they come to. */
+/** Any edit, including edits that do not apply to the document. */
 const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   {
     weight: 6,
@@ -76,7 +76,7 @@ const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   }),
 )
 
-/** What must be true of every document that the editor makes. */
+/** Asserts the invariants of every document that the editor produces. */
 function assertSound(document: Document): void {
   const blocks = Object.values(document.blocks)
   const names = blocks.map(({ name }) => normaliseName(name))
@@ -91,7 +91,7 @@ function assertSound(document: Document): void {
           .map((child) => child.id)
           .toSorted(),
       )
-    // No container is, through others, inside itself.
+    // No container is inside itself, directly or indirectly.
     const around = new Set<string>()
     for (let at = block.parentId; at; at = document.blocks[at]?.parentId) {
       expect(around.has(at)).toBe(false)
@@ -129,11 +129,11 @@ function hasCircle({ edges, blocks }: Document): boolean {
   return Object.keys(blocks).some(visit)
 }
 
-/** Undefined and a missing member are the same on the wire. */
+/** Undefined and missing members are the same on the wire. */
 const asSent = (document: Document) => JSON.stringify(document)
 
 describe('edits of a document', () => {
-  test('keep it sound, whatever they are and in whatever order they come', () => {
+  test('keep every document valid, in any order', () => {
     fc.assert(
       fc.property(fc.array(anyEdit, { minLength: 15, maxLength: 60 }), (edits) => {
         assertSound(edits.reduce(applyEdit, empty))
@@ -142,7 +142,7 @@ describe('edits of a document', () => {
     )
   })
 
-  test('never change the document they are given', () => {
+  test('never mutate the document they are given', () => {
     fc.assert(
       fc.property(fc.array(anyEdit, { minLength: 10, maxLength: 30 }), anyEdit, (edits, last) => {
         const document = edits.reduce(applyEdit, empty)
@@ -153,7 +153,7 @@ describe('edits of a document', () => {
     )
   })
 
-  test('are taken back and done again, every one, to the letter', () => {
+  test('can all be undone and redone exactly', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyEdit, fc.constantFrom('a', 'b', undefined)), { minLength: 10, maxLength: 40 }),
@@ -182,7 +182,7 @@ describe('edits of a document', () => {
     )
   })
 
-  test('that belong together are one step; a pause ends it', () => {
+  test('with the same merge key form one step until sealed', () => {
     const block: Block = { id: 'a', type: 'api', name: 'API', params: {} }
     const typed = (url: string): Edit => ({ kind: 'set', id: 'a', params: { url } })
     let history = perform(startHistory(empty), [{ kind: 'add', block, edgeId: 'e' }])
@@ -193,7 +193,7 @@ describe('edits of a document', () => {
   })
 })
 
-describe('a new name of a block', () => {
+describe('renaming a block', () => {
   const document = openDocument({
     name: 'Test',
     blocks: {
@@ -213,7 +213,7 @@ describe('a new name of a block', () => {
     loops: { l: { loopType: 'forEach', forEachItems: '<getquotes.data>' } },
   })
 
-  test('is followed by every reference to it, and by nothing else', () => {
+  test('updates all references to it and nothing else', () => {
     const { blocks, loops } = applyEdit(document, { kind: 'rename', id: 'a', name: 'Fetch All' })
     expect(blocks['b']?.params).toEqual({
       code: 'return <fetchall.data>[0] ?? <fetchall.status> + "<other.x>" + (a <getquotes)',
@@ -222,7 +222,7 @@ describe('a new name of a block', () => {
     expect(loops?.['l']?.forEachItems).toBe('<fetchall.data>')
   })
 
-  test('is refused when another block has it', () => {
+  test('is rejected when another block has the name', () => {
     expect(applyEdit(document, { kind: 'rename', id: 'a', name: ' p ick' })).toBe(document)
   })
 })
@@ -231,7 +231,7 @@ describe('copied blocks', () => {
   let next = 0
   const newId = () => `new${next++}`
 
-  test('come as text, and get ids, names and references of their own', () => {
+  test('are plain text, and get ids, names and references of their own', () => {
     const source = openDocument({
       name: 'Test',
       blocks: {
@@ -251,7 +251,7 @@ describe('copied blocks', () => {
     })
     assertSound(pasted)
     const names = Object.values(pasted.blocks).map(({ name }) => name)
-    // There is one trigger of each type; the copy of it stays behind.
+    // A workflow has one trigger of each type, so the copied trigger is skipped.
     expect(names).toEqual(['Start', 'API', 'Answer', 'API 2', 'Answer 2'])
     const copy = Object.values(pasted.blocks).find(({ name }) => name === 'Answer 2')
     expect(copy?.params).toEqual({ data: '<api2.data>' })
@@ -259,7 +259,7 @@ describe('copied blocks', () => {
     expect(pasted.edges.length).toBe(3)
   })
 
-  test('bring along what is in a container', () => {
+  test('include the contents of a container', () => {
     fc.assert(
       fc.property(
         fc.array(anyEdit, { minLength: 15, maxLength: 40 }),
@@ -275,14 +275,14 @@ describe('copied blocks', () => {
     )
   })
 
-  test('are told from any other text', () => {
+  test('are distinguished from other text', () => {
     for (const text of ['', 'hello', '[]', '{}', '{"blocks":[]}', 'null', '{"blocks":{"a":7},"edges":7}']) {
       expect(readFragment(text)).toBeUndefined()
     }
   })
 })
 
-test('a deleted step between two others leaves them connected', () => {
+test('deleting a block between two others connects its neighbours', () => {
   const document = openDocument({
     name: 'Test',
     blocks: {

@@ -8,7 +8,7 @@ type Item = { name: string; folder: string | null }
 const all = (node: FolderNode<Item>): Item[] => [...node.items, ...node.folders.flatMap(all)]
 
 describe('folders of workflows', () => {
-  test('hold each workflow once, and count what is in them and below', () => {
+  test('contain each workflow once and count everything below them', () => {
     const path = fc
       .array(fc.constantFrom('a', 'b', 'sales', '10', '9'), { maxLength: 3 })
       .map((steps) => steps.join('/') || null)
@@ -27,7 +27,7 @@ describe('folders of workflows', () => {
     )
   })
 
-  test('stand in the order people expect, with those above them', () => {
+  test('are sorted naturally, and include their parent folders', () => {
     const items = ['b/10', 'b/9', 'A'].map((folder) => ({ name: 'x', folder }))
     expect(foldersIn(items)).toEqual(['A', 'b', 'b/9', 'b/10'])
     expect(treeOf(items).folders.map(({ name }) => name)).toEqual(['A', 'b'])
@@ -40,13 +40,13 @@ describe('folders of workflows', () => {
 })
 
 describe('an import', () => {
-  test('takes one document or a list of them', () => {
+  test('accepts one document or a list', () => {
     const document = { name: 'A', blocks: {}, edges: [], more: 1 }
     expect(readImport(JSON.stringify(document))).toEqual([document])
     expect(readImport(JSON.stringify([document, { ...document, name: 'B' }]))).toHaveLength(2)
   })
 
-  test('says what is wrong with anything else', () => {
+  test('reports what is wrong with anything else', () => {
     const cases = [
       '{',
       '[]',
@@ -62,13 +62,13 @@ describe('an import', () => {
         return (error as Error).message
       }
     })
-    expect(said[0]).toStartWith('This is no JSON: ')
+    expect(said[0]).toStartWith('This is not valid JSON: ')
     expect(said.slice(1)).toEqual([
       'The list is empty.',
-      'This is no workflow document: it has no blocks.',
-      'This has no name.',
-      'This has no name.',
-      'Number 2 is no workflow document: it has no blocks.',
+      'This document is not a workflow: it has no blocks.',
+      'This document has no name.',
+      'This document has no name.',
+      'Document 2 is not a workflow: it has no blocks.',
     ])
   })
 })

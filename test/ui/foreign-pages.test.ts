@@ -22,13 +22,13 @@ afterAll(async () => {
   await visiting?.close()
 })
 
-/** Names of the workspaces there are: what the attempts below try to add to, or to read. */
+/** The names of all workspaces: what the attempts below try to read or add to. */
 async function names(): Promise<string[]> {
   const answer = await visiting.context.request.get(`${visiting.serving.url}/api/editor/me`)
   return ((await answer.json()) as { workspaces: { name: string }[] }).workspaces.map(({ name }) => name)
 }
 
-/** A page of somebody else, in the browser that is signed in. */
+/** A foreign page in the signed-in browser. */
 async function foreignPage(origin: string): Promise<Page> {
   const page = await visiting.context.newPage()
   await page.goto(origin)
@@ -43,7 +43,7 @@ type Attempt = {
   headers?: Record<string, string>
 }
 
-/** What a script can try: with and without asking first, and with headers that it would need leave for. */
+/** All that a script can try: requests with and without preflight, and with headers that would need permission. */
 function attempts(url: string): [address: string, init: Attempt][] {
   const body = JSON.stringify({ name: 'Stolen' })
   const included = { credentials: 'include', body, method: 'POST' } as const
@@ -60,7 +60,7 @@ function attempts(url: string): [address: string, init: Attempt][] {
   ]
 }
 
-// Another port of the same host is the same site: the browser sends the cookie along. Another host is another site.
+// Another port of the same host is same-site, so the browser sends the cookie. Another host is cross-site.
 for (const host of ['127.0.0.1', 'localhost']) {
   test(`a page on another ${host === 'localhost' ? 'site' : 'port'} reads nothing and changes nothing`, async () => {
     const { serving } = visiting
@@ -78,7 +78,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
           },
           [address, init] as const,
         )
-        // An answer that the page may not read is empty to it.
+        // A response that the page may not read appears empty.
         expect([address, init, ['refused', ''].includes(read)]).toEqual([address, init, true])
       }
       expect(await names()).toEqual(['Default'])
@@ -87,7 +87,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
     }
   })
 
-  test(`a form on another ${host === 'localhost' ? 'site' : 'port'} sends nothing that counts`, async () => {
+  test(`a form on another ${host === 'localhost' ? 'site' : 'port'} changes nothing`, async () => {
     const { serving } = visiting
     const page = await foreignPage(`http://${host}:${evil.port}`)
     try {
@@ -101,11 +101,11 @@ for (const host of ['127.0.0.1', 'localhost']) {
         document.body.append(form)
         form.submit()
       }, `${serving.url}/api/editor/workspaces`)
-      // To another site the cookie stays at home; within the site it comes along, and the page's origin gives it away.
+      // The cookie is not sent cross-site. Same-site it is sent, and the service rejects the page's origin.
       expect((await answered).status()).toBe(host === 'localhost' ? 401 : 403)
       expect(await names()).toEqual(['Default'])
     } finally {
-      // Not waited for: after a form to another site this sometimes comes to no end (Chromium 156 with playwright-core).
+      // Not awaited: after a form post to another site, closing sometimes hangs (Chromium 156 with playwright-core).
       page.close().catch(() => undefined)
     }
   })
@@ -126,7 +126,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
   })
 }
 
-test('a page that a workflow answers with reads nothing and changes nothing, at the same address as it is', async () => {
+test('a page returned by a workflow reads nothing and changes nothing, although it has the same origin', async () => {
   const { serving, context } = visiting
   const html = { key: 'Content-Type', value: 'text/html' }
   const hooked = block('hook', 'webhook_trigger', { path: 'page', methods: ['GET'], respond: 'workflow' })
@@ -138,7 +138,7 @@ test('a page that a workflow answers with reads nothing and changes nothing, at 
   await context.request.post(`${serving.url}/api/workflows/${id}/deploy`, { headers })
   const page = await context.newPage()
   try {
-    // Its own scripts run.
+    // Scripts of the page itself run.
     const text = '<!doctype html><title>before</title><script>document.title = "after"</script>'
     await page.goto(`${serving.url}/api/webhooks/trigger/page?page=${encodeURIComponent(text)}`)
     expect(await page.title()).toBe('after')
@@ -172,7 +172,7 @@ test('a page that a workflow answers with reads nothing and changes nothing, at 
   }
 })
 
-test("no script reads the cookie, not even the dashboard's own", async () => {
+test("no script can read the session cookie, not even the dashboard's own", async () => {
   expect(await visiting.page.evaluate(() => document.cookie)).toBe('')
   const cookies = await visiting.context.cookies(visiting.serving.url)
   expect(cookies).toMatchObject([{ name: 'millrace_session', httpOnly: true, sameSite: 'Lax' }])

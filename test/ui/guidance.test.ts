@@ -11,14 +11,14 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('an empty canvas says how to begin, and takes a block that is dropped on the words', async () => {
+test('an empty canvas shows a hint, and accepts a block dropped on it', async () => {
   const { page } = visited
   await emptyWorkflow(visited, 'Empty')
-  const words = page.getByText('Nothing here yet')
+  const words = page.getByText('No blocks yet')
   await words.waitFor()
   expect(await accessibilityFaults(page)).toEqual([])
   const trigger = page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'API trigger' })
-  expect(await trigger.getAttribute('title')).not.toContain('already')
+  expect(await trigger.getAttribute('title')).not.toContain('Already added')
   const [from, to] = [(await trigger.boundingBox())!, (await words.boundingBox())!]
   await page.mouse.move(from.x + 20, from.y + 10)
   await page.mouse.down()
@@ -28,13 +28,13 @@ test('an empty canvas says how to begin, and takes a block that is dropped on th
   await node(page, 'Start').waitFor()
   expect(await words.count()).toBe(0)
   expect(await trigger.isDisabled()).toBe(true)
-  expect(await trigger.getAttribute('title')).toContain('already')
+  expect(await trigger.getAttribute('title')).toContain('Already added')
   await node(page, 'Start').click()
   await page.keyboard.press('Delete')
   await words.waitFor()
 }, 120_000)
 
-test('what keeps a draft from being deployed is told apart from what does not, and a problem leads to its block', async () => {
+test('errors that prevent a deployment are listed apart from warnings, and a problem leads to its block', async () => {
   const { page, serving, apiKey } = visited
   const blocks = [
     block('Start', 'api_trigger', {}, { position: { x: 0, y: 0 } }),
@@ -52,9 +52,9 @@ test('what keeps a draft from being deployed is told apart from what does not, a
 
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   const dialog = page.getByRole('dialog')
-  const first = dialog.getByRole('region', { name: 'To be put right first' })
+  const first = dialog.getByRole('region', { name: 'Errors to fix before deploying' })
   await first.getByText('Fetch').waitFor()
   expect(await first.getByText('Lost').count()).toBe(0)
-  expect(await dialog.getByRole('region', { name: 'Worth a look' }).getByText('Lost').count()).toBe(1)
-  expect(visited.complaints).toEqual([])
+  expect(await dialog.getByRole('region', { name: 'Warnings' }).getByText('Lost').count()).toBe(1)
+  expect(visited.pageErrors).toEqual([])
 }, 120_000)

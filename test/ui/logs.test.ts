@@ -42,11 +42,11 @@ const openLogs = async (query = '') => {
   await page.goto(`${serving.url}/w/${workspaceId}/logs${query}`)
   await page.getByRole('grid', { name: 'Log entries' }).waitFor()
 }
-/** Rows of entries, without the head. */
+/** Waits for a number of entries, not counting the head. */
 const shown = (count: number) => until(async () => (await rows().count()) === count + 1)
 
 describe('the log', () => {
-  test('finds a run by its filters, and opens its trace where it went wrong', async () => {
+  test('finds a run by its filters and opens its trace at the failed block', async () => {
     const { page } = visited
     await openLogs()
     await shown(4)
@@ -62,7 +62,7 @@ describe('the log', () => {
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('shows what an address says that somebody shared', async () => {
+  test('shows what a shared URL says', async () => {
     const { page, serving } = visited
     const { searchParams } = new URL(page.url())
     const other = await visited.context.newPage()
@@ -79,7 +79,7 @@ describe('the log', () => {
     await other.close()
   })
 
-  test('is walked through by keyboard alone', async () => {
+  test('works by keyboard alone', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await shown(4)
@@ -100,30 +100,30 @@ describe('the log', () => {
     await shown(4)
   })
 
-  test('takes every filter of the API, by workflow and folder, by what was spent and how long it took', async () => {
+  test('filters by workflow, folder, cost and time', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await page.getByRole('button', { name: 'Workflow', exact: true }).click()
     await page.getByRole('checkbox', { name: 'reports' }).check()
     await shown(3)
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('button', { name: 'More filters', exact: true }).click()
     await page.getByRole('spinbutton', { name: 'Cost, at least, USD' }).fill('1')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByRole('heading', { name: 'No run is like that' }).waitFor()
+    await page.getByRole('heading', { name: 'No matching runs' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await shown(4)
     await page
       .getByRole('button', { name: 'Last 24 hours' })
       .or(page.getByRole('button', { name: 'All time' }))
       .click()
     await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00:00')
-    await page.getByRole('button', { name: 'Show this time' }).click()
-    await page.getByRole('heading', { name: 'Nothing ran in this time' }).waitFor()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('heading', { name: 'No runs in this time range' }).waitFor()
   })
 
-  test('shows new runs while one looks', async () => {
+  test('shows new runs while live updates are on', async () => {
     const { apiKey } = visited
     await openLogs('?range=all&live=1')
     await shown(4)
@@ -131,14 +131,14 @@ describe('the log', () => {
     await shown(5)
   })
 
-  test('runs a run again, from its beginning or from a block, and opens what came of it', async () => {
+  test('runs an entry again from its trigger or from a block, and opens the new entry', async () => {
     const { page } = visited
     await openLogs('?range=all')
     await rows().nth(1).click()
     const panel = page.getByRole('complementary', { name: 'Log entry' })
     const before = new URL(page.url()).searchParams.get('entry')
     await panel.getByRole('button', { name: 'Run again' }).click()
-    await page.getByText('It has run.').waitFor()
+    await page.getByText('The run has ended.').waitFor()
     await until(async () => new URL(page.url()).searchParams.get('entry') !== before)
     await panel.getByText('Manual').waitFor()
     await panel.getByRole('treeitem', { name: 'warm' }).click()
@@ -147,8 +147,8 @@ describe('the log', () => {
     await shown(7)
   })
 
-  test('complains about nothing on the way', () => {
-    expect(visited.complaints).toEqual([])
+  test('causes no page errors', () => {
+    expect(visited.pageErrors).toEqual([])
   })
 })
 

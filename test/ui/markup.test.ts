@@ -4,7 +4,7 @@ import { ModelServer } from '../models/model-server.ts'
 import { call, deploy } from '../running-service.ts'
 import { type Visit, visit } from './browser.ts'
 
-/** Anything a page would run if it took text for markup. */
+/** Markup that would run if the page interpreted it. */
 const evil = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> {{x}} & <b>b</b>`
 const name = `<img src=x onerror="document.title='owned'"> & "name"`
 const receiver = Bun.serve({
@@ -51,11 +51,11 @@ afterAll(async () => {
   await receiver.stop(true)
 })
 
-describe('markup in names, errors, outputs, files and answers', () => {
+describe('markup in names, errors, outputs, files and responses', () => {
   const seen = async (text: string) => {
     const { page } = visited
     await page.getByText(text).first().waitFor()
-    // What was taken for markup would be an element, whatever the page's policy then did to it.
+    // Interpreted markup would appear as an element, even if the page's policy blocked it.
     expect(await page.locator('img, main script, b, i').count()).toBe(0)
     expect(await page.title()).not.toContain('owned')
   }
@@ -68,7 +68,7 @@ describe('markup in names, errors, outputs, files and answers', () => {
     await seen('</script> {{x}} & <b>b</b>')
   })
 
-  test('is text in the log, its trace, outputs, costs and files', async () => {
+  test('is text in the log: trace, outputs, costs and files', async () => {
     const { page, serving, workspaceId } = visited
     await page.goto(`${serving.url}/w/${workspaceId}/logs`)
     await seen(name)
@@ -80,18 +80,18 @@ describe('markup in names, errors, outputs, files and answers', () => {
       await page.getByRole('tab', { name: tab }).click()
       await seen(text)
     }
-    await page.getByRole('tab', { name: 'Webhooks' }).click()
+    await page.getByRole('tab', { name: 'Deliveries' }).click()
     await seen('It failed for good')
   })
 
-  test('is text in what receivers answered', async () => {
+  test('is text in responses of webhook receivers', async () => {
     const { page, serving } = visited
     await page.goto(`${serving.url}/workflows/${id}/webhooks?view=deliveries`)
     await page.getByRole('button', { name: /script/ }).click()
     await seen('</script> {{x}} & <b>b</b>')
   })
 
-  test('was refused by the page and not by its policy: nobody complained', () => {
-    expect(visited.complaints).toEqual([])
+  test("never reaches the page's policy", () => {
+    expect(visited.pageErrors).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ describe('on a phone', () => {
     return [`${home}/workflows`, `${home}/logs`, `/workflows/${workflowId}/webhooks`, ...sections]
   }
 
-  test('every screen keeps to its width, and readers of every kind can use it, light and dark', async () => {
+  test('every screen fits the width and is accessible, light and dark', async () => {
     const { page, serving } = visited
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
@@ -40,7 +40,7 @@ describe('on a phone', () => {
     }
   }, 120_000)
 
-  test('a run covers the list that it was found in, and gives it back', async () => {
+  test('a log entry covers the list and closes again', async () => {
     const { page, serving, workspaceId } = visited
     await page.goto(`${serving.url}/w/${workspaceId}/logs`)
     await page.getByRole('row').nth(1).click()
@@ -49,6 +49,6 @@ describe('on a phone', () => {
     expect((await panel.boundingBox())?.width).toBe(390)
     await panel.getByRole('button', { name: 'Close' }).click()
     await panel.waitFor({ state: 'detached' })
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })

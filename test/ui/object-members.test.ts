@@ -13,12 +13,12 @@ const schema = {
   membersByType: { none: [], bearer: ['token'], signature: ['scheme', 'secret'] },
 }
 
-test('an object with a type has fields for the members of that type, and none before there is one', () => {
+test('an object with a type has fields for the members of that type only', () => {
   const names = (type: string) => shownMembers(schema, { type }).map(([name]) => name)
   expect(['none', 'bearer', 'signature', 'other'].map(names)).toEqual([[], ['token'], ['scheme', 'secret'], []])
 })
 
-test('another type leaves no secret of the one before', () => {
+test('changing the type removes the secrets of the previous type', () => {
   expect(objectOfType(schema, { type: 'bearer', token: 'x' }, 'signature')).toEqual({
     type: 'signature',
     scheme: 'github',
@@ -26,13 +26,13 @@ test('another type leaves no secret of the one before', () => {
   expect(objectOfType(schema, { type: 'bearer', token: 'x' }, 'none')).toEqual({ type: 'none' })
 })
 
-test('a member that is emptied goes, and the object with its last one', () => {
+test('emptying a member removes it, and the last one removes the object', () => {
   expect(withMember({ header: 'a' }, 'field', 'b')).toEqual({ header: 'a', field: 'b' })
   expect(withMember({ header: 'a', field: 'b' }, 'field', '')).toEqual({ header: 'a' })
   expect(withMember({ header: 'a' }, 'header', '')).toBeUndefined()
 })
 
-test('what is no object is left to the field for JSON', () => {
+test('a value that is not an object is edited as JSON', () => {
   expect(shownObject(schema, undefined)).toEqual({ type: 'none' })
   expect(shownObject(schema, '<api.proof>')).toBeUndefined()
   expect(shownObject({ type: 'object', additionalProperties: {} }, {})).toBeUndefined()

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { openLevels } from '../../src/ui/parts/open-levels.ts'
 
-/** Values that are drawn when so many levels are open. */
+/** The number of values drawn with this many open levels. */
 function shownAt(value: unknown, depth: number): number {
   if (depth === 0 || typeof value !== 'object' || value === null) return 0
   const members = Object.values(value)
   return members.length + members.reduce<number>((sum, member) => sum + shownAt(member, depth - 1), 0)
 }
 
-test('as many levels of a value are open as can be drawn at once, and no more', () => {
+test('opens as many levels of a value as fit the limit, and no more', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 1, max: 40 }), (value, valuesMax) => {
       const depth = openLevels(value, 4, valuesMax)
@@ -20,7 +20,7 @@ test('as many levels of a value are open as can be drawn at once, and no more', 
   )
 })
 
-test('a value that is wide at each level opens at none of them that would be too many', () => {
+test('opens no level that contains too many values', () => {
   const wide = (depth: number): unknown => (depth === 0 ? 1 : Array.from({ length: 60 }, () => wide(depth - 1)))
   expect(openLevels(wide(3), 4)).toBe(1)
   expect(

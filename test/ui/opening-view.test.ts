@@ -13,21 +13,21 @@ function placed(points: readonly { x: number; y: number }[], trigger = 0): Docum
   return { name: 'Any', blocks: Object.fromEntries(blocks.map((block) => [block.id, block])), edges: [] }
 }
 
-describe('a workflow that is opened', () => {
-  test('is shown as a whole when it can be read as a whole', () => {
+describe('opening a workflow', () => {
+  test('shows the whole workflow when it is readable', () => {
     expect(openingBlocks(placed([{ x: 0, y: 0 }]), phone)).toBeUndefined()
     const row = Array.from({ length: 5 }, (_, at) => ({ x: at * 300, y: 0 }))
     expect(openingBlocks(placed(row), desk)).toBeUndefined()
     expect(openingBlocks(placed([]), desk)).toBeUndefined()
   })
 
-  test('begins at its trigger when it is too wide, wherever the trigger stands', () => {
+  test('starts at the trigger when the workflow is too wide', () => {
     const row = Array.from({ length: 8 }, (_, at) => ({ x: at * 300, y: 0 }))
     expect(openingBlocks(placed(row), phone)).toEqual(['b0', 'b1'])
     expect(openingBlocks(placed(row, 3), phone)).toEqual(['b3', 'b4'])
   })
 
-  test('never needs to be smaller than can be read', () => {
+  test('never zooms out below a readable size', () => {
     const points = fc.array(fc.record({ x: fc.integer({ min: -9_000, max: 9_000 }), y: fc.integer({ max: 4_000 }) }), {
       minLength: 1,
       maxLength: 60,

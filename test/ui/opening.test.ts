@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Document } from '../../src/ui/editor/document.ts'
 import { sizesOf } from '../../src/ui/editor/geometry.ts'
 import { call } from '../running-service.ts'
-import { patienceMs, type Visit, visit } from './browser.ts'
+import { timeoutMs, type Visit, visit } from './browser.ts'
 import { until } from './editor-page.ts'
 
 let visited: Visit
@@ -29,7 +29,7 @@ function grid(count: number, name: string): Pick<Document, 'name' | 'blocks' | '
   return { name, blocks: Object.fromEntries(blocks), edges }
 }
 
-test('a workflow that is opened is asked for once, and so is who is signed in', async () => {
+test('opening a workflow loads it once, and the session once', async () => {
   const { page } = visited
   const asked: string[] = []
   const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname)
@@ -42,7 +42,7 @@ test('a workflow that is opened is asked for once, and so is who is signed in', 
   expect([count('/api/editor/me'), count('/api/editor/blocks'), count(`/api/workflows/${id}`)]).toEqual([1, 1, 1])
 })
 
-test('a service that cannot answer now is asked for a workflow ahead and three times more, then it is said', async () => {
+test('when the service is unavailable, the workflow is retried, then the error is shown', async () => {
   const { page } = visited
   const path = `/api/workflows/${sample.split('/').at(-1)}`
   let asked = 0
@@ -52,13 +52,13 @@ test('a service that cannot answer now is asked for a workflow ahead and three t
     return route.fulfill({ status: 503, json: { error: 'The disk is full', code: 'STORAGE_UNAVAILABLE' } })
   })
   await page.goto(sample)
-  await page.getByText('The disk is full').waitFor({ timeout: patienceMs })
+  await page.getByText('The disk is full').waitFor({ timeout: timeoutMs })
   await page.unroute(refuse)
-  // The editor may come before the first answer, and take that.
+  // The editor may load before the first response and use it.
   expect([3, 4]).toContain(asked)
 }, 120_000)
 
-test('cards are as high as the editor reckons before they are drawn', async () => {
+test('cards have the height that the editor computes before drawing them', async () => {
   const { page, serving, context } = visited
   const answer = await context.request.get(`${serving.url}/api/editor/blocks`)
   const types = ((await answer.json()) as { data: { type: string }[] }).data.map(({ type }) => type)
@@ -83,7 +83,7 @@ test('cards are as high as the editor reckons before they are drawn', async () =
   expect(new Map(seen as [string, { width: number; height: number }][])).toEqual(sizesOf(document))
 }, 120_000)
 
-test('a large workflow is there as a whole, and shown as a whole by who asks before it is', async () => {
+test('a large workflow is drawn completely, and fits into view when asked before it is complete', async () => {
   const { page } = visited
   await page.goto(await make(grid(150, 'Shown')))
   const nodes = page.locator('.react-flow__node')
@@ -92,7 +92,7 @@ test('a large workflow is there as a whole, and shown as a whole by who asks bef
   await until(async () => (await nodes.count()) === 150)
   await until(async () => (await page.locator('.react-flow__edge').count()) === 149)
   const box = (await page.locator('.react-flow__pane').boundingBox())!
-  // The canvas moves there.
+  // The canvas moves with an animation.
   await until(async () => {
     const last = await nodes.last().boundingBox()
     return last && last.x + last.width <= box.x + box.width && last.y + last.height <= box.y + box.height
@@ -102,7 +102,7 @@ test('a large workflow is there as a whole, and shown as a whole by who asks bef
   )
 }, 120_000)
 
-test('an edit that comes before all blocks are there is made on all of them', async () => {
+test('an edit made before all blocks are drawn applies to all of them', async () => {
   const { page } = visited
   await page.goto(await make(grid(150, 'Emptied')))
   await page.locator('.react-flow__node').first().waitFor()
@@ -114,11 +114,11 @@ test('an edit that comes before all blocks are there is made on all of them', as
   await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
 }, 120_000)
 
-test('the keys work as soon as a block is in sight', async () => {
+test('shortcuts work as soon as a block is visible', async () => {
   const { page } = visited
   for (let round = 0; round < 3; round += 1) {
     await page.goto('about:blank')
-    // Within the page: by the time that a press from outside comes, much else has happened.
+    // Inside the page, because a key press from outside arrives too late.
     await page.addInitScript(() => {
       const look = () => {
         const node = document.querySelector('.react-flow__node')
@@ -128,10 +128,10 @@ test('the keys work as soon as a block is in sight', async () => {
       requestAnimationFrame(look)
     })
     await page.goto(sample)
-    await page.getByText(/Succeeded in/).waitFor({ timeout: patienceMs })
+    await page.getByText(/Succeeded in/).waitFor({ timeout: timeoutMs })
   }
 }, 120_000)
 
-test('nothing of it is complained about', () => {
-  expect(visited.complaints).toEqual([])
+test('opening workflows causes no page errors', () => {
+  expect(visited.pageErrors).toEqual([])
 })

@@ -9,7 +9,7 @@ const empty: Document = { name: 'Test', blocks: {}, edges: [] }
 const anyType = fc.constantFrom('api', 'condition', 'loop', 'parallel')
 const anyPoint = fc.record({ x: fc.integer({ min: 0, max: 900 }), y: fc.integer({ min: 0, max: 600 }) })
 
-test('a new block lies over no other one, wherever it is wanted and however large it is', () => {
+test('a new block overlaps no other block', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyType, anyPoint), { minLength: 2, maxLength: 10 }), (wanted) => {
       const document = wanted.reduce(

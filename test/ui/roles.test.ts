@@ -21,10 +21,10 @@ beforeAll(async () => {
   await millrace(['users', 'create', 'vera@example.com'], { environment })
   const { out } = await millrace(['users', 'link', 'vera@example.com'], { environment })
   const token = /token=(\S+)/.exec(out)?.[1]
-  // The owner lets her in, as a viewer.
+  // The owner adds her as a viewer.
   await page.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
   await page.getByRole('button', { name: 'Add member' }).click()
-  await page.getByRole('dialog').getByLabel('E-mail').fill('vera@example.com')
+  await page.getByRole('dialog').getByLabel('Email').fill('vera@example.com')
   await page.getByRole('dialog').getByLabel('Role').selectOption('viewer')
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByRole('cell', { name: 'vera@example.com' }).waitFor()
@@ -37,18 +37,18 @@ beforeAll(async () => {
 afterAll(() => visited.close())
 
 describe('a viewer', () => {
-  test('sees workflows, and nothing that would change them', async () => {
+  test('sees workflows without any way to change them', async () => {
     await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
     expect(await viewer.getByRole('button', { name: 'New workflow' }).count()).toBe(0)
     expect(await viewer.getByRole('button', { name: 'Import' }).count()).toBe(0)
     expect(await accessibilityFaults(viewer)).toEqual([])
-    await viewer.getByRole('button', { name: 'More about Order' }).click()
+    await viewer.getByRole('button', { name: 'Actions for Order' }).click()
     await viewer.getByRole('menuitem', { name: 'Logs' }).waitFor()
-    expect(await viewer.getByRole('menuitem').allTextContents()).toEqual(['Logs', 'Webhooks', 'Export as a file'])
+    expect(await viewer.getByRole('menuitem').allTextContents()).toEqual(['Logs', 'Webhooks', 'Export'])
     await viewer.keyboard.press('Escape')
   })
 
-  test('reads runs, and cannot run them again', async () => {
+  test('reads runs but cannot run them again', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/w/${workspaceId}/logs`)
     await viewer.getByRole('row').nth(1).click()
@@ -58,13 +58,13 @@ describe('a viewer', () => {
     expect(await panel.getByRole('button', { name: 'Run from here' }).count()).toBe(0)
   })
 
-  test('sees webhooks, variables and members, and changes none of them', async () => {
+  test('sees webhooks, variables and members but changes none of them', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/workflows/${workflowId}/webhooks`)
-    await viewer.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
-    expect(await viewer.getByRole('button', { name: 'New webhook' }).count()).toBe(0)
+    await viewer.getByRole('heading', { name: 'No webhook subscriptions yet' }).waitFor()
+    expect(await viewer.getByRole('button', { name: 'New subscription' }).count()).toBe(0)
     await viewer.goto(`${serving.url}/w/${workspaceId}/settings/environment`)
-    await viewer.getByRole('heading', { name: 'No variables' }).waitFor()
+    await viewer.getByRole('heading', { name: 'No environment variables yet' }).waitFor()
     expect(await viewer.getByRole('button', { name: 'New variable' }).count()).toBe(0)
     await viewer.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
     await viewer.getByRole('cell', { name: 'vera@example.com' }).waitFor()
@@ -72,11 +72,11 @@ describe('a viewer', () => {
     expect(await viewer.getByRole('button', { name: 'Rename' }).count()).toBe(0)
     expect(await viewer.getByRole('combobox').count()).toBe(0)
     await viewer.goto(`${serving.url}/w/${workspaceId}/settings/about`)
-    await viewer.getByText('All is well').waitFor()
-    expect(await viewer.getByText('Left on the disk').count()).toBe(0)
+    await viewer.getByText('Healthy').waitFor()
+    expect(await viewer.getByText('Free disk space').count()).toBe(0)
   })
 
-  test('leaves, and is in no workspace but her own', async () => {
+  test('can leave, and then sees only their own workspace', async () => {
     const { serving, workspaceId } = visited
     await viewer.goto(`${serving.url}/w/${workspaceId}/settings/workspace`)
     await viewer.getByRole('button', { name: 'Leave' }).click()

@@ -4,7 +4,7 @@ import { accessibilityFaults } from './accessibility.ts'
 import { type Visit, visit } from './browser.ts'
 import { node } from './editor-page.ts'
 
-describe('a run by hand', () => {
+describe('a manual run', () => {
   let visited: Visit
   beforeAll(async () => {
     visited = await visit()
@@ -42,15 +42,15 @@ describe('a run by hand', () => {
   }
   const output = () => visited.page.getByRole('region', { name: 'Output' })
 
-  test('takes other input than the value column, says what does not fit, and keeps what was written', async () => {
-    const { page, complaints } = visited
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
-    await page.getByRole('button', { name: 'Run with other input' }).click()
+  test('accepts custom input, reports what does not fit, and keeps what was typed', async () => {
+    const { page, pageErrors } = visited
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await page.getByRole('button', { name: 'Run with custom input' }).click()
     await dialog.getByLabel('Input', { exact: true }).getByText('"you"').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await write('{ "who": ')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
-    await dialog.getByRole('alert').getByText('This is no JSON').waitFor()
+    await dialog.getByRole('alert').getByText('The input is not valid JSON').waitFor()
     await write('{ "who": "Ada", "times": "many" }')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     await dialog.getByRole('alert').getByText('times').waitFor()
@@ -60,13 +60,13 @@ describe('a run by hand', () => {
     await output().getByText('"Hello, Ada."').waitFor()
     await page.keyboard.press('Control+Shift+Enter')
     await dialog.getByLabel('Input', { exact: true }).getByText('"Ada"').waitFor()
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
-  test('begins with the trigger that is chosen', async () => {
+  test('starts with the selected trigger', async () => {
     const { page } = visited
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
-    await dialog.getByLabel('Start with').selectOption('Hook')
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await dialog.getByLabel('Trigger').selectOption('Hook')
     await dialog.getByLabel('Input', { exact: true }).getByText('"method"').waitFor()
     await write('{ "body": { "order": 17 } }')
     await page.keyboard.press('Control+Enter')
@@ -74,7 +74,7 @@ describe('a run by hand', () => {
     await output().getByText('17').waitFor()
   }, 120_000)
 
-  test('starts from within the code, too, and leaves it as it is', async () => {
+  test('starts from within the code editor without changing the code', async () => {
     const { page } = visited
     await node(page, 'Answer').click()
     const code = page.getByRole('complementary', { name: 'Block Answer' }).getByLabel('Code')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { passText } from '../../src/ui/editor/run/block-run.ts'
+import { iterationText } from '../../src/ui/editor/run/block-run.ts'
 import { entryLines } from '../../src/ui/editor/run/entry-lines.ts'
 import type { RunEvent, RunSpan } from '../../src/ui/editor/run/run-event.ts'
 import { fold, idle, type RunState, shownEntry } from '../../src/ui/editor/run/run-state.ts'
@@ -34,59 +34,59 @@ const after = (...events: RunEvent[]): RunState => events.reduce(fold, idle)
 const markAfter = (...events: RunEvent[]) => after(...events).blocks.get('score')
 
 describe('a block that runs several times', () => {
-  const passes = [
+  const executions = [
     ended('s3', 'success', { iterations: [0] }),
     ended('s5', 'error', { iterations: [1], duration: 7 }),
     ended('s7', 'success', { iterations: [2] }),
   ]
 
-  test('has failed when one pass did, whatever came after it', () => {
-    expect(markAfter(...passes)).toMatchObject({ status: 'error', passes: 3, failures: 1, duration: 7 })
-    const entry = shownEntry(after(...passes).entries, 'score')
-    expect([entry?.spanId, passText(entry?.iterations ?? [])]).toEqual(['s5', '#2'])
+  test('has failed when one execution failed, whatever follows', () => {
+    expect(markAfter(...executions)).toMatchObject({ status: 'error', executions: 3, failures: 1, duration: 7 })
+    const entry = shownEntry(after(...executions).entries, 'score')
+    expect([entry?.spanId, iterationText(entry?.iterations ?? [])]).toEqual(['s5', '#2'])
   })
 
-  test('runs as long as one pass does, and remembers the failure of another', () => {
+  test('is running while one execution runs, and remembers the failure of another', () => {
     const events = [started('s3'), started('s4'), ended('s3', 'error')]
     expect(markAfter(...events)?.status).toBe('running')
-    expect(markAfter(...events, ended('s4', 'success'))).toMatchObject({ status: 'error', passes: 2, failures: 1 })
+    expect(markAfter(...events, ended('s4', 'success'))).toMatchObject({ status: 'error', executions: 2, failures: 1 })
     expect(markAfter(...events, ended('s4', 'success'), started('s5'))?.status).toBe('running')
   })
 
-  test('shows its latest pass when none failed, and one that ran before one that was skipped', () => {
+  test('shows its latest execution when none failed, ignoring skipped ones', () => {
     const both = [ended('s3', 'success', { iterations: [0] }), ended('s4', 'success', { iterations: [1], duration: 9 })]
     expect(markAfter(...both)).toMatchObject({ status: 'success', duration: 9 })
     expect(shownEntry(after(...both).entries, 'score')?.spanId).toBe('s4')
     const skipped = after(...both, ended('s5', 'skipped', { iterations: [2] }))
-    expect(skipped.blocks.get('score')).toMatchObject({ status: 'success', passes: 2 })
+    expect(skipped.blocks.get('score')).toMatchObject({ status: 'success', executions: 2 })
     expect(shownEntry(skipped.entries, 'score')?.spanId).toBe('s4')
   })
 
-  test('is not taken for a block of a workflow that is called, which may have the same id', () => {
+  test('is not confused with a block of a called workflow that has the same id', () => {
     const state = after(ended('s3', 'success'), ended('s9', 'error', { depth: 1 }))
-    expect(state.blocks.get('score')).toMatchObject({ status: 'success', passes: 1 })
+    expect(state.blocks.get('score')).toMatchObject({ status: 'success', executions: 1 })
     expect(shownEntry(state.entries, 'score')?.spanId).toBe('s3')
   })
 
-  test('is counted once, however many blocks run within it', () => {
+  test('is counted once, however many blocks run inside it', () => {
     const inner = Array.from({ length: 2_500 }, (_, at) => ended(`s${at + 3}`, 'success', { iterations: [at] }))
     const state = after(started('s2', { blockId: 'loop' }), ...inner, ended('s2', 'success', { blockId: 'loop' }))
-    expect(state.blocks.get('loop')).toMatchObject({ status: 'success', passes: 1 })
+    expect(state.blocks.get('loop')).toMatchObject({ status: 'success', executions: 1 })
     expect(state.entries).toHaveLength(2_000)
   })
 
-  test('is shown where it failed however much comes after that, below what it stands in', () => {
+  test('keeps its failed execution, however many follow', () => {
     const inLoop = (pass: number) => ({ parentId: 's2', iterations: [pass] })
-    const passes = Array.from({ length: 2_500 }, (_, at) =>
+    const executions = Array.from({ length: 2_500 }, (_, at) =>
       ended(`s${at + 3}`, at === 4 ? 'error' : 'success', inLoop(at)),
     )
     const loop = { blockId: 'loop' }
-    const state = after(started('s2', loop), ...passes, ended('s2', 'success', loop))
+    const state = after(started('s2', loop), ...executions, ended('s2', 'success', loop))
     expect(shownEntry(state.entries, 'score')?.spanId).toBe('s7')
     expect(state.entries.map(({ spanId }) => spanId).slice(0, 2)).toEqual(['s2', 's7'])
   })
 
-  test('has no count when only its last passes are told of', () => {
+  test('has no count when its earlier executions are unknown', () => {
     const late = {
       event: 'run.started',
       executionId: 'e',
@@ -95,12 +95,12 @@ describe('a block that runs several times', () => {
       startedAt: startTime,
     } as const
     const state = after({ ...late, earlier: 400 }, ended('s900', 'success'), ended('s901', 'success'))
-    expect([state.earlier, state.blocks.get('score')?.passes]).toEqual([400, 1])
+    expect([state.earlier, state.blocks.get('score')?.executions]).toEqual([400, 1])
   })
 })
 
-test('passes are counted from 1, the outermost loop first', () => {
-  expect([passText([]), passText([0]), passText([1, 0])]).toEqual(['', '#1', '#2.1'])
+test('iterations are counted from 1, the outermost loop first', () => {
+  expect([iterationText([]), iterationText([0]), iterationText([1, 0])]).toEqual(['', '#1', '#2.1'])
 })
 
 describe('the console', () => {
@@ -108,9 +108,9 @@ describe('the console', () => {
   const inMany = (pass: number) => ({ blockId: 'call', parentId: 's4', iterations: [pass] })
   const linesAfter = (events: RunEvent[], max = 100) =>
     entryLines(after(...events).entries, max).map(({ entry: { blockId, iterations }, level }) =>
-      ['  '.repeat(level), blockId, passText(iterations)].join('').trimEnd(),
+      ['  '.repeat(level), blockId, iterationText(iterations)].join('').trimEnd(),
     )
-  // A loop and a parallel beside each other, all in the same millisecond; the passes of the parallel end as they like.
+  // A loop next to a parallel, all in the same millisecond. The iterations of the parallel end in any order.
   const events = [
     started('s2', { blockId: 'start' }),
     ended('s2', 'success', { blockId: 'start' }),
@@ -129,15 +129,15 @@ describe('the console', () => {
     ...['many', '  call#1', '  then#1', '  call#2', '    deep'],
   ]
 
-  test('files each pass under its own container, in the order of the passes', () => {
+  test('lists each iteration under its own container, in order', () => {
     expect(linesAfter(events)).toEqual(whole)
   })
 
-  test('shows the same whatever is told of first: who comes late hears of what has ended before what has not', () => {
+  test('shows the same lines in whatever order events arrive', () => {
     expect(linesAfter(events.toReversed().filter(({ event }) => event === 'block.started'))).toEqual(whole)
   })
 
-  test('leaves out what began first, and nothing around the rest', () => {
+  test('drops the oldest lines, but keeps the containers of the others', () => {
     expect(linesAfter(events, 2)).toEqual(['loop', '  turn#3', 'many', '  then#1'])
   })
 })

@@ -20,7 +20,7 @@ const begun = {
 }
 const ended = { event: 'run.ended', status: 'success', duration: 5, output: 'given', error: null, cost: { total: 0 } }
 
-/** A service that tells of a run as the test says; null ends its connection. */
+/** A fake service that streams the events the test passes; null closes the stream. */
 function service(answer: () => Response = () => Response.json({ executionId: 'new' }, { status: 202 })) {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = []
   globalThis.fetch = (async (address: string) => {
@@ -39,8 +39,8 @@ function service(answer: () => Response = () => Response.json({ executionId: 'ne
 
 const latest = { executionId: 'old', wholeId: 'whole' }
 
-describe('a run that is looked at again', () => {
-  test('is shown when it is known how it ended, as one of the past', async () => {
+describe('restoring a run', () => {
+  test('shows its result once it is known to have ended', async () => {
     const tell = service()
     const watch = new RunWatch('w')
     const resumed = watch.resume(latest)
@@ -51,7 +51,7 @@ describe('a run that is looked at again', () => {
     expect(watch.state()).toMatchObject({ phase: 'success', isPast: true, output: 'given', ...latest })
   })
 
-  test('goes on being watched when it has not ended', async () => {
+  test('follows a run that has not ended', async () => {
     const tell = service()
     const watch = new RunWatch('w')
     const resumed = watch.resume(latest)
@@ -63,7 +63,7 @@ describe('a run that is looked at again', () => {
     expect(watch.state().phase).toBe('success')
   })
 
-  test('is watched no longer when its editor is left, and stays remembered', async () => {
+  test('stops following when the editor closes, and remembers the run', async () => {
     const tell = service()
     const answer = globalThis.fetch
     const signals: (AbortSignal | null | undefined)[] = []
@@ -82,7 +82,7 @@ describe('a run that is looked at again', () => {
     expect(watch.state()).toMatchObject({ phase: 'running', ...latest })
   })
 
-  test('is nothing to speak of when the service knows it no more, or cannot be reached', async () => {
+  test('shows nothing when the service no longer knows the run or cannot be reached', async () => {
     service()
     const watch = new RunWatch('w')
     expect(await watch.resume({ executionId: 'gone', wholeId: undefined })).toBe(false)
@@ -93,7 +93,7 @@ describe('a run that is looked at again', () => {
     expect(other.state().phase).toBe('idle')
   })
 
-  test('makes way for one that is started meanwhile', async () => {
+  test('gives way to a run started in the meantime', async () => {
     const tell = service()
     const watch = new RunWatch('w')
     const resumed = watch.resume(latest)
@@ -107,8 +107,8 @@ describe('a run that is looked at again', () => {
   })
 })
 
-describe('a run that is started', () => {
-  test('leaves what is known of the one before, when it is refused', async () => {
+describe('starting a run', () => {
+  test('keeps the state of the previous run when it is rejected', async () => {
     const answers = [
       Response.json({ executionId: 'new' }, { status: 202 }),
       Response.json({ error: 'No', code: 'INVALID_INPUT' }, { status: 400 }),
@@ -128,19 +128,19 @@ describe('a run that is started', () => {
     expect(watch.state()).toBe(before)
   })
 
-  test('does not stand in the way of the next when the connection is lost', async () => {
+  test('is possible again after the connection was lost', async () => {
     const tell = service()
     const watch = new RunWatch('w')
     const running = watch.start({})
     await tell(started, begun, null)
     await running
     expect([watch.isRunning, watch.state().error?.message]).toEqual([false, expect.stringContaining('lost')])
-    // Nobody knows whether it still runs.
+    // Whether the run continues is unknown.
     expect([watch.state().blocks.size, watch.state().entries]).toEqual([0, []])
   })
 })
 
-describe('the memory for runs', () => {
+describe('remembered runs', () => {
   const kept = new Map<string, string>()
   beforeEach(() => {
     kept.clear()
@@ -154,7 +154,7 @@ describe('the memory for runs', () => {
     Reflect.deleteProperty(globalThis, 'localStorage')
   })
 
-  test('has the latest run of each workflow, and not of more workflows than are of use', () => {
+  test('hold the latest run of each workflow, up to a limit', () => {
     for (let at = 0; at < 60; at += 1) rememberRun(`w${at}`, { executionId: `e${at}`, wholeId: undefined })
     rememberRun('w59', latest)
     expect([rememberedRun('w59'), rememberedRun('w10')?.executionId]).toEqual([expect.objectContaining(latest), 'e10'])
@@ -163,7 +163,7 @@ describe('the memory for runs', () => {
     expect(rememberedRun('w59')).toBeUndefined()
   })
 
-  test('takes nothing that it did not write', () => {
+  test('ignore anything they did not write', () => {
     for (const text of ['{', '7', '[null, 3, {"workflowId":"w"}]']) {
       kept.set('millrace.latest-runs', text)
       expect(rememberedRun('w')).toBeUndefined()

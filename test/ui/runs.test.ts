@@ -15,14 +15,14 @@ const open = (draft: Draft) => openWorkflow(visited, draft)
 const at = (x: number, y = 0) => ({ position: { x, y } })
 const inspector = (name: string) => visited.page.getByRole('complementary', { name: `Block ${name}` })
 const inside = (parentId: string, x = 60) => ({ parentId, ...at(x, 110) })
-/** Of one block only: containers have what is in them beside them. */
+/** The card of one block; a container's card does not include its contents. */
 const card = (id: string) => visited.page.locator(`.react-flow__node[data-id="${id}"]`)
 const start = block('start', 'api_trigger', {}, at(0))
 const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
 const ended = () => visited.page.getByText(/^(Succeeded in|Failed after)/).waitFor()
 
-describe('a run that is refused', () => {
-  test('leaves what the run before gave, and says what is wrong with the way to each block', async () => {
+describe('a run that is rejected', () => {
+  test('keeps the results of the previous run and links each problem to its block', async () => {
     const { page } = visited
     await open({
       name: 'Refused later',
@@ -44,7 +44,7 @@ describe('a run that is refused', () => {
     await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').waitFor()
     await run()
     const notes = page.getByRole('region', { name: 'Notifications' })
-    await notes.getByText('The workflow cannot be run: 2 problems.').waitFor()
+    await notes.getByText('The workflow cannot run: 2 problems.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"kept"').count()).toBe(
       1,
@@ -53,11 +53,11 @@ describe('a run that is refused', () => {
     expect(await node(page, 'say').getByLabel('Succeeded').count()).toBe(1)
     await notes.getByRole('button', { name: /^second: / }).click()
     await inspector('second').waitFor()
-    await page.getByRole('button', { name: 'Run with other input' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Run with other input' })
+    await page.getByRole('button', { name: 'Run with custom input' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     const alert = dialog.getByRole('alert')
-    await alert.getByText('The workflow cannot be run: 2 problems.').waitFor()
+    await alert.getByText('The workflow cannot run: 2 problems.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await alert.getByRole('button', { name: /^first: / }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -65,8 +65,8 @@ describe('a run that is refused', () => {
   }, 120_000)
 })
 
-describe('a block that failed in one pass of a loop', () => {
-  test('shows so on the canvas, and its inspector shows that pass', async () => {
+describe('a block that failed in one iteration of a loop', () => {
+  test('shows the failure on the canvas and in its inspector', async () => {
     const { page } = visited
     const code = 'if (<loop.index> === 1) throw new Error("the second is bad"); return "fine"'
     await open({
@@ -78,16 +78,16 @@ describe('a block that failed in one pass of a loop', () => {
     await run()
     await ended()
     await card('score').getByLabel('Failed', { exact: true }).waitFor()
-    expect(await card('score').getByTitle('Failed in 1 of 3 passes').count()).toBe(1)
+    expect(await card('score').getByTitle('Failed in 1 of 3 iterations').count()).toBe(1)
     await card('score').click()
-    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, pass #2' })
+    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, iteration #2' })
     await error.getByText('the second is bad').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
 })
 
 describe('the console', () => {
-  test('files the passes of a loop and of a parallel beside it under their own containers', async () => {
+  test('lists the iterations of a loop and a parallel under their own containers', async () => {
     const { page } = visited
     await open({
       name: 'Side by side',
@@ -118,7 +118,7 @@ describe('the console', () => {
       const texts = await rows.evaluateAll((all) =>
         all.map((one) => [...one.querySelectorAll('button > span')].map(({ textContent }) => textContent)),
       )
-      // What stands before the name is an icon, what stands behind it the pass or how long it took.
+      // The icon precedes the name; the iteration or the duration follows it.
       const names = texts.map((row) => row.filter((text) => text && !text.endsWith('ms')).join(' '))
       const [inLoop, inMany] = [
         ['turn #1', 'turn #2', 'turn #3'],
@@ -129,7 +129,7 @@ describe('the console', () => {
   }, 120_000)
 })
 
-test('a pass has one number, in the console and in the trace of the log', async () => {
+test('an iteration has the same number in the console and in the trace', async () => {
   const { page, serving, workspaceId } = visited
   const id = await open({
     name: 'Counted',
@@ -149,7 +149,7 @@ test('a pass has one number, in the console and in the trace of the log', async 
   expect(await trace.getByText(/^many /).allTextContents()).toEqual(['many #1', 'many #2'])
 }, 120_000)
 
-test('a block that was skipped says so, and why, in the place of a value', async () => {
+test('a skipped block shows the reason instead of a value', async () => {
   const { page } = visited
   const conditions = [{ id: 'no', expression: 'false' }]
   await open({
@@ -166,19 +166,19 @@ test('a block that was skipped says so, and why, in the place of a value', async
   await run()
   await ended()
   const reasons = {
-    never: 'no way that was taken led to it',
-    off: 'it was disabled',
-    hook: 'the run began with another trigger',
+    never: 'the run did not reach it',
+    off: 'it is disabled',
+    hook: 'the run started with another trigger',
   }
   for (const [name, reason] of Object.entries(reasons)) {
     await card(name).click()
-    await inspector(name).getByText(`This block did not run: ${reason}.`).waitFor()
+    await inspector(name).getByText(`This block was skipped because ${reason}.`).waitFor()
     expect(await inspector(name).getByText('null', { exact: true }).count()).toBe(0)
   }
   expect(await accessibilityFaults(page)).toEqual([])
   const console = page.getByRole('region', { name: 'Console' })
   await console.getByRole('button', { name: /never/ }).click()
-  await console.getByText('This block did not run: no way that was taken led to it.').waitFor()
+  await console.getByText('This block was skipped because the run did not reach it.').waitFor()
 }, 120_000)
 
 describe('a workflow that is opened again', () => {
@@ -187,7 +187,7 @@ describe('a workflow that is opened again', () => {
     edges: ['start > say'],
   }
 
-  test('shows what its latest run gave, without covering the canvas', async () => {
+  test('shows the results of its latest run without covering the canvas', async () => {
     const { page } = visited
     const id = await open({ ...drafted, name: 'Opened again' })
     await run()
@@ -198,15 +198,15 @@ describe('a workflow that is opened again', () => {
     expect(await page.getByRole('list', { name: 'Blocks that ran' }).count()).toBe(0)
     await card('say').click()
     await inspector('say').getByRole('region', { name: 'In the latest run' }).getByText('"still here"').waitFor()
-    await page.getByRole('button', { name: 'Unfold the console' }).click()
+    await page.getByRole('button', { name: 'Expand console' }).click()
     await page.getByRole('list', { name: 'Blocks that ran' }).getByRole('button', { name: /say/ }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Close the console' }).click()
+    await page.getByRole('button', { name: 'Close console' }).click()
     await page.getByRole('region', { name: 'Console' }).waitFor({ state: 'detached' })
     expect(await page.evaluate(() => localStorage.getItem('millrace.latest-runs'))).not.toContain(id)
   }, 120_000)
 
-  test('watches a run that goes on by one stream, however often it is left and opened', async () => {
+  test('follows a running run with one stream, however often it is closed and opened', async () => {
     const { page } = visited
     const streams = new Set<unknown>()
     page.on('request', (request) => {
@@ -233,8 +233,8 @@ describe('a workflow that is opened again', () => {
     await page.getByRole('region', { name: 'Console' }).getByText('Cancelled').first().waitFor()
   }, 120_000)
 
-  test('says nothing of a run that the service has forgotten, and forgets it, too', async () => {
-    const { page, complaints } = visited
+  test('forgets a run that the service no longer knows', async () => {
+    const { page, pageErrors } = visited
     const id = await open({ ...drafted, name: 'Forgotten' })
     await page.evaluate((workflowId) => {
       localStorage.setItem('millrace.latest-runs', JSON.stringify([{ workflowId, executionId: 'long-gone' }]))
@@ -245,6 +245,6 @@ describe('a workflow that is opened again', () => {
     await until(() => page.evaluate(() => localStorage.getItem('millrace.latest-runs') === '[]'))
     expect(await page.getByRole('region', { name: 'Console' }).count()).toBe(0)
     expect(await page.getByRole('region', { name: 'Notifications' }).getByRole('button').count()).toBe(0)
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 })

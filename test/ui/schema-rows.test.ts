@@ -12,7 +12,7 @@ const anyRow: fc.Arbitrary<SchemaRow> = fc
   .map(({ description, ...row }) => ({ ...row, ...(description === undefined ? {} : { description }) }) as SchemaRow)
 
 describe('rows of a schema', () => {
-  test('come back from the schema they mean', () => {
+  test('are restored from the schema they produce', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyRow, { selector: ({ name }) => name, maxLength: 8 }), (rows) => {
         expect(rowsOf(schemaOf(rows))).toEqual(rows)
@@ -24,7 +24,7 @@ describe('rows of a schema', () => {
     expect(rowsOf(undefined)).toEqual([])
   })
 
-  test('are refused of a schema that says more than they can, so that none of it is lost', () => {
+  test('are refused for a schema they cannot express, so that nothing is lost', () => {
     for (const schema of [
       'text',
       { type: 'array', items: {} },

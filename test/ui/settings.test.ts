@@ -18,14 +18,14 @@ const open = async (section: string) => {
 const row = (page: Page, name: string) => page.getByRole('row', { name })
 
 describe('the settings', () => {
-  test('make a key that works, is shown once, and stops when it is revoked', async () => {
+  test('create an API key that works, is shown once, and stops working when revoked', async () => {
     const { page, serving } = visited
     await open('keys')
-    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('button', { name: 'New API key' }).click()
     await page.getByLabel('Name').fill('Shop <b>backend</b>')
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Make key' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Copy the key now' })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Copy your API key now' })
     const key = (await dialog.locator('code').textContent()) ?? ''
     expect(key).toMatch(/^mrk_\w{36}$/)
     expect(await accessibilityFaults(page)).toEqual([])
@@ -40,7 +40,7 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
 
-  test('take variables in, and give none out', async () => {
+  test('accept environment variables and never show their values', async () => {
     const { page } = visited
     await open('environment')
     await page.getByRole('button', { name: 'New variable' }).click()
@@ -52,27 +52,27 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
     await row(page, 'WEATHER_TOKEN').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await page.getByRole('heading', { name: 'No variables' }).waitFor()
+    await page.getByRole('heading', { name: 'No environment variables yet' }).waitFor()
   })
 
-  test('set a password, with which one can sign in', async () => {
+  test('set a password that can be used to sign in', async () => {
     const { page, browser, serving } = visited
     await open('account')
     await page.getByLabel('New password').fill('correct horse battery')
     await page.getByRole('button', { name: 'Set password' }).click()
-    await page.getByText('The password was set.').waitFor()
+    await page.getByText('Password set.').waitFor()
     await page.getByLabel('Current password').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     const other = await (await browser.newContext()).newPage()
     await other.goto(serving.url)
-    await other.getByLabel('E-mail').fill('owner@localhost')
+    await other.getByLabel('Email').fill('owner@localhost')
     await other.getByLabel('Password').fill('correct horse battery')
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('button', { name: /^Account/ }).waitFor()
     await other.context().close()
   })
 
-  test('keep the chosen theme, also for the next page', async () => {
+  test('keep the selected theme after a reload', async () => {
     const { page } = visited
     await open('account')
     await page.getByText('Dark', { exact: true }).click()
@@ -80,21 +80,21 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'Appearance' }).waitFor()
     expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe('dark')
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByText('As the system').click()
+    await page.getByText('System', { exact: true }).click()
   })
 
-  test('tell of usage, and of the service', async () => {
+  test('show usage and facts about the service', async () => {
     const { page } = visited
     await open('usage')
     await page.getByRole('heading', { name: /^Runs in/ }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await open('about')
-    await page.getByText('All is well').waitFor()
-    await page.getByText('Left on the disk').waitFor()
+    await page.getByText('Healthy').waitFor()
+    await page.getByText('Free disk space').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('rename a workspace, and make another', async () => {
+  test('rename a workspace and create another', async () => {
     const { page } = visited
     await open('workspace')
     await page.getByRole('textbox', { name: 'Name' }).fill('Main street')
@@ -103,19 +103,19 @@ describe('the settings', () => {
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: 'New workspace' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Side street')
-    await page.getByRole('button', { name: 'Make workspace' }).click()
+    await page.getByRole('button', { name: 'Create workspace' }).click()
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
     await page.getByRole('button', { name: 'Workspace Side street' }).waitFor()
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
-  test('name the plan everywhere alike, and sign out', async () => {
+  test('show the same tier everywhere, and sign out', async () => {
     const { page } = visited
     for (const section of ['account', 'usage']) {
       await open(section)
       await page.getByRole('definition').filter({ hasText: 'Enterprise' }).waitFor()
     }
-    await page.getByText('Nothing ran in the last 30 days').waitFor()
+    await page.getByText('No runs in the last 30 days').waitFor()
     await open('account')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type SnippetFacts, snippet, ways } from '../../src/ui/editor/deploy/snippets.ts'
+import { callModes, type SnippetFacts, snippet } from '../../src/ui/editor/deploy/snippets.ts'
 import { temporaryFolder } from '../executable.ts'
 import { call, type Serving, serve } from '../running-service.ts'
 
@@ -36,7 +36,7 @@ async function deployed(hasResponse: boolean): Promise<string> {
   return id
 }
 
-/** What a program prints, run as it stands. */
+/** Runs a command and returns what it prints. */
 async function printed(line: string[]): Promise<string> {
   const child = Bun.spawn(line, { env: { ...process.env, MILLRACE_API_KEY: apiKey }, stdout: 'pipe', stderr: 'pipe' })
   const [out, words, code] = await Promise.all([
@@ -49,18 +49,18 @@ async function printed(line: string[]): Promise<string> {
 }
 
 for (const hasResponse of [false, true]) {
-  test(`a call that the editor shows prints the answer of a workflow ${hasResponse ? 'with' : 'without'} a Response block`, async () => {
+  test(`the displayed snippets work for a workflow ${hasResponse ? 'with' : 'without'} a Response block`, async () => {
     const id = await deployed(hasResponse)
     const url = `${serving.url}/api/workflows/${id}/execute`
-    for (const { value: way } of ways) {
-      const outputs = way === 'streaming' ? ['greet.result'] : []
-      const facts = { way, url, origin: serving.url, input: { name: 'Ada\'s "cat"' }, outputs, hasResponse }
+    for (const { value: mode } of callModes) {
+      const outputs = mode === 'streaming' ? ['greet.result'] : []
+      const facts = { mode, url, origin: serving.url, input: { name: 'Ada\'s "cat"' }, outputs, hasResponse }
       const write = (language: SnippetFacts['language']) => snippet({ ...facts, language })
       const program = join(folder.path, 'call.ts')
       await Bun.write(program, write('TypeScript'))
       expect(await printed([process.execPath, program])).toContain("Hello, Ada's")
       const line = await printed(['sh', '-c', write('curl').replace('YOUR_API_KEY', apiKey)])
-      expect(line).toContain(way === 'asynchronous' ? '"taskId"' : "Hello, Ada's")
+      expect(line).toContain(mode === 'asynchronous' ? '"taskId"' : "Hello, Ada's")
     }
   }, 120_000)
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { bytesText, costText, countOf, shortCount } from '../../src/ui/parts/amount-text.ts'
 import { agoText, durationText } from '../../src/ui/parts/time-text.ts'
 
-describe('what people read', () => {
-  test('durations have the digits that matter', () => {
+describe('texts', () => {
+  test('durations have at most three significant digits', () => {
     const cases: [number, string][] = [
       ...([
         [0, '0 ms'],
@@ -25,7 +25,7 @@ describe('what people read', () => {
     expect(cases.map(([ms]) => durationText(ms))).toEqual(cases.map(([, text]) => text))
   })
 
-  test('times of the past and of the future', () => {
+  test('times are relative, in the past and in the future', () => {
     const now = Date.UTC(2025, 5, 1)
     const ago = (ms: number) => agoText(now - ms, now)
     expect([0, 4_999, 5_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_400_000].map(ago)).toEqual([
@@ -42,7 +42,7 @@ describe('what people read', () => {
     expect(ago(40 * 86_400_000)).toContain('2025')
   })
 
-  test('money is as exact as small sums need', () => {
+  test('small amounts of money have more digits', () => {
     expect([0, 1e-9, 0.000_331, 0.0012, 0.099, 0.1, 1.2, 999.994, 1_204.4].map(costText)).toEqual([
       '$0',
       '< $0.000001',
@@ -56,7 +56,7 @@ describe('what people read', () => {
     ])
   })
 
-  test('sizes and counts', () => {
+  test('sizes and counts have units', () => {
     expect([0, 1, 1_023, 1_024, 1_300, 1_048_576, 75 * 2 ** 30].map(bytesText)).toEqual([
       '0 bytes',
       '1 byte',

@@ -55,14 +55,14 @@ const trace = [
 ]
 
 describe('a trace', () => {
-  test('leads to where it went wrong: the innermost block that failed', () => {
+  test('leads to the innermost block that failed', () => {
     expect(failedSpan(trace)?.id).toBe('s1')
     expect(failedSpan([span('fine')])).toBeUndefined()
     expect(pathTo(trace, 's1').map(({ id }) => id)).toEqual(['root', 'each', 'p1', 's1'])
     expect(pathTo(trace, 'nowhere')).toEqual([])
   })
 
-  test('shows the lines of what is open', () => {
+  test('lists the lines of open spans', () => {
     const lines = linesOf(trace, ({ type }) => type !== 'iteration' && type !== 'loop')
     expect(lines.map((line) => `${line.depth} ${line.span.id}`)).toEqual([
       '0 root',
@@ -76,21 +76,21 @@ describe('a trace', () => {
     expect(lines.find((line) => line.span.id === 'each')).toMatchObject({ isOpen: false, parent: 'root' })
   })
 
-  test('tells how each block of the workflow itself stood, and shows the pass that failed', () => {
+  test("gives the state of each of the workflow's own blocks, and the execution that failed", () => {
     const runs = blockRuns(trace)
     expect([...runs.keys()].toSorted()).toEqual(['call', 'each', 'never', 'score', 'start'])
-    expect(runs.get('score')).toMatchObject({ status: 'error', passes: 3, failures: 1, duration: 7 })
-    expect(runs.get('never')).toMatchObject({ status: 'skipped', passes: 0 })
+    expect(runs.get('score')).toMatchObject({ status: 'error', executions: 3, failures: 1, duration: 7 })
+    expect(runs.get('never')).toMatchObject({ status: 'skipped', executions: 0 })
     expect(shownSpanOf(trace, 'score')?.id).toBe('s1')
     expect(shownSpanOf(trace, 'start')?.id).toBe('start')
   })
 
-  test('counts passes from 1, as the console does', () => {
+  test('counts iterations from 1, like the console', () => {
     expect(spanLabel({ type: 'iteration', name: 'Each of 3 0' })).toBe('Each of 3 #1')
     expect(spanLabel({ type: 'loop', name: 'Loop 2' })).toBe('Loop 2')
   })
 
-  test('puts bars where blocks ran, inside the run and never outside', () => {
+  test('places bars inside the run, never outside', () => {
     const root = span('root', { duration: 200 })
     const late = (ms: number, duration: number | null) =>
       span('x', { startTime: new Date(Date.parse(root.startTime) + ms).toISOString(), duration })

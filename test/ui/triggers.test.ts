@@ -11,8 +11,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('a webhook has its address as soon as it is saved, and answers the line that the page shows', async () => {
-  const { page, serving, complaints } = visited
+test('a webhook trigger shows its URL once saved, and the displayed command gets a response', async () => {
+  const { page, serving, pageErrors } = visited
   const id = await emptyWorkflow(visited, 'Hooked')
   const inspector = page.getByRole('complementary', { name: 'Block Webhook' })
   await page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'Webhook' }).click()
@@ -23,7 +23,7 @@ test('a webhook has its address as soon as it is saved, and answers the line tha
   await node(page, `/${given}`).waitFor()
   expect(Object.values((await saved(visited, id)).blocks)[0]?.params['path']).toBe(given)
 
-  // Emptied it stays so while somebody is in it; left empty it is what the service has.
+  // An emptied field stays empty while it has the focus. Left empty, it gets the service's value back.
   await path.fill('')
   await saved(visited, id)
   expect(await path.inputValue()).toBe('')
@@ -34,18 +34,18 @@ test('a webhook has its address as soon as it is saved, and answers the line tha
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Deploy', exact: true }).click()
   const section = dialog.getByRole('region', { name: 'Webhook' })
-  await until(async () => !(await section.textContent())?.includes('Nothing is deployed'))
+  await until(async () => !(await section.textContent())?.includes('inactive until'))
   expect(await section.getByTestId('address').textContent()).toBe(url)
-  await section.getByRole('button', { name: 'Copy the address' }).waitFor()
+  await section.getByRole('button', { name: 'Copy URL' }).waitFor()
   expect(await dialog.getByText('API trigger').count()).toBe(0)
   expect(await dialog.getByText('/execute').count()).toBe(0)
   expect(await accessibilityFaults(page)).toEqual([])
   const line = (await section.getByTestId('snippet').textContent()) ?? ''
   expect(await shell(line)).toMatchObject({ success: true })
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 }, 120_000)
 
-test('a chat and a schedule show where and when, in the dialog and in the inspector', async () => {
+test('chats and schedules show their URL and next runs in the dialog and the inspector', async () => {
   const { page, serving, apiKey } = visited
   const blocks = [
     block('Talk', 'chat_trigger', { identifier: 'help', access: 'public' }, { position: { x: 0, y: 0 } }),
@@ -60,11 +60,11 @@ test('a chat and a schedule show where and when, in the dialog and in the inspec
   await inspector.getByText(`${serving.url}/chat/help`).waitFor()
   expect(await inspector.getByRole('link', { name: 'Open chat' }).getAttribute('href')).toEndWith('/chat/help')
   await node(page, 'Daily').click()
-  expect(await inspector.getByRole('list', { name: 'Due next' }).getByRole('listitem').count()).toBeGreaterThan(1)
+  expect(await inspector.getByRole('list', { name: 'Next runs' }).getByRole('listitem').count()).toBeGreaterThan(1)
   await page.getByRole('button', { name: 'More', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'How to call it' }).click()
+  await page.getByRole('menuitem', { name: 'Entry points' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('region', { name: 'Talk' }).getByRole('link', { name: 'Open chat' }).waitFor()
-  await dialog.getByRole('region', { name: 'Daily' }).getByRole('list', { name: 'Due next' }).waitFor()
-  expect(await dialog.getByText('Nothing is deployed yet').count()).toBe(2)
+  await dialog.getByRole('region', { name: 'Daily' }).getByRole('list', { name: 'Next runs' }).waitFor()
+  expect(await dialog.getByText('inactive until the workflow is deployed').count()).toBe(2)
 }, 120_000)

@@ -34,33 +34,33 @@ afterAll(async () => {
   await receiver.stop(true)
 })
 
-describe('webhooks', () => {
+describe('webhook subscriptions', () => {
   let secret = ''
 
-  test('are added with a secret that is shown once, and tested', async () => {
+  test('are created with a secret that is shown once, and can be tested', async () => {
     const { page, serving } = visited
     await page.goto(`${serving.url}/workflows/${endpoint.split('/').at(-2)}/webhooks`)
-    await page.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No webhook subscriptions yet' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'New webhook' }).click()
-    await page.getByLabel('Address').fill(`http://127.0.0.1:${receiver.port}/hook`)
+    await page.getByRole('button', { name: 'New subscription' }).click()
+    await page.getByLabel('URL').fill(`http://127.0.0.1:${receiver.port}/hook`)
     await page.getByRole('checkbox', { name: 'Final output' }).check()
     await page.getByRole('checkbox', { name: 'Manual' }).uncheck()
     expect(await accessibilityFaults(page)).toEqual([])
-    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByRole('button', { name: 'Create subscription' }).click()
     const dialog = page.getByRole('dialog', { name: 'Copy the secret now' })
     secret = (await dialog.locator('code').textContent()) ?? ''
     expect(secret).toMatch(/^[\w-]{43}$/)
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByText('signed', { exact: true }).waitFor()
+    await page.getByText('Signed', { exact: true }).waitFor()
     expect(await page.content()).not.toContain(secret)
     await page.getByRole('button', { name: 'Test' }).click()
-    await page.getByRole('dialog', { name: 'The receiver took it' }).waitFor()
+    await page.getByRole('dialog', { name: 'Test delivery succeeded' }).waitFor()
     expect(JSON.parse(received.shift()!.body).data.executionId).toStartWith('test_')
     await page.getByRole('button', { name: 'Done' }).click()
   })
 
-  test('tell a receiver of a run, signed; what failed is seen, and sent again with the same id and body', async () => {
+  test('deliver a signed payload; a failed delivery can be resent with the same id and body', async () => {
     const { page, apiKey } = visited
     status = 422
     await call(endpoint, apiKey, 'POST', {})
@@ -83,45 +83,45 @@ describe('webhooks', () => {
     expect(createHmac('sha256', secret).update(`${time}.${second!.body}`).digest('hex')).toBe(digest!)
   })
 
-  test('say at each run who was told, and why somebody was not', async () => {
+  test('are listed at each run, with the reason when a delivery was skipped', async () => {
     const { page } = visited
     await page.getByRole('complementary', { name: 'Delivery' }).getByRole('link').click()
-    await page.getByRole('tab', { name: 'Webhooks' }).waitFor()
+    await page.getByRole('tab', { name: 'Deliveries' }).waitFor()
     await page.getByText('The receiver took it, in 2 attempts.').waitFor()
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('Its triggerFilter does not admit what started the run.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('are given a new secret beside the old one, switched off, and deleted', async () => {
+  test('can get a second secret, be switched off, and be deleted', async () => {
     const { page, serving, apiKey } = visited
     const id = endpoint.split('/').at(-2)
     await page.goto(`${serving.url}/workflows/${id}/webhooks`)
-    await page.getByRole('button', { name: /^More about/ }).click()
-    await page.getByRole('menuitem', { name: 'New secret' }).click()
+    await page.getByRole('button', { name: /^Actions for/ }).click()
+    await page.getByRole('menuitem', { name: 'Rotate secret' }).click()
     await page.getByRole('button', { name: 'Rotate secret' }).click()
     const dialog = page.getByRole('dialog', { name: 'Copy the secret now' })
     expect(await dialog.locator('code').textContent()).not.toBe(secret)
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByText('signed with two secrets').waitFor()
+    await page.getByText('Signed with two secrets').waitFor()
     received.length = 0
     await call(endpoint, apiKey, 'POST', {})
     await until(async () => received.length === 1)
     await page.getByRole('switch', { name: 'On' }).click()
     await page.getByRole('switch', { name: 'Off' }).waitFor()
-    await page.getByRole('button', { name: /^More about/ }).click()
+    await page.getByRole('button', { name: /^Actions for/ }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('heading', { name: 'Nobody is told yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No webhook subscriptions yet' }).waitFor()
     await page.getByRole('tab', { name: 'Deliveries' }).click()
     await page.getByRole('cell', { name: 'Delivered' }).nth(1).waitFor()
     expect(received[0]!.headers.get('svc-signature')).toMatch(/^t=\d+,v1=\w+,v1=\w+$/)
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 })
 
-describe('deliveries', () => {
-  test('that failed are all sent again at once; one that waits is cancelled', async () => {
+describe('webhook deliveries', () => {
+  test('that failed can be resent together, and a pending one can be cancelled', async () => {
     const { page, serving, apiKey } = visited
     const blocks = [block('start', 'api_trigger')]
     const webhooks = [{ url: `http://127.0.0.1:${receiver.port}/again` }]
@@ -139,10 +139,10 @@ describe('deliveries', () => {
     status = 200
     await page.getByRole('button', { name: 'Resend failed' }).click()
     const dialog = page.getByRole('dialog', { name: 'Resend failed deliveries' })
-    await dialog.getByLabel('Of runs that ended').selectOption({ label: 'In the last hour' })
+    await dialog.getByLabel('Runs that ended').selectOption({ label: 'In the last hour' })
     expect(await accessibilityFaults(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Resend' }).click()
-    await page.getByText('2 deliveries on the way again.').waitFor()
+    await page.getByText('2 deliveries queued again.').waitFor()
     await page.getByRole('cell', { name: 'Delivered' }).nth(1).waitFor()
     expect(ids().slice(2).toSorted()).toEqual(failed.toSorted())
 
@@ -156,6 +156,6 @@ describe('deliveries', () => {
     await panel.getByText('Cancelled').waitFor()
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   }, 120_000)
 })

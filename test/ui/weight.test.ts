@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-/** Bytes that come over the wire until a page is quiet, headers and all. */
+/** Bytes received until the page is idle, including headers. */
 async function bytesOf(go: () => Promise<unknown>): Promise<{ all: number; scripts: number }> {
   const session = await visited.context.newCDPSession(visited.page)
   await session.send('Network.enable')
@@ -21,18 +21,18 @@ async function bytesOf(go: () => Promise<unknown>): Promise<{ all: number; scrip
     if (scripts.has(requestId)) bytes.scripts += encodedDataLength
   })
   await go()
-  // A busy machine is quiet before it has asked for all, too.
+  // On a busy machine the page may be idle before it has requested everything.
   await visited.page.getByRole('heading', { level: 1 }).waitFor()
   await visited.page.waitForLoadState('networkidle')
   await session.detach()
   return bytes
 }
 
-test('no screen takes more than 400 kB of scripts at first, and less than 10 kB the second time', async () => {
+test('screens load at most 400 kB of scripts at first, and less than 10 kB the second time', async () => {
   const { page, serving, workspaceId, browser } = visited
   const cookies = await visited.context.cookies()
   for (const path of ['workflows', 'logs', 'settings/keys', 'settings/usage']) {
-    // A context of its own has no file of the screens before.
+    // A new context has no cached files from earlier screens.
     visited.context = await browser.newContext()
     await visited.context.addCookies(cookies)
     visited.page = await visited.context.newPage()

@@ -30,17 +30,17 @@ const line = (name: string) =>
     .filter({ has: visited.page.getByRole('link', { name, exact: true }) })
     .last()
 const choose = async (name: string, entry: string) => {
-  await visited.page.getByRole('button', { name: `More about ${name}`, exact: true }).click()
+  await visited.page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click()
   await visited.page.getByRole('menuitem', { name: entry }).click()
 }
 
 describe('the list of workflows', () => {
-  test('shows folders, what is live, how it last ran, and what ran today', async () => {
+  test('shows folders, live versions, the last run, and the runs of the last 24 hours', async () => {
     const { page } = visited
     await list()
     await page.getByRole('button', { name: /^sales/ }).waitFor()
     await line('Order').getByText('v1 is live').waitFor()
-    await line('Order').getByRole('img', { name: '1 run in 24 hours' }).waitFor()
+    await line('Order').getByRole('img', { name: '1 run in the last 24 hours' }).waitFor()
     await line('Order').getByRole('img', { name: 'Succeeded' }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: /^north/ }).click()
@@ -52,7 +52,7 @@ describe('the list of workflows', () => {
     await page.getByRole('link', { name: 'Order', exact: true }).waitFor()
   })
 
-  test('finds by a few letters of name or folder, at an address of its own', async () => {
+  test('searches names and folders, and keeps the query in the URL', async () => {
     const { page } = visited
     await list()
     await page.keyboard.press('/')
@@ -61,10 +61,10 @@ describe('the list of workflows', () => {
     await page.getByRole('link', { name: 'First workflow', exact: true }).waitFor({ state: 'detached' })
     await page.waitForURL((url) => url.searchParams.get('q') === 'north')
     await page.keyboard.type(' nothing')
-    await page.getByRole('heading', { name: 'Nothing is called that' }).waitFor()
+    await page.getByRole('heading', { name: 'No matching workflows' }).waitFor()
   })
 
-  test('renames, moves and copies', async () => {
+  test('renames, moves and duplicates workflows', async () => {
     const { page } = visited
     await list()
     await choose('Order', 'Rename')
@@ -77,20 +77,20 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: /^archive/ }).waitFor()
     await page.getByRole('button', { name: /^sales/ }).waitFor({ state: 'detached' })
     await choose('Order <i>2</i>', 'Duplicate')
-    await page.getByText('was made.').waitFor()
+    await page.getByText('was created.').waitFor()
     await page.getByRole('button', { name: /^archive 2/ }).waitFor()
-    await page.getByRole('button', { name: 'More about the folder archive' }).click()
+    await page.getByRole('button', { name: 'Actions for folder archive' }).click()
     await page.getByRole('menuitem', { name: 'Rename or move' }).click()
     await page.getByRole('dialog').getByLabel('Folder').fill('attic/old')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: /^old 2/ }).waitFor()
   })
 
-  test('gives a workflow out as a file, and takes it in again, also as a text', async () => {
+  test('exports a workflow to a file, and imports files and pasted text', async () => {
     const { page } = visited
     await list()
     const download = page.waitForEvent('download')
-    await choose('First workflow', 'Export as a file')
+    await choose('First workflow', 'Export')
     const file = await (await download).path()
     const text = await Bun.file(file).text()
     expect(Object.keys(JSON.parse(text)).toSorted()).toEqual(
@@ -106,18 +106,18 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: 'Import' }).click()
     await page.getByLabel('Files to import').setInputFiles(file)
     await page.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click()
-    await page.getByText('1 workflow was imported.').waitFor()
+    await page.getByText('1 workflow imported.').waitFor()
     await list()
     await page.getByRole('link', { name: 'First workflow 2', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Import' }).click()
     await page.getByLabel('Or paste a document').fill('{ "name": "x" }')
     await page.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click()
-    await page.getByText('This is no workflow document: it has no blocks.').waitFor()
+    await page.getByText('This document is not a workflow: it has no blocks.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await page.keyboard.press('Escape')
   })
 
-  test('deletes at once what nobody calls, asks before it deletes what is live, and gives both back', async () => {
+  test('deletes undeployed workflows immediately and live ones after confirmation, and restores both', async () => {
     const { page, apiKey } = visited
     await list()
     await choose('First workflow 2', 'Delete')
@@ -125,22 +125,22 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'First workflow 2', exact: true }).waitFor()
     await choose('Order <i>2</i>', 'Delete')
-    await page.getByRole('dialog').getByText('Version 1 of it is live').waitFor()
+    await page.getByRole('dialog').getByText('Version 1 is live').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    // What lies under a dialog is as good as gone for readers: the list says nothing until then.
+    // Elements behind a dialog are hidden from screen readers, so wait for the notification first.
     await page.getByText('Order <i>2</i> was deleted.').waitFor()
     await page.getByRole('link', { name: 'Order <i>2</i>', exact: true }).waitFor({ state: 'detached' })
     expect((await call(endpoint, apiKey, 'POST', {})).status).toBe(404)
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Deleted workflows' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).first().click()
-    await page.getByText('It is back.').waitFor()
+    await page.getByText('Workflow restored.').waitFor()
     expect((await call(endpoint, apiKey, 'POST', {})).status).toBe(200)
     expect(await accessibilityFaults(page)).toEqual([])
-    expect(visited.complaints).toEqual([])
+    expect(visited.pageErrors).toEqual([])
   })
 
-  test('makes a workflow, and opens it', async () => {
+  test('creates a workflow and opens it', async () => {
     const { page } = visited
     await list()
     await page.getByRole('button', { name: 'New workflow' }).click()

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../door.ts'
 import type { InterfaceFiles } from '../interface-files.ts'
-import { answerPage } from './interface.ts'
+import { respondWithPage } from './interface.ts'
 
 /**
  * The documentation, which `scripts/docs/build-docs.ts` makes from `docs/`: the list of pages, and a page at
@@ -12,19 +12,19 @@ export function docsRoutes(services: { interfaceFiles(): Promise<InterfaceFiles>
     .get(
       '/docs',
       ({ request, set }) => {
-        door.greet(request, set)
-        return answerPage(services, request, set, '/docs')
+        door.allowAnonymous(request, set)
+        return respondWithPage(services, request, set, '/docs')
       },
       { detail: { hide: true } },
     )
     .get(
       '/docs/:page',
       async ({ request, set, params: { page } }) => {
-        door.greet(request, set)
+        door.allowAnonymous(request, set)
         const path = `/docs/${page}`
         const isPage = Object.hasOwn(await services.interfaceFiles(), path)
         if (!isPage) set.status = 404
-        return answerPage(services, request, set, isPage ? path : '/docs-not-found')
+        return respondWithPage(services, request, set, isPage ? path : '/docs-not-found')
       },
       { detail: { hide: true } },
     )

@@ -1,4 +1,4 @@
-/** An answer that is not what was asked for. `message` is for people, `code` for programs; status 0: none arrived. */
+/** A failed request. `message` is for people, `code` for programs. Status 0: no response arrived. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string

@@ -2,10 +2,10 @@ import type { Api } from '../../http/server.ts'
 import { ApiError } from './api-error.ts'
 
 /**
- * Calls the service: `call('GET /api/workflows/:id', { params: { id } })`. Names, parameters, bodies and answers are
+ * Calls the service: `call('GET /api/workflows/:id', { params: { id } })`. Names, parameters, bodies and responses have
  * the server's own types. Rejects with an `ApiError`.
  */
-export async function call<Name extends RouteName>(name: Name, ...[given]: Given<Name>): Promise<AnswerOf<Name>> {
+export async function call<Name extends RouteName>(name: Name, ...[given]: Given<Name>): Promise<ResponseOf<Name>> {
   const { params, query, body, headers, signal } = (given ?? {}) as LooseGiven
   const [method = 'GET', path = ''] = name.split(' ')
   const response = await send(addressOf(path, params, query), {
@@ -15,10 +15,10 @@ export async function call<Name extends RouteName>(name: Name, ...[given]: Given
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
-  return (await readAnswer(response)) as AnswerOf<Name>
+  return (await readBody(response)) as ResponseOf<Name>
 }
 
-/** The address of a route, for links and event streams. */
+/** The URL of a route, for links and event streams. */
 export function addressOf(path: string, params: Texts = {}, query: Query = {}): string {
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams()
@@ -34,21 +34,25 @@ async function send(address: string, request: RequestInit): Promise<Response> {
     return await fetch(address, request)
   } catch (cause) {
     if (request.signal?.aborted) throw cause
-    throw new ApiError(0, 'UNREACHABLE', 'The service cannot be reached. Is it running?')
+    throw new ApiError(
+      0,
+      'UNREACHABLE',
+      'Millrace could not be reached. Check your connection, and that the service is running.',
+    )
   }
 }
 
-async function readAnswer(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text()
-  let answer: unknown
+  let body: unknown
   try {
-    answer = text === '' ? undefined : JSON.parse(text)
+    body = text === '' ? undefined : JSON.parse(text)
   } catch {
-    answer = undefined
+    body = undefined
   }
-  if (response.ok) return answer
-  const { error, code, details } = (answer ?? {}) as Partial<{ error: string; code: string; details: ErrorDetails }>
-  const message = error ?? `The service answered with status ${response.status}.`
+  if (response.ok) return body
+  const { error, code, details } = (body ?? {}) as Partial<{ error: string; code: string; details: ErrorDetails }>
+  const message = error ?? `The service returned status ${response.status}.`
   throw new ApiError(response.status, code ?? 'UNKNOWN', message, details)
 }
 
@@ -59,7 +63,7 @@ type LooseGiven = { params?: Texts; query?: Query; body?: unknown; headers?: Tex
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** Every route of a tree of Elysia's, as `{ name: 'GET /api/workflows/:id', spec }`. */
+/** All routes of an Elysia type tree, as `{ name: 'GET /api/workflows/:id', spec }`. */
 type Flat<Node, Path extends string = ''> = {
   [Part in keyof Node & string]: Part extends Method
     ? Node[Part] extends { response: unknown }
@@ -72,16 +76,16 @@ type Routes = Flat<Api['~Routes']>
 export type RouteName = Routes['name']
 type SpecOf<Name extends RouteName> = Extract<Routes, { name: Name }>['spec']
 
-type SuccessOf<Response> = Response extends { 200: infer Answer }
-  ? Answer
-  : Response extends { 201: infer Answer }
-    ? Answer
-    : Response extends { 202: infer Answer }
-      ? Answer
+type SuccessOf<Response> = Response extends { 200: infer Success }
+  ? Success
+  : Response extends { 201: infer Success }
+    ? Success
+    : Response extends { 202: infer Success }
+      ? Success
       : undefined
 
-/** What a route answers when all is well. */
-export type AnswerOf<Name extends RouteName> =
+/** The body of a route's successful response. */
+export type ResponseOf<Name extends RouteName> =
   SpecOf<Name> extends { response: infer Response } ? SuccessOf<Response> : never
 
 type Part<Spec, Key extends string> = Spec extends { [K in Key]: infer Value } ? Value : unknown
@@ -89,7 +93,7 @@ type ParamsOf<Spec> = keyof Part<Spec, 'params'> extends never ? { params?: neve
 type BodyOf<Spec> = unknown extends Part<Spec, 'body'> ? { body?: unknown } : { body: Part<Spec, 'body'> }
 type QueryOf<Spec> = unknown extends Part<Spec, 'query'> ? { query?: Query } : { query?: Part<Spec, 'query'> }
 
-/** What a call of a route takes. */
+/** The arguments of a call to a route. */
 export type GivenOf<Name extends RouteName> = ParamsOf<SpecOf<Name>> &
   BodyOf<SpecOf<Name>> &
   QueryOf<SpecOf<Name>> & { headers?: Texts; signal?: AbortSignal }

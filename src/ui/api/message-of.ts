@@ -1,4 +1,4 @@
-/** What went wrong, for people. */
+/** The message of an error, for people. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -3,8 +3,7 @@ import { ApiError } from './api-error.ts'
 import { sessionKey } from './session.ts'
 
 /**
- * What was loaded from the service, and when it is loaded anew. A session that ended anywhere shows the sign-in page:
- * forgetting who is signed in is enough.
+ * The query cache. When the service returns 401 for any request, the session is cleared, which shows the sign-in page.
  */
 export function createQueries(): QueryClient {
   const onError = (error: unknown) => {
@@ -17,7 +16,7 @@ export function createQueries(): QueryClient {
       queries: {
         staleTime: 15_000,
         gcTime: 5 * 60_000,
-        // Once more after a failed connection or a fault of the service, and not after a "no".
+        // Retry after connection failures and server errors, but not after client errors.
         retry: (failures, error) =>
           failures < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
       },

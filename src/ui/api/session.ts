@@ -1,13 +1,13 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { ApiError } from './api-error.ts'
-import { type AnswerOf, call } from './call.ts'
+import { call, type ResponseOf } from './call.ts'
 
-/** Who is signed in, and what they reach. */
-export type Me = AnswerOf<'GET /api/editor/me'>
+/** The signed-in user and the workspaces they belong to. */
+export type Me = ResponseOf<'GET /api/editor/me'>
 export type Workspace = Me['workspaces'][number]
 
-/** Where the cache holds who is signed in; null: nobody. */
+/** The cache key of the signed-in user. The value is null when nobody is signed in. */
 export const sessionKey = ['me'] as const
 
 export const meQuery = queryOptions({
@@ -23,19 +23,19 @@ export const meQuery = queryOptions({
   },
 })
 
-/** Who is signed in. For everything inside the frame, which is drawn for people who are. */
+/** The signed-in user. Only for components inside the frame, which is rendered only when somebody is signed in. */
 export function useMe(): Me {
   const { data } = useQuery(meQuery)
-  if (!data) throw new Error('useMe stands outside the frame')
+  if (!data) throw new Error('useMe must be used inside Frame')
   return data
 }
 
-/** Ends the session, and forgets all that was loaded in it. */
+/** Ends the session and clears everything loaded in it. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {
     await call('DELETE /api/session')
-    // Not all at once: who looks at a query that is cleared is not told of the next one with its key.
+    // Do not clear the whole cache: an observer of a cleared query does not follow the next query with the same key.
     queries.setQueryData(sessionKey, null)
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
   }, [queries])

@@ -1,26 +1,26 @@
 import { type Remembered, recall, remember } from './conversation.ts'
-import { type Answer, type ChatFacts, factsOf, fileItemOf, say } from './exchange.ts'
+import { type ChatFacts, fileItemOf, loadFacts, type Outcome, sendMessage } from './send-message.ts'
 
-/** The chat page: no framework, and everything that is said is text, whatever it looks like. */
+/** The chat page. It uses no framework, and shows everything people and models write as plain text. */
 
 const identifier = decodeURIComponent(location.pathname.split('/')[2] ?? '')
 
 class ChatPage {
   readonly #facts: ChatFacts
-  readonly #said = element('said', HTMLElement)
+  readonly #conversation = element('conversation', HTMLElement)
   readonly #messages = element('messages', HTMLOListElement)
   readonly #notice = element('notice', HTMLElement)
-  readonly #door = element('door', HTMLFormElement)
+  readonly #accessForm = element('access', HTMLFormElement)
   readonly #secret = element('secret', HTMLInputElement)
-  readonly #talk = element('talk', HTMLFormElement)
+  readonly #composer = element('composer', HTMLFormElement)
   readonly #input = element('message', HTMLTextAreaElement)
   readonly #send = element('send', HTMLButtonElement)
-  readonly #anew = element('anew', HTMLButtonElement)
+  readonly #newChat = element('new-chat', HTMLButtonElement)
   readonly #attach = element('attach', HTMLInputElement)
   readonly #fileList = element('files', HTMLUListElement)
   #remembered: Remembered = recall(identifier)
   #files: File[] = []
-  /** Of the answer that is being written. */
+  /** Aborts the reply that is being written. */
   #running: AbortController | undefined
 
   constructor(facts: ChatFacts) {
@@ -29,25 +29,25 @@ class ChatPage {
     document.title = title
     element('title', HTMLElement).textContent = title
     this.#listen()
-    this.#show()
-    if (!facts.mayTalk && this.#remembered.secret === null) this.#ask('')
-    else this.#open()
+    this.#showConversation()
+    if (!facts.mayTalk && this.#remembered.secret === null) this.#askForAccess('')
+    else this.#openComposer()
   }
 
   #listen(): void {
-    this.#door.addEventListener('submit', (event) => {
+    this.#accessForm.addEventListener('submit', (event) => {
       event.preventDefault()
-      this.#keep({ secret: this.#secret.value })
+      this.#store({ secret: this.#secret.value })
       this.#secret.value = ''
-      this.#open()
+      this.#openComposer()
     })
-    this.#talk.addEventListener('submit', (event) => {
+    this.#composer.addEventListener('submit', (event) => {
       event.preventDefault()
       if (this.#running) this.#running.abort()
       else void this.#submit()
     })
     this.#input.addEventListener('keydown', (event) => {
-      // While letters are composed, Enter ends the composition.
+      // During text composition, Enter ends the composition.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
       event.preventDefault()
       if (!this.#running) void this.#submit()
@@ -55,10 +55,10 @@ class ChatPage {
     document.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#running?.abort()
     })
-    this.#anew.addEventListener('click', () => {
+    this.#newChat.addEventListener('click', () => {
       this.#running?.abort()
-      this.#keep({ conversationId: null, messages: [] })
-      this.#show()
+      this.#store({ conversationId: null, messages: [] })
+      this.#showConversation()
       this.#input.focus()
     })
     this.#attach.addEventListener('change', () => {
@@ -69,21 +69,21 @@ class ChatPage {
     })
   }
 
-  /** Asks for what lets people in. */
-  #ask(notice: string): void {
+  /** Asks for the password or API key. */
+  #askForAccess(notice: string): void {
     const isKey = this.#facts.access === 'key'
-    element('door-label', HTMLElement).textContent = isKey ? 'API key' : 'Password'
+    element('access-label', HTMLElement).textContent = isKey ? 'API key' : 'Password'
     this.#secret.autocomplete = isKey ? 'off' : 'current-password'
-    this.#talk.hidden = true
-    this.#door.hidden = false
-    this.#say(notice)
+    this.#composer.hidden = true
+    this.#accessForm.hidden = false
+    this.#notify(notice)
     this.#secret.focus()
   }
 
-  #open(): void {
-    this.#door.hidden = true
-    this.#talk.hidden = false
-    this.#say('')
+  #openComposer(): void {
+    this.#accessForm.hidden = true
+    this.#composer.hidden = false
+    this.#notify('')
     this.#input.focus()
   }
 
@@ -94,59 +94,59 @@ class ChatPage {
     this.#input.value = ''
     this.#files = []
     this.#showFiles()
-    this.#say('')
+    this.#notify('')
     const shown = [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== '').join('\n')
     const question = this.#add('user', shown)
-    const answer = this.#add('assistant', '')
-    answer.row.dataset['state'] = 'waiting'
-    this.#anew.hidden = false
+    const reply = this.#add('assistant', '')
+    reply.row.dataset['state'] = 'waiting'
+    this.#newChat.hidden = false
     const running = new AbortController()
     this.#running = running
     this.#send.textContent = 'Stop'
     const items = await Promise.all(files.map(fileItemOf))
     const { conversationId, secret } = this.#remembered
-    const outcome = await say({
+    const outcome = await sendMessage({
       ...{ identifier, access: this.#facts.access, secret, text, files: items, conversationId },
       signal: running.signal,
-      onText: (said) => this.#write(answer, said),
+      onText: (said) => this.#write(reply, said),
     })
     this.#running = undefined
     this.#send.textContent = 'Send'
-    // A new chat was begun in the meantime.
-    if (!answer.row.isConnected) return
-    this.#settle(outcome, { text, files, shown, question, answer })
+    // A new chat was started in the meantime.
+    if (!reply.row.isConnected) return
+    this.#finish(outcome, { text, files, shown, question, reply })
   }
 
-  #settle(outcome: Answer, { text, files, shown, question, answer }: Exchange): void {
+  #finish(outcome: Outcome, { text, files, shown, question, reply }: Exchange): void {
     switch (outcome.kind) {
       case 'said': {
-        this.#write(answer, outcome.reply)
+        this.#write(reply, outcome.reply)
         const turn = [
           { role: 'user' as const, text: shown },
           { role: 'assistant' as const, text: outcome.reply },
         ]
         const messages = [...this.#remembered.messages, ...turn].slice(-messagesMax)
-        this.#keep({ conversationId: outcome.conversationId, messages })
+        this.#store({ conversationId: outcome.conversationId, messages })
         break
       }
-      case 'refused':
+      case 'unauthorized':
         question.row.remove()
-        answer.row.remove()
+        reply.row.remove()
         this.#restore(text, files)
-        this.#keep({ secret: null })
-        this.#ask(outcome.message)
+        this.#store({ secret: null })
+        this.#askForAccess(outcome.message)
         return
       case 'failed':
-        this.#fail(answer, outcome.message, () => {
+        this.#fail(reply, outcome.message, () => {
           question.row.remove()
-          answer.row.remove()
+          reply.row.remove()
           this.#restore(text, files)
           void this.#submit()
         })
         break
       case 'stopped':
-        delete answer.row.dataset['state']
-        if (answer.text.textContent === '') answer.row.remove()
+        delete reply.row.dataset['state']
+        if (reply.text.textContent === '') reply.row.remove()
         break
     }
     this.#input.focus()
@@ -171,13 +171,13 @@ class ChatPage {
     this.#follow(true)
   }
 
-  #show(): void {
+  #showConversation(): void {
     const { greeting } = this.#facts
     const { messages } = this.#remembered
     this.#messages.replaceChildren()
     if (greeting !== null) this.#add('assistant', greeting)
     for (const { role, text } of messages) this.#add(role, text)
-    this.#anew.hidden = messages.length === 0
+    this.#newChat.hidden = messages.length === 0
     this.#follow(true)
   }
 
@@ -206,8 +206,8 @@ class ChatPage {
     row.className = 'chat-message'
     row.dataset['role'] = role
     const who = document.createElement('span')
-    who.className = 'chat-unseen'
-    who.textContent = role === 'user' ? 'You: ' : 'Answer: '
+    who.className = 'visually-hidden'
+    who.textContent = role === 'user' ? 'You: ' : 'Assistant: '
     const text = document.createElement('div')
     text.className = 'chat-text'
     text.textContent = said
@@ -218,23 +218,24 @@ class ChatPage {
   }
 
   #write({ row, text }: Shown, said: string): void {
-    const isFollowing = this.#said.scrollHeight - this.#said.scrollTop - this.#said.clientHeight < followPx
+    const isFollowing =
+      this.#conversation.scrollHeight - this.#conversation.scrollTop - this.#conversation.clientHeight < followPx
     delete row.dataset['state']
     text.textContent = said
     this.#follow(isFollowing)
   }
 
-  /** Keeps the end in sight, for those who have not scrolled away from it. */
+  /** Scrolls to the end, unless the reader has scrolled away from it. */
   #follow(isFollowing: boolean): void {
-    if (isFollowing) this.#said.scrollTop = this.#said.scrollHeight
+    if (isFollowing) this.#conversation.scrollTop = this.#conversation.scrollHeight
   }
 
-  #say(notice: string): void {
+  #notify(notice: string): void {
     this.#notice.textContent = notice
     this.#notice.hidden = notice === ''
   }
 
-  #keep(changed: Partial<Remembered>): void {
+  #store(changed: Partial<Remembered>): void {
     this.#remembered = { ...this.#remembered, ...changed }
     remember(identifier, this.#remembered)
   }
@@ -243,9 +244,9 @@ class ChatPage {
 /** A message on the page. */
 type Shown = { row: HTMLElement; text: HTMLElement }
 
-type Exchange = { text: string; files: File[]; shown: string; question: Shown; answer: Shown }
+type Exchange = { text: string; files: File[]; shown: string; question: Shown; reply: Shown }
 
-/** So near to the end counts as being there. */
+/** Distance from the end, in pixels, that still counts as being at the end. */
 const followPx = 80
 const messagesMax = 400
 
@@ -258,14 +259,14 @@ function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Ki
 async function start(): Promise<void> {
   const notice = element('notice', HTMLElement)
   try {
-    const facts = await factsOf(identifier)
+    const facts = await loadFacts(identifier)
     if (facts) {
       new ChatPage(facts)
       return
     }
-    notice.textContent = 'There is no chat at this address.'
+    notice.textContent = 'No chat was found at this URL.'
   } catch {
-    notice.textContent = 'The chat cannot be reached. Reload the page to try again.'
+    notice.textContent = 'The chat could not be loaded. Reload the page to try again.'
   }
   notice.hidden = false
 }

@@ -1,4 +1,4 @@
-/** What one tab remembers of a chat, so that a reload loses nothing. */
+/** The state of a chat in one tab. It survives a reload. */
 
 export type Message = { role: 'user' | 'assistant'; text: string }
 
@@ -10,7 +10,7 @@ export function recall(identifier: string): Remembered {
   try {
     return { ...nothing, ...(JSON.parse(sessionStorage.getItem(nameOf(identifier)) ?? '{}') as Partial<Remembered>) }
   } catch {
-    // Storage that is switched off, or holds something else, means that nothing was said.
+    // Without storage, or with an unreadable value, the conversation starts empty.
     return { ...nothing, messages: [] }
   }
 }
@@ -19,7 +19,7 @@ export function remember(identifier: string, remembered: Remembered): void {
   try {
     sessionStorage.setItem(nameOf(identifier), JSON.stringify(remembered))
   } catch {
-    // The conversation goes on without it.
+    // The conversation continues without storage.
   }
 }
 

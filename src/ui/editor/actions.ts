@@ -15,7 +15,7 @@ import { viewOf } from './opening-view.ts'
 
 export type Actions = ReturnType<typeof useActions>
 
-/** Everything that can be done on the canvas, for keys, menus and the command palette alike. */
+/** All canvas actions, shared by keyboard shortcuts, menus and the command palette. */
 export function useActions() {
   const { draft, types, readOnly } = useEditing()
   const flow = useReactFlow<CanvasNode>()
@@ -25,7 +25,7 @@ export function useActions() {
     const now = () => draft.state()
     const measured = () => measuredSizes(flow.getNodes())
     const sizes = (document: Document = now().document) => sizesOf(document, measured())
-    /** All of the document, whether all of it is drawn already or not. */
+    /** Fits the whole document into view, including blocks that are not drawn yet. */
     const fit = () => {
       const { width, height } = store.getState()
       const places = placesOf(now().document, measured())
@@ -38,14 +38,14 @@ export function useActions() {
       if (!box) return { x: 0, y: 0 }
       return flow.screenToFlowPosition({ x: box.x + box.width / 2 - cardWidth / 2, y: box.y + box.height / 2 - 40 })
     }
-    /** A new node takes the focus when it has been measured, and nothing lies over it any longer. */
+    /** Focuses a new node as soon as it is measured and nothing covers it. */
     const focusNode = (id: string, tries = 30) => {
       const node = document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
       node?.focus({ preventScroll: true })
       const isDone = node !== null && document.activeElement === node
       if (!isDone && tries > 0) requestAnimationFrame(() => focusNode(id, tries - 1))
     }
-    /** Moves the canvas as far as it takes for a block to be in sight, once the panels around have their places. */
+    /** Scrolls the canvas just far enough to show a block. Waits two frames for the side panels to take their place. */
     const reveal = (id: string) => {
       requestAnimationFrame(() =>
         requestAnimationFrame(() => {
@@ -66,7 +66,8 @@ export function useActions() {
         ...Object.keys(fresh.blocks).filter((id) => !fresh.blocks[id]?.parentId),
         ...Object.keys(fresh.notes),
       ]
-      if (ids.length === 0) return toast.show({ text: 'Each trigger can be there once only.', tone: 'error' })
+      if (ids.length === 0)
+        return toast.show({ text: 'A workflow can have only one trigger of each type.', tone: 'error' })
       draft.perform({ kind: 'insert', fragment: fresh })
       draft.select(ids)
       if (ids[0]) reveal(ids[0])
@@ -86,7 +87,7 @@ export function useActions() {
         focusNode(id)
         reveal(id)
       },
-      /** Where a block lands that is chosen without a place: behind the selected one, else in the middle. */
+      /** Where a block goes when it is added without a position: after the selected block, otherwise in the middle. */
       nextPlace(isTriggerType: boolean): Place {
         const { document } = now()
         const [only, ...others] = chosenBlocks()
@@ -116,7 +117,7 @@ export function useActions() {
       copyText(): string | undefined {
         return chosen().length === 0 ? undefined : fragmentText(takeFragment(now().document, chosen()))
       },
-      /** False when the text holds no blocks. */
+      /** Returns false when the text contains no blocks. */
       paste(text: string): boolean {
         if (readOnly) return false
         const fragment = readFragment(text)
@@ -157,7 +158,7 @@ export function useActions() {
       zoomOut: () => void flow.zoomOut({ duration: 120 }),
       undo: () => draft.undo(),
       redo: () => draft.redo(),
-      /** Goes to the nearest block in a direction: along connections sideways, else by where things stand. */
+      /** Selects the next block in a direction: along connections sideways, otherwise by position. */
       walk(direction: 'left' | 'right' | 'up' | 'down'): void {
         const { document } = now()
         const [from] = chosenBlocks()
@@ -175,14 +176,17 @@ export function useActions() {
   }, [draft, types, readOnly, flow, store, toast])
 }
 
-/** How far something must move to lie within bounds, with some room around it; what is too large begins at their start. */
+/**
+ * How far something must move to fit within bounds plus some margin. If it is too large, its start is aligned with the
+ * bounds.
+ */
 function shift(from: number, to: number, low: number, high: number): number {
   if (from < low + room || to - from > high - low - 2 * room)
     return from < low + room || to > high - room ? low + room - from : 0
   return to > high - room ? high - room - to : 0
 }
 
-/** Between a block and the edge of the canvas. */
+/** Margin between a block and the edge of the canvas. */
 const room = 40
 
 function firstBlock({ blocks }: Document): string | undefined {

@@ -1,8 +1,8 @@
 import type { Document, Params } from './document.ts'
 
 /**
- * The change that a saving's answer asks for: parameters that were not sent and that the service has, as the path of a
- * webhook. A document that has got its own meanwhile keeps it. The same document gives the same object.
+ * The change that adopts parameters assigned by the service while saving, such as the path of a webhook trigger. A
+ * parameter that was set locally in the meantime keeps its value. The same document always maps to the same object.
  */
 export function assignedBy(
   sent: Document,

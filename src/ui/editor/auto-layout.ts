@@ -15,8 +15,9 @@ const columnGap = 90
 const rowGap = 40
 
 /**
- * Positions for all blocks, from left to right as runs go: each stands right of everything that leads to it, in the order
- * of the ways out that lead to it, as close to their height as there is room. What is in a container is laid out first.
+ * Positions for all blocks, from left to right in execution order. Each block is placed to the right of its
+ * predecessors, in the order of their output ports and as close to their height as possible. The contents of a
+ * container are laid out first.
  */
 export function autoLayout(document: Document, measured: Sizes = new Map()): Record<string, Point> {
   const sizes = new Map(sizesOf(document, measured))
@@ -37,8 +38,8 @@ export function autoLayout(document: Document, measured: Sizes = new Map()): Rec
 }
 
 /**
- * The document with a place for every block: where a program gave none the service puts 0, and all would lie on one
- * another. Blocks that have a place stay; those without stand below them, from left to right as runs go.
+ * Gives every block a position. The service stores 0 for blocks created by a program, so they would all overlap. Blocks
+ * with a position stay; the others are placed below them, in execution order.
  */
 export function placeBlocks(document: Document): Document {
   if (Object.values(document.blocks).filter(isAtZero).length < 2) return document
@@ -47,7 +48,7 @@ export function placeBlocks(document: Document): Document {
     for (const block of childrenOf(next, parentId)) if (isContainer(block) && depth <= 20) place(block.id, depth + 1)
     const blocks = childrenOf(next, parentId)
     const lost = blocks.filter(isAtZero)
-    // One block may well stand at 0, but not in a container: there is its title.
+    // A single block at 0 is fine on the canvas, but inside a container it would cover the title.
     if (lost.length === 0 || (parentId === null && lost.length === 1)) return
     const sizes = sizesOf(next)
     const bottoms = blocks.flatMap((block) =>
@@ -67,7 +68,7 @@ function isAtZero(block: Block): boolean {
   return x === 0 && y === 0
 }
 
-/** Where the blocks begin now, so that a tidied canvas stays where it was. */
+/** The current top left corner, so that the layout stays in place. */
 function originOf(blocks: readonly Block[]): Point {
   const points = blocks.map(positionOf)
   return { x: snap(Math.min(...points.map(({ x }) => x), 0)), y: snap(Math.min(...points.map(({ y }) => y), 0)) }
@@ -98,7 +99,7 @@ function arrange(document: Document, blocks: readonly Block[], sizes: Sizes, ori
   return places
 }
 
-/** Each block one column right of the farthest that leads to it; triggers first. */
+/** Puts each block one column to the right of its farthest predecessor. Triggers come first. */
 function columnsOf(blocks: readonly Block[], links: readonly Link[]): string[][] {
   const depth = new Map<string, number>()
   const depthOf = (id: string, path: ReadonlySet<string>): number => {
@@ -122,7 +123,7 @@ function columnsOf(blocks: readonly Block[], links: readonly Link[]): string[][]
   return columns
 }
 
-/** Orders each column by where its blocks come from, then by where they lead to, a few times over. */
+/** Orders each column by its predecessors, then by its successors, a few times. */
 function order(columns: string[][], links: readonly Link[]): void {
   for (let sweep = 0; sweep < 4; sweep += 1) {
     const forward = sweep % 2 === 0
@@ -143,7 +144,7 @@ function order(columns: string[][], links: readonly Link[]): void {
   }
 }
 
-/** Puts each block at the height of those that lead to it, pushed apart where they would overlap. */
+/** Puts each block at the height of its predecessors and moves blocks apart where they would overlap. */
 function placeColumn(column: readonly string[], links: readonly Link[], sizes: Sizes, tops: Map<string, number>): void {
   const wanted = column.map((id) => {
     const from = links.filter(({ source, target }) => target === id && tops.has(source))
@@ -161,7 +162,7 @@ function placeColumn(column: readonly string[], links: readonly Link[], sizes: S
     heights.push(top)
     bottom = top + size.height + rowGap
   }
-  // Pushing apart only pushes down: half of it is taken back, for the whole column.
+  // Blocks are only ever pushed down, so the whole column is moved up again by the average.
   const shifts = heights.flatMap((top, at) => (wanted[at] === undefined ? [] : [top - wanted[at]!]))
   const shift = shifts.length === 0 ? 0 : shifts.reduce((sum, each) => sum + each, 0) / shifts.length
   for (const [at, id] of column.entries()) tops.set(id, heights[at]! - shift)

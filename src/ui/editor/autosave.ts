@@ -1,32 +1,36 @@
 import { ApiError } from '../api/api-error.ts'
-import { type AnswerOf, call } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { assignedBy } from './assigned.ts'
 import type { Document } from './document.ts'
 import type { Draft } from './draft.ts'
 import type { Finding } from './findings.tsx'
-import { type Started, startedOf } from './started.ts'
+import { type TriggerDetails, triggerDetailsOf } from './trigger-details.ts'
 
 /**
- * - `saved`: the service has the document as it is here.
- * - `unsaved`: it was changed, and is about to be sent. `saving`: it is on its way.
- * - `failed`: it could not be sent; it is tried again, by itself too. `refused`: the service does not take it as it is.
- * - `conflict`: somebody else, or another tab, saved it since; nothing is sent until one of the two is chosen.
+ * - `saved`: the service has this document.
+ * - `unsaved`: it was changed and is about to be sent. `saving`: the request is in flight.
+ * - `failed`: it could not be sent; it is retried automatically. `rejected`: the service does not accept it.
+ * - `conflict`: somebody else or another tab has saved it; nothing is sent until the user chooses a version.
  */
 export type SaveState =
   | { phase: 'saved' | 'unsaved' | 'saving' }
-  | { phase: 'failed' | 'refused' | 'conflict'; message: string }
+  | { phase: 'failed' | 'rejected' | 'conflict'; message: string }
 
-export type SaveInfo = { readonly save: SaveState; readonly findings: readonly Finding[]; readonly started: Started }
+export type SaveInfo = {
+  readonly save: SaveState
+  readonly findings: readonly Finding[]
+  readonly triggerDetails: TriggerDetails
+}
 
 /**
- * Sends a draft to the service as it is changed, one request at a time, each with the revision that it is built
- * on, so that nobody's work is overwritten silently.
+ * Sends the draft to the service whenever it changes, one request at a time. Each request names the revision it is
+ * based on, so that nobody's work is overwritten silently.
  */
 export class Autosave {
   readonly #workflowId: string
   readonly #draft: Draft
   readonly #watchers = new Set<() => void>()
-  #info: SaveInfo = { save: { phase: 'saved' }, findings: [], started: {} }
+  #info: SaveInfo = { save: { phase: 'saved' }, findings: [], triggerDetails: {} }
   #sent: Document
   #revision: number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -47,7 +51,7 @@ export class Autosave {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Resolves when the service has everything; false when it could not be sent. */
+  /** Resolves to true once the service has everything, and to false when the draft could not be sent. */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     await this.#sending
@@ -55,7 +59,7 @@ export class Autosave {
     return this.#draft.state().document === this.#sent
   }
 
-  /** Sends what is here over what somebody else saved. */
+  /** Replaces the version of somebody else with this draft. */
   async overwrite(): Promise<void> {
     const { revision } = await call('GET /api/workflows/:id', { params: { id: this.#workflowId } })
     this.#revision = revision
@@ -63,7 +67,7 @@ export class Autosave {
     await this.flush()
   }
 
-  /** Goes on with what the service has, which is given. */
+  /** Replaces this draft with the given version of the service. */
   adopt(document: Document, revision: number): void {
     clearTimeout(this.#timer)
     this.#sent = document
@@ -76,13 +80,13 @@ export class Autosave {
     return this.#revision
   }
 
-  /** What the service says of the document as it is here. */
-  setCheck({ findings, ...rest }: AnswerOf<'POST /api/editor/workflows/:id/check'>): void {
+  /** Takes over the service's check of the current document. */
+  setCheck({ findings, ...rest }: ResponseOf<'POST /api/editor/workflows/:id/check'>): void {
     const before = this.#info
     this.#info = {
       ...before,
       findings: sameOr(before.findings, findings),
-      started: sameOr(before.started, startedOf(rest)),
+      triggerDetails: sameOr(before.triggerDetails, triggerDetailsOf(rest)),
     }
     this.#tell()
   }
@@ -91,7 +95,7 @@ export class Autosave {
     const { phase } = this.#info.save
     if (phase === 'conflict') return
     if (this.#draft.state().document === this.#sent) {
-      // Undone before it was sent, or only the selection is another one.
+      // The change was undone before it was sent, or only the selection changed.
       if (phase === 'unsaved') this.#become({ phase: 'saved' })
       return
     }
@@ -134,7 +138,7 @@ export class Autosave {
     if (status === 409 && error instanceof ApiError && error.details.some(({ path }) => path === 'revision')) {
       this.#become({ phase: 'conflict', message })
     } else if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
-      this.#become({ phase: 'refused', message })
+      this.#become({ phase: 'rejected', message })
     } else {
       this.#become({ phase: 'failed', message })
       this.#timer = setTimeout(() => void this.flush(), retryMs)
@@ -151,11 +155,11 @@ export class Autosave {
   }
 }
 
-/** The one from before while it says the same: every card is drawn anew for another one. */
+/** Keeps the previous object when both are equal. A new object would redraw every card. */
 function sameOr<Value>(before: Value, now: Value): Value {
   return JSON.stringify(now) === JSON.stringify(before) ? before : now
 }
 
-/** Time without a change until the document is sent. */
+/** Time without changes before the document is sent. */
 const quietMs = 500
 const retryMs = 3_000

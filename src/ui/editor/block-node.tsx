@@ -6,10 +6,10 @@ import type { BlockNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
 import { type Block, isTrigger, portsOf } from './document.ts'
 import { useEditing, useWorkflowNames } from './editing.tsx'
-import { PortHandle, WaysOut } from './port-handle.tsx'
+import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
-/** A block on the canvas: what it is, what it does, how it stands in the run, and its ways in and out. */
+/** A block on the canvas: its name, summary, state in the run, and ports. */
 export const BlockCard = memo(function BlockCard({ id, data: { block }, selected }: NodeProps<BlockNode>) {
   const { types } = useEditing()
   const run = useBlockRun(id)
@@ -37,12 +37,12 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
             </div>
           ),
       )}
-      <WaysOut blockId={id} ports={ports} />
+      <OutputPorts blockId={id} ports={ports} />
     </div>
   )
 })
 
-/** The other workflow's name, which is looked for where there is such a block only. */
+/** Loads workflow names only when the canvas contains a Workflow block. */
 function NamedSummary({ block }: { block: Block }) {
   const names = useWorkflowNames()
   return <SummaryRow block={block} nameOf={(workflowId) => names.get(workflowId)} />

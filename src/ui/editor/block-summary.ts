@@ -1,9 +1,9 @@
 import type { Block, Document } from './document.ts'
 
-/** What a block does, in a line: what its card shows under the name. `mono`: it is code, or an address. */
+/** One line that says what a block does, shown on its card. `mono`: the text is code or a URL. */
 export type Summary = { text: string; mono?: boolean }
 
-/** `nameOf` gives the names of other workflows. */
+/** `nameOf` returns the name of another workflow. */
 export function summaryOf(
   block: Block,
   document: Document,
@@ -35,13 +35,13 @@ export function summaryOf(
     case 'parallel':
       return containerSummary(block, document)
     case 'workflow':
-      return { text: nameOf(textOf(params['workflowId'])) ?? (textOf(params['workflowId']) || 'No workflow chosen') }
+      return { text: nameOf(textOf(params['workflowId'])) ?? (textOf(params['workflowId']) || 'No workflow selected') }
     case 'variables':
-      return { text: namesText(params['assign'], 'Assigns nothing yet') }
+      return { text: namesText(params['assign'], 'No assignments yet') }
     case 'wait':
       return { text: waitText(params['ms']) }
     case 'response':
-      return { text: `Answers ${textOf(params['status']) || '200'}${shapeText(params['data'])}` }
+      return { text: `Returns ${textOf(params['status']) || '200'}${shapeText(params['data'])}` }
     default:
       return { text: block.type }
   }
@@ -71,30 +71,30 @@ function namesText(list: unknown, none: string): string {
 }
 
 function fieldsText(format: unknown): string {
-  return namesText(format, 'Takes any input')
+  return namesText(format, 'Accepts any input')
 }
 
 function scheduleSummary(params: Record<string, unknown>): Summary {
   const { cron, intervalMs, timezone } = params
   if (intervalMs !== undefined && !cron) return { text: `Every ${duration(Number(intervalMs))}` }
-  return { text: cron ? `${textOf(cron)}${timezone ? ` ${textOf(timezone)}` : ''}` : 'No times yet', mono: true }
+  return { text: cron ? `${textOf(cron)}${timezone ? ` ${textOf(timezone)}` : ''}` : 'No schedule yet', mono: true }
 }
 
 function containerSummary({ id, type }: Block, document: Document): Summary {
   if (type === 'parallel') {
     const { parallelType, count, distribution } = document.parallels?.[id] ?? {}
-    if (parallelType === 'count') return { text: `${textOf(count) || '…'} times at once` }
-    return { text: `For each of ${textOf(distribution) || '…'}, at once` }
+    if (parallelType === 'count') return { text: `${textOf(count) || '…'} times in parallel` }
+    return { text: `For each item of ${textOf(distribution) || '…'}, in parallel` }
   }
   const { loopType, iterations, forEachItems, condition } = document.loops?.[id] ?? {}
   if (loopType === 'for') return { text: `${textOf(iterations) || '…'} times` }
-  if (loopType === 'forEach') return { text: `For each of ${textOf(forEachItems) || '…'}` }
+  if (loopType === 'forEach') return { text: `For each item of ${textOf(forEachItems) || '…'}` }
   return { text: `${loopType === 'doWhile' ? 'Once, then while' : 'While'} ${condition || '…'}` }
 }
 
 function waitText(ms: unknown): string {
   if (typeof ms === 'number') return duration(ms)
-  return textOf(ms) || 'Not at all yet'
+  return textOf(ms) || 'No duration yet'
 }
 
 /** `90000` → `1 min 30 s`. */
@@ -126,7 +126,7 @@ function shapeText(data: unknown): string {
   return text === '' ? '' : ` with ${text}`
 }
 
-/** The expression or description that a way out of a condition or router stands for. */
+/** The expression or description of a branch of a condition or router. */
 export function branchText(block: Block, handle: string): string {
   if (handle === 'condition-else') return 'else'
   const list = block.params?.[block.type === 'condition' ? 'conditions' : 'routes']

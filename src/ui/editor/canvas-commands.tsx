@@ -3,7 +3,7 @@ import type { Actions } from './actions.ts'
 import type { EditorDialog } from './editor-dialog.ts'
 import type { Runs } from './run/use-runs.ts'
 
-/** What the command palette offers while the editor is on the page. */
+/** The commands of the editor in the command palette. */
 export function useCanvasCommands({
   actions,
   readOnly,
@@ -16,7 +16,7 @@ export function useCanvasCommands({
 }: {
   actions: Actions
   readOnly: boolean
-  /** The block that is selected, when it is one. */
+  /** The selected block, when exactly one is selected. */
   one: string | undefined
   onPalette: () => void
   onConnect: (id: string) => void
@@ -33,14 +33,14 @@ export function useCanvasCommands({
       ...(readOnly
         ? []
         : [
-            canvas('add-block', 'Add a block', '/', onPalette, 'new insert'),
+            canvas('add-block', 'Add block', '/', onPalette, 'new insert'),
             ...(one ? [canvas('connect', 'Connect this block to…', 'C', () => onConnect(one), 'edge link')] : []),
-            canvas('note', 'Add a note', 'N', actions.addNote, 'comment sticky'),
+            canvas('note', 'Add note', 'N', actions.addNote, 'comment sticky'),
             canvas('tidy', 'Tidy up', 'L', actions.tidy, 'auto layout arrange'),
             canvas('undo', 'Undo', 'Mod+Z', actions.undo),
             canvas('redo', 'Redo', 'Mod+Shift+Z', actions.redo),
             canvas('duplicate', 'Duplicate', 'Mod+D', () => actions.duplicate(), 'copy'),
-            canvas('toggle', 'Disable or enable', 'D', () => actions.toggle()),
+            canvas('toggle', 'Enable or disable', 'D', () => actions.toggle()),
             canvas('delete', 'Delete', 'Backspace', () => actions.remove(), 'remove'),
             {
               id: 'run',
@@ -52,7 +52,7 @@ export function useCanvasCommands({
             },
             {
               id: 'run-with',
-              label: 'Run with other input…',
+              label: 'Run with custom input…',
               group: 'Run',
               keys: 'Mod+Shift+Enter',
               words: 'start test execute payload trigger',
@@ -60,11 +60,11 @@ export function useCanvasCommands({
             },
             ...(one
               ? [
-                  { id: 'run-only', label: 'Run this block alone', group: 'Run', run: () => void runs.runOnly(one) },
+                  { id: 'run-only', label: 'Run only this block', group: 'Run', run: () => void runs.runOnly(one) },
                   { id: 'run-until', label: 'Run up to this block', group: 'Run', run: () => void runs.runUntil(one) },
                   {
                     id: 'run-from',
-                    label: 'Run again from this block',
+                    label: 'Run from this block',
                     group: 'Run',
                     run: () => void runs.runFrom(one),
                   },
@@ -94,14 +94,14 @@ export function useCanvasCommands({
       },
       {
         id: 'endpoint',
-        label: 'How to call it',
+        label: 'Entry points',
         group: 'Workflow',
-        words: 'endpoint curl api',
+        words: 'how to call endpoint url curl api',
         run: () => onDialog('endpoint'),
       },
-      canvas('select-all', 'Select everything', 'Mod+A', () => actions.selectAll()),
-      canvas('fit', 'Show everything', 'F', actions.fit, 'zoom fit'),
-      canvas('map', 'Show or hide the map', undefined, onMap, 'minimap'),
+      canvas('select-all', 'Select all', 'Mod+A', () => actions.selectAll()),
+      canvas('fit', 'Fit to view', 'F', actions.fit, 'zoom show everything'),
+      canvas('map', 'Show or hide minimap', undefined, onMap, 'map'),
     ],
     `${one}${readOnly}`,
   )

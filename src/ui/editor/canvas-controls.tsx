@@ -3,7 +3,7 @@ import { IconButton } from '../parts/button.tsx'
 import type { Actions } from './actions.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
-/** What floats over the canvas: adding blocks, undoing, looking around. */
+/** The floating controls of the canvas: add, undo, zoom. */
 export function CanvasControls({
   actions,
   onPalette,
@@ -12,7 +12,7 @@ export function CanvasControls({
   onMap,
 }: {
   actions: Actions
-  /** Absent while the palette is open. */
+  /** Undefined while the palette is open. */
   onPalette: (() => void) | undefined
   onQuick: () => void
   showMap: boolean
@@ -26,7 +26,7 @@ export function CanvasControls({
       {!readOnly && (
         <div className="absolute top-3 left-3 z-10 flex flex-col gap-0.5 rounded-lg bg-surface p-1 shadow-card">
           <IconButton
-            label="Add a block"
+            label="Add block"
             keys="/"
             side="right"
             icon={<Plus size={17} />}
@@ -34,7 +34,7 @@ export function CanvasControls({
             className="bg-accent! text-on-accent! hover:bg-accent-hover!"
           />
           <IconButton
-            label="Add a note"
+            label="Add note"
             keys="N"
             side="right"
             icon={<StickyNote size={16} />}
@@ -67,8 +67,8 @@ export function CanvasControls({
         )}
         <IconButton label="Zoom out" keys="-" side="top" icon={<ZoomOut size={16} />} onClick={actions.zoomOut} />
         <IconButton label="Zoom in" keys="+" side="top" icon={<ZoomIn size={16} />} onClick={actions.zoomIn} />
-        <IconButton label="Show everything" keys="F" side="top" icon={<Maximize size={15} />} onClick={actions.fit} />
-        <IconButton label="Map" side="top" icon={<MapIcon size={15} />} pressed={showMap} onClick={onMap} />
+        <IconButton label="Fit to view" keys="F" side="top" icon={<Maximize size={15} />} onClick={actions.fit} />
+        <IconButton label="Minimap" side="top" icon={<MapIcon size={15} />} pressed={showMap} onClick={onMap} />
       </div>
     </>
   )

@@ -19,15 +19,15 @@ import { freshId } from './fresh-id.ts'
 import { cardWidth, containerAt, sizesOf } from './geometry.ts'
 import type { Place } from './new-block.ts'
 import { dragType } from './palette.tsx'
-import { mayConnect, whyNot } from './wiring.ts'
+import { canConnect, connectionError } from './wiring.ts'
 
-/** What the handlers work on, as it is now. */
+/** The current state that the handlers work on. */
 export type CanvasNow = {
   nodes: CanvasNode[]
   edges: CanvasEdge[]
   setNodes: Dispatch<SetStateAction<CanvasNode[]>>
   setEdges: Dispatch<SetStateAction<CanvasEdge[]>>
-  /** The container that what is dragged would drop into. */
+  /** Highlights the container that a dragged block would be dropped into. */
   setTarget: (id: string | null) => void
   onOffer: (place: Place, at: { x: number; y: number }) => void
   onAdd: (type: string, place: Place) => void
@@ -35,8 +35,8 @@ export type CanvasNow = {
 }
 
 /**
- * What the canvas does with what happens on it. The handlers are the same ones for as long as it is there: a new one would
- * have every block and line drawn again, at each frame of a drag.
+ * The event handlers of the canvas. They keep their identity for its whole lifetime: a new handler would redraw every
+ * block and line on each frame of a drag.
  */
 export function useCanvasHandlers(now: CanvasNow) {
   const { draft, readOnly } = useEditing()
@@ -80,7 +80,7 @@ export function useCanvasHandlers(now: CanvasNow) {
         const { document } = draft.state()
         const edits = moveEdits(document, sizes(), next, moved, wasDragged)
         draft.perform(edits, wasDragged ? undefined : `push ${moved.join()}`)
-        // What was not moved after all goes back to where the document has it.
+        // Nodes that did not move in the end return to their position in the document.
         setNodes((before) => nodesOf(draft.state().document, before, draft.state().selected))
       },
       onEdgesChange(changes: EdgeChange<CanvasEdge>[]) {
@@ -106,10 +106,10 @@ export function useCanvasHandlers(now: CanvasNow) {
         if (readOnly || isValid || !fromHandle?.id || !fromNode || fromHandle.type !== 'source') return
         const from = { source: fromNode.id, sourceHandle: fromHandle.id }
         if (toNode && toNode.id !== fromNode.id && toNode.type !== 'note') {
-          // Dropped on the block and not on its small way in: that is what was meant.
-          const wish = { ...from, target: toNode.id }
-          const reason = whyNot(draft.state().document, wish)
-          if (!reason) draft.perform({ kind: 'connect', id: freshId(), ...wish })
+          // Dropping a line anywhere on a block counts as dropping it on the input port.
+          const proposed = { ...from, target: toNode.id }
+          const reason = connectionError(draft.state().document, proposed)
+          if (!reason) draft.perform({ kind: 'connect', id: freshId(), ...proposed })
           else if (toNode.type !== 'container') toast.show({ text: reason, tone: 'error' })
           if (!reason || toNode.type !== 'container') return
         }
@@ -119,8 +119,8 @@ export function useCanvasHandlers(now: CanvasNow) {
         const point = flow.screenToFlowPosition(at)
         latest.current.onOffer({ from, point: { x: point.x, y: point.y - 26 } }, at)
       }) satisfies OnConnectEnd as OnConnectEnd,
-      isValidConnection: ((wish) =>
-        mayConnect(draft.state().document, wish)) satisfies IsValidConnection as IsValidConnection,
+      isValidConnection: ((proposed) =>
+        canConnect(draft.state().document, proposed)) satisfies IsValidConnection as IsValidConnection,
       onDragOver(event: DragEvent) {
         if (!event.dataTransfer.types.includes(dragType)) return
         event.preventDefault()

@@ -10,15 +10,15 @@ export type CanvasKeys = {
   onConnect: () => void
   onInspect: () => void
   onEscape: () => void
-  /** Whether something lies over the canvas that has the keys. */
+  /** Whether an overlay currently receives the keyboard input. */
   isCovered: () => boolean
 }
 
-/** Listens for the canvas's keys, and for copying and pasting, while the editor is on the page. */
+/** Handles keyboard shortcuts, copy and paste while the editor is mounted. */
 export function useCanvasKeys(keys: CanvasKeys): void {
   const latest = useRef(keys)
   latest.current = keys
-  // Before anything is drawn: who sees the canvas may use its keys.
+  // A layout effect, so that shortcuts work as soon as the canvas is visible.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || latest.current.isCovered()) return
@@ -27,7 +27,8 @@ export function useCanvasKeys(keys: CanvasKeys): void {
       event.preventDefault()
       command()
     }
-    // Before the canvas, for which an arrow moves the block that is selected, whatever is held with it.
+    // Captures the event before the canvas does. React Flow moves the selected block on arrow keys, regardless of
+    // modifiers.
     const onWalk = (event: KeyboardEvent) => {
       const direction = directions[event.key]
       if (!event.altKey || !direction || isTyping(targetOf(event)) || latest.current.isCovered()) return
@@ -35,7 +36,7 @@ export function useCanvasKeys(keys: CanvasKeys): void {
       event.stopPropagation()
       latest.current.actions.walk(direction)
     }
-    // The events of the browser's own commands: they carry the clipboard on plain HTTP, too.
+    // Clipboard events also work on plain HTTP, where `navigator.clipboard` does not exist.
     const onCopy = (event: ClipboardEvent) => {
       if (isTyping(targetOf(event)) || latest.current.isCovered() || getSelection()?.toString()) return
       const text = latest.current.actions.copyText()
@@ -107,7 +108,9 @@ function commandOf(event: KeyboardEvent, keys: CanvasKeys): (() => void) | undef
   return plain[lower]
 }
 
-/** Where an event comes from: the code editor stands in a shadow root, outside of which it seems to come from its host. */
+/**
+ * The true target of an event. The code editor lives in a shadow root, which hides the target behind its host element.
+ */
 function targetOf(event: Event): EventTarget | null {
   return event.composedPath()[0] ?? event.target
 }

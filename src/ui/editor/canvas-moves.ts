@@ -3,7 +3,7 @@ import { type Document, isTrigger, type Point, withInner } from './document.ts'
 import type { Edit } from './edit.ts'
 import { cardWidth, containerAt, containerPadding, type Sizes, snap } from './geometry.ts'
 
-/** Where a node is on the canvas while it is dragged, before the document knows. */
+/** The position of a node on the canvas during a drag, before the document is updated. */
 export function placeOnCanvas(nodes: ReadonlyMap<string, CanvasNode>, id: string): Point {
   const point = { x: 0, y: 0 }
   let at = nodes.get(id)
@@ -15,7 +15,7 @@ export function placeOnCanvas(nodes: ReadonlyMap<string, CanvasNode>, id: string
   return point
 }
 
-/** The container that a dragged node would drop into, null for the canvas itself. */
+/** The container that a dragged node would be dropped into; null for the canvas itself. */
 export function dropTarget(
   document: Document,
   sizes: Sizes,
@@ -30,7 +30,7 @@ export function dropTarget(
   return containerAt(document, sizes, middle, withInner(document, [id]))
 }
 
-/** The edits that nodes which were moved amount to: new positions, and into or out of containers. */
+/** Turns moved nodes into edits: new positions, and moves into or out of containers. */
 export function moveEdits(
   document: Document,
   sizes: Sizes,
@@ -62,7 +62,7 @@ export function moveEdits(
   ]
 }
 
-/** What is in a container stays right of and below its corner: it grows to the other sides only. */
+/** Blocks in a container stay right of and below its corner, because a container grows only right and down. */
 function within({ x, y }: Point, parentId: string | null): Point {
   if (parentId === null) return { x, y }
   return { x: Math.max(x, 20), y: Math.max(y, containerPadding.top - 10) }

@@ -8,10 +8,7 @@ export type NoteNode = Node<{ note: Note }, 'note'>
 export type CanvasNode = BlockNode | ContainerNode | NoteNode
 export type CanvasEdge = FlowEdge<{ handle: string }, 'flow'>
 
-/**
- * What the canvas draws of a document. Nodes that are as they were stay the same objects, so that nothing of them is drawn
- * again; positions that are being dragged (`held`) are left alone.
- */
+/** Converts a document into canvas nodes. Unchanged nodes keep their identity, so they are not redrawn. */
 export function nodesOf(
   document: Document,
   before: readonly CanvasNode[],
@@ -27,10 +24,10 @@ export function nodesOf(
       parent: block.parentId ?? undefined,
       size: isContainer(block) ? sizes.get(block.id) : undefined,
     }
-    // What has a size need not be measured before it is shown.
+    // A node with a known size is shown without being measured first.
     const measured = old?.measured ?? sizes.get(block.id)
     const isSelected = selected.has(block.id)
-    // The settings of a container stand in the document, not in its block.
+    // The settings of a container are stored in the document, not in its block.
     const data = { block, document: isContainer(block) ? document : undefined }
     if (
       old?.type === type &&
@@ -78,7 +75,7 @@ export function edgesOf(
   const known = new Map(before.map((edge) => [edge.id, edge]))
   return document.edges.flatMap((edge): CanvasEdge[] => {
     if (!document.blocks[edge.source] || !document.blocks[edge.target]) return []
-    // From an inner block back to its container: nothing that needs a line.
+    // An edge from an inner block back to its container needs no line.
     if (document.blocks[edge.source]?.parentId === edge.target) return []
     const id = edge.id ?? `${edge.source}-${edge.target}`
     const handle = handleOf(document, edge)
@@ -93,7 +90,7 @@ export function edgesOf(
       return [old]
     }
     const ends = { source: edge.source, target: edge.target, sourceHandle: handle, targetHandle: 'target' }
-    // Inside a container lines lie above it.
+    // Lines inside a container are drawn above it.
     const isInner = document.blocks[edge.target]?.parentId ? { zIndex: 1 } : {}
     return [{ id, type: 'flow', ...ends, ...isInner, selected: isSelected, data: { handle } }]
   })
@@ -109,7 +106,7 @@ export function measuredSizes(nodes: readonly CanvasNode[]): Sizes {
   )
 }
 
-/** The canvas wants containers before what is in them. */
+/** React Flow requires containers before their contents. */
 function outermostFirst(document: Document): Block[] {
   const depth = (block: Block): number => {
     let count = 0

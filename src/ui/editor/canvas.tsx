@@ -1,6 +1,5 @@
 import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { useArrival } from './arrival.ts'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
 import { type CanvasEdge, type CanvasNode, edgesOf, nodesOf } from './canvas-nodes.ts'
@@ -13,23 +12,24 @@ import { gridSize, type Size } from './geometry.ts'
 import { NoteCard } from './note-node.tsx'
 import { openingView, zoomLeast } from './opening-view.ts'
 import { PortClick } from './port-handle.tsx'
+import { useProgressiveNodes } from './progressive-nodes.ts'
 
 type CanvasProps = {
-  /** Offers blocks for a place, at a point of the page. */
+  /** Offers blocks for a place, at a point on the page. */
   onOffer: CanvasNow['onOffer']
   onAdd: CanvasNow['onAdd']
-  /** A block was clicked, not dragged. */
+  /** Called when a block is clicked, but not when it is dragged. */
   onBlock?: (id: string) => void
   showMap: boolean
-  /** All of the workflow is drawn. */
+  /** Called when the whole workflow is drawn. */
   onWhole?: () => void
 }
 
-/** The workflow as it is drawn. All it changes it changes by edits of the draft. */
+/** The canvas with the workflow. It changes the document only through edits of the draft. */
 export function Canvas(props: CanvasProps) {
   const box = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState<Size>()
-  // Where it looks at first depends on its room.
+  // The first viewport depends on the size of the canvas.
   useLayoutEffect(() => {
     const { clientWidth, clientHeight } = box.current!
     setSize({ width: clientWidth || innerWidth, height: clientHeight || innerHeight })
@@ -57,14 +57,14 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
     if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))
     setEdges((before) => edgesOf(document, before, selectedEdges))
   }, [document, selected, selectedEdges, isDragging])
-  const arrived = useArrival({ nodes, edges, document, selected }, view, size)
+  const drawn = useProgressiveNodes({ nodes, edges, document, selected }, view, size)
   useEffect(() => {
-    if (arrived.isDone) onWhole?.()
-  }, [arrived.isDone, onWhole])
+    if (drawn.isDone) onWhole?.()
+  }, [drawn.isDone, onWhole])
   const shown =
     target === null
-      ? arrived.nodes
-      : arrived.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+      ? drawn.nodes
+      : drawn.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
   return (
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>
@@ -72,7 +72,7 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
           ref={root}
           className={isFar ? 'far' : ''}
           nodes={shown}
-          edges={arrived.edges}
+          edges={drawn.edges}
           {...handlers}
           {...settings}
           defaultViewport={view}
@@ -83,17 +83,17 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps &
           aria-label="Canvas"
         >
           <DotGrid />
-          {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Map of the canvas" />}
+          {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Minimap" />}
         </ReactFlow>
       </EdgeClick>
     </PortClick>
   )
 }
 
-/** The zoom below which nobody can read what stands on cards: it is not drawn then. */
+/** Below this zoom level, text on cards is unreadable and is not drawn. */
 const farBelow = 0.4
 
-/** Outside, so that they are the same objects each time: the canvas looks at whether they are. */
+/** Defined outside the component, because React Flow compares these objects by identity. */
 const settings = {
   nodeTypes: { block: BlockCard, container: ContainerCard, note: NoteCard },
   edgeTypes: { flow: FlowLine },
@@ -105,7 +105,7 @@ const settings = {
   connectionRadius: 26,
   minZoom: zoomLeast,
   maxZoom: 2,
-  // Moving blocks about is no look into them: the inspector comes with a click.
+  // Dragging a block does not select it; the inspector opens on click only.
   selectNodesOnDrag: false,
   zoomOnDoubleClick: false,
   panOnScroll: true,

@@ -1,12 +1,12 @@
 import { CircleAlert } from 'lucide-react'
 import { classes } from '../parts/class-names.ts'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import type { Block } from './document.ts'
 import { useFindings } from './findings.tsx'
 import type { BlockRun } from './run/block-run.ts'
 import { RunMark } from './run-mark.tsx'
 
-/** The top of a card: what the block is, whether something is wrong with it, and how it stands in the run. */
+/** The top of a card: icon, name, problems and state in the run. */
 export function CardHead({ block, detail, run }: { block: Block; detail: string; run: BlockRun | undefined }) {
   const findings = useFindings(block.id)
   const isOff = block.enabled === false
@@ -36,7 +36,7 @@ export function CardHead({ block, detail, run }: { block: Block; detail: string;
   )
 }
 
-/** How a card stands out: chosen, switched off, or as its block stands in the run. */
+/** The outline of a card: selected, disabled, or its state in the run. */
 export function cardLook(run: BlockRun | undefined, isSelected: boolean, isOff: boolean): string {
   return classes(
     isSelected && 'outline-2 outline-accent',

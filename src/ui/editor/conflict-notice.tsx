@@ -7,7 +7,7 @@ import { documentOf } from './document-of.ts'
 import { useEditing } from './editing.tsx'
 import { loadWorkflow } from './editor-queries.ts'
 
-/** Two versions of one draft: nothing is sent until one of them is chosen. */
+/** Lets the user choose between two conflicting versions. Nothing is saved until then. */
 export function ConflictNotice({ autosave, message }: { autosave: Autosave; message: string }) {
   const { workflowId } = useEditing()
   const toast = useToast()
@@ -32,12 +32,12 @@ export function ConflictNotice({ autosave, message }: { autosave: Autosave; mess
       className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn-text"
     >
       <TriangleAlert size={16} aria-hidden="true" />
-      <span className="min-w-60 flex-1">{message} What you change here is not saved until you choose.</span>
+      <span className="min-w-60 flex-1">{message} Your changes are not saved until you choose a version.</span>
       <Button size="small" busy={busy} onClick={() => void choose(takeTheirs)}>
-        Load the other version
+        Load the saved version
       </Button>
       <Button size="small" look="danger" busy={busy} onClick={() => void choose(() => autosave.overwrite())}>
-        Save mine over it
+        Overwrite with mine
       </Button>
     </div>
   )

@@ -3,14 +3,14 @@ import { Cable } from 'lucide-react'
 import { useState } from 'react'
 import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { branchText } from './block-summary.ts'
 import { type Document, portsOf } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import { freshId } from './fresh-id.ts'
-import { mayConnect } from './wiring.ts'
+import { canConnect } from './wiring.ts'
 
-/** Connects a block with another one by keyboard: every way out with every block that it may lead to. */
+/** Connects a block by keyboard: lists every output port with every block it can connect to. */
 export function ConnectPalette({ from, onClose }: { from: string; onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => isOpen || onClose()}>
@@ -31,7 +31,7 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
   const { draft } = useEditing()
   const [typed, setTyped] = useState('')
   const document = useDraft((state) => state.document)
-  const found = findItems(wishes(document, from), typed, ({ label, port }) => `${label} ${port}`)
+  const found = findItems(proposedEdges(document, from), typed, ({ label, port }) => `${label} ${port}`)
   return (
     <PickList
       label="Connect to"
@@ -39,30 +39,30 @@ function Choices({ from, onClose }: { from: string; onClose: () => void }) {
       icon={<Cable size={15} aria-hidden="true" />}
       typed={typed}
       onType={setTyped}
-      items={found.map(({ wish, label, port, type }) => ({
-        id: `${wish.sourceHandle} ${wish.target}`,
+      items={found.map(({ edge, label, port, type }) => ({
+        id: `${edge.sourceHandle} ${edge.target}`,
         label,
         note: port,
         icon: <BlockIcon type={type} size="small" />,
         onPick: () => {
-          draft.perform({ kind: 'connect', id: freshId(), ...wish })
+          draft.perform({ kind: 'connect', id: freshId(), ...edge })
           onClose()
         },
       }))}
-      empty="There is no block that it could lead to."
+      empty="No block can be connected."
     />
   )
 }
 
-function wishes(document: Document, source: string) {
+function proposedEdges(document: Document, source: string) {
   const block = document.blocks[source]
   if (!block) return []
   return portsOf(block).flatMap((port) =>
     Object.values(document.blocks).flatMap(({ id: target, name, type }) => {
-      const wish = { source, sourceHandle: port.handle, target }
-      if (!mayConnect(document, wish)) return []
+      const edge = { source, sourceHandle: port.handle, target }
+      if (!canConnect(document, edge)) return []
       const words = port.kind === 'branch' ? branchText(block, port.handle) : port.kind === 'source' ? '' : port.label
-      return [{ wish, label: name, port: words, type }]
+      return [{ edge, label: name, port: words, type }]
     }),
   )
 }

@@ -7,10 +7,10 @@ import type { ContainerNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
 import { portsOf } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
-import { PortHandle, WaysOut } from './port-handle.tsx'
+import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 
-/** A loop or parallel: a frame around the blocks that it repeats. Blocks are dropped into it. */
+/** A loop or parallel: a frame around the blocks it repeats. Blocks can be dropped into it. */
 export const ContainerCard = memo(function ContainerCard({ id, data: { block }, selected }: NodeProps<ContainerNode>) {
   const { draft } = useEditing()
   const run = useBlockRun(id)
@@ -36,10 +36,10 @@ export const ContainerCard = memo(function ContainerCard({ id, data: { block }, 
       </div>
       {isEmpty && (
         <p className="near-only absolute inset-x-0 bottom-6 text-center text-xs text-muted">
-          Drop blocks here: they are repeated.
+          Drop blocks here to repeat them.
         </p>
       )}
-      <WaysOut blockId={id} ports={ports} />
+      <OutputPorts blockId={id} ports={ports} />
     </div>
   )
 })

@@ -2,8 +2,8 @@ import type { WorkflowResponse } from '../../http/responses.ts'
 import type { Document } from './document.ts'
 import { openDocument } from './edit.ts'
 
-/** The document of an answer, without what the service adds to it. */
-export function documentOf(answer: WorkflowResponse): Document {
+/** The document of a response, without the members that the service adds. */
+export function documentOf(response: WorkflowResponse): Document {
   const {
     id: _id,
     workspaceId: _workspace,
@@ -12,6 +12,6 @@ export function documentOf(answer: WorkflowResponse): Document {
     revision: _revision,
     webhooks: _,
     ...document
-  } = answer
+  } = response
   return openDocument(document)
 }

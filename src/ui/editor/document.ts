@@ -1,10 +1,10 @@
 import type { WorkflowResponse } from '../../http/responses.ts'
 
-/** The document that is edited: the server's own shape, without what the service adds to its answers. Webhooks have a screen of their own. */
-export type Document = Omit<
-  WorkflowResponse,
-  'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'
->
+/**
+ * The edited document: the server's own type without the members that the service adds to responses. Webhook
+ * subscriptions are edited on their own screen.
+ */
+export type Document = Omit<WorkflowResponse, 'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'>
 export type Block = Document['blocks'][string]
 export type Edge = Document['edges'][number]
 export type Loop = NonNullable<Document['loops']>[string]
@@ -14,7 +14,7 @@ export type Variables = NonNullable<Document['variables']>
 export type Point = { x: number; y: number }
 export type Params = Record<string, unknown>
 
-/** The handles of a container: into its body, and out of it. */
+/** The handles of a container: into its body and out of it. */
 export const containerHandles = {
   loop: { start: 'loop-start-source', end: 'loop-end-source' },
   parallel: { start: 'parallel-start-source', end: 'parallel-end-source' },
@@ -44,7 +44,7 @@ export function childrenOf(document: Document, parentId: string | null): Block[]
   return Object.values(document.blocks).filter((block) => (block.parentId ?? null) === parentId)
 }
 
-/** A block and, if it is a container, everything inside it. */
+/** Blocks and, for containers, everything inside them. */
 export function withInner(document: Document, ids: Iterable<string>): Set<string> {
   const found = new Set<string>()
   const add = (id: string) => {
@@ -56,7 +56,7 @@ export function withInner(document: Document, ids: Iterable<string>): Set<string
   return found
 }
 
-/** Positions of inner blocks are measured from the corner of their container; this one from the canvas's. */
+/** The position on the canvas. Positions of inner blocks are relative to their container. */
 export function absolutePosition(document: Document, id: string): Point {
   const point = { x: 0, y: 0 }
   for (let at: Block | undefined = document.blocks[id], depth = 0; at && depth < depthMax; depth += 1) {
@@ -68,10 +68,10 @@ export function absolutePosition(document: Document, id: string): Point {
   return point
 }
 
-/** Containers in containers at most; a broken document may have them in a circle. */
+/** Maximum nesting of containers. An invalid document may contain a cycle. */
 const depthMax = 50
 
-/** A block's ways out, in the order they are drawn: `handle` as edges name it, `label` for people. */
+/** An output port of a block, in drawing order. `handle` is the name that edges use; `label` is for people. */
 export type Port = { handle: string; label: string; kind: 'source' | 'branch' | 'error' | 'start' }
 
 export function portsOf(block: Pick<Block, 'type' | 'params'>): Port[] {
@@ -99,7 +99,7 @@ function idsOf(list: unknown): string[] {
   return list.map((entry: { id?: unknown } | null) => String(entry?.id ?? ''))
 }
 
-/** The handle an edge leaves by, spelled out. */
+/** The explicit handle that an edge leaves by. */
 export function handleOf(document: Document, edge: Pick<Edge, 'source' | 'target' | 'sourceHandle'>): string {
   const source = document.blocks[edge.source]
   const written = edge.sourceHandle || undefined
@@ -109,12 +109,12 @@ export function handleOf(document: Document, edge: Pick<Edge, 'source' | 'target
   return written === undefined || written === 'source' || written.endsWith('-end-source') ? end : written
 }
 
-/** The form in which names are compared: references name blocks without case and spaces. */
+/** The normalised form of a block name. References ignore case and spaces. */
 export function normaliseName(name: string): string {
   return name.toLowerCase().replaceAll(/\s+/g, '')
 }
 
-/** A name that no block has yet: `API`, `API 2`. */
+/** A name that no block uses yet: `API`, `API 2`. */
 export function freeName(document: Document, wanted: string, taken: ReadonlySet<string> = new Set()): string {
   const names = new Set([...Object.values(document.blocks).map(({ name }) => normaliseName(name)), ...taken])
   if (!names.has(normaliseName(wanted))) return wanted

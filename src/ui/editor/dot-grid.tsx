@@ -1,8 +1,8 @@
 import { useStore } from '@xyflow/react'
 
 /**
- * The dots behind the canvas. It is a layer of its own that is shifted by less than one step, so that moving the canvas
- * draws none of them again; far away there are fewer of them, not smaller gaps.
+ * The dots behind the canvas. The layer is shifted by less than one step, so that panning redraws nothing. When zoomed
+ * out, there are fewer dots instead of smaller gaps.
  */
 export function DotGrid() {
   const x = useStore(({ transform }) => transform[0])
@@ -24,7 +24,7 @@ export function DotGrid() {
   )
 }
 
-/** The distance of dots on the screen: that of two lines of the canvas, doubled until dots are apart. */
+/** The distance between dots on the screen: two grid lines, doubled until the dots are far enough apart. */
 function stepAt(zoom: number): number {
   let step = 20 * zoom
   while (step < 14) step *= 2

@@ -2,21 +2,21 @@ import { type Document, handleOf } from './document.ts'
 import type { Edit } from './edit.ts'
 import { amend, type History, perform, redo, seal, startHistory, undo } from './history.ts'
 
-/** What a screen shows of the draft at one moment. */
+/** A snapshot of the draft, as shown by the screen. */
 export type DraftState = {
   readonly document: Document
-  /** Ways out that lead somewhere: `<block> <handle>`. */
+  /** Output ports with at least one connection: `<block> <handle>`. */
   readonly usedPorts: ReadonlySet<string>
   readonly canUndo: boolean
   readonly canRedo: boolean
-  /** Blocks, notes. */
+  /** Ids of the selected blocks and notes. */
   readonly selected: ReadonlySet<string>
   readonly selectedEdges: ReadonlySet<string>
-  /** Counts the times that the document was changed from outside: undone, loaded. */
+  /** Counts changes that did not come from typing: undo, redo, reload. */
   readonly jumps: number
 }
 
-/** The document while it is edited, with its history and what is selected in it. Nothing else changes a document. */
+/** The document being edited, with its history and selection. Nothing else changes a document. */
 export class Draft {
   #history: History
   #state: DraftState
@@ -37,12 +37,12 @@ export class Draft {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Makes edits as one step. Those with the same `merge` that follow one another are one step, too. */
+  /** Applies edits as one undo step. Consecutive calls with the same `merge` form one step. */
   perform(edits: Edit | readonly Edit[], merge?: string): void {
     this.#become(perform(this.#history, Array.isArray(edits) ? edits : [edits as Edit], merge))
   }
 
-  /** The next edit begins a step of its own. */
+  /** The next edit starts a new undo step. */
   seal(): void {
     this.#history = seal(this.#history)
   }
@@ -55,12 +55,12 @@ export class Draft {
     this.#become(redo(this.#history), 1)
   }
 
-  /** Begins anew with what somebody else saved; there is nothing to undo then. */
+  /** Starts over with a version saved by somebody else. The undo history is cleared. */
   restart(document: Document): void {
     this.#become(startHistory(document), 1)
   }
 
-  /** Writes in what the service knows and nobody did here: no step to undo, and what is being typed goes on. */
+  /** Applies a change made by the service. It adds no undo step and does not interrupt typing. */
   amend(change: (document: Document) => Document): void {
     if (change(this.#state.document) !== this.#state.document) this.#become(amend(this.#history, change))
   }

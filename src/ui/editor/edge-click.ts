@@ -1,4 +1,4 @@
 import { createContext } from 'react'
 
-/** Offers blocks to put into a connection, at the element that was clicked. */
+/** Offers blocks to insert into a connection, next to the clicked element. */
 export const EdgeClick = createContext<(edgeId: string, element: HTMLElement) => void>(() => undefined)

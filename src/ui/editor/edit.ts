@@ -16,21 +16,21 @@ import {
 } from './document.ts'
 import { type Fragment, insertFragment } from './fragment.ts'
 import { renameReferences } from './rename.ts'
-import { connect, connectStart, dropLooseEdges, heal, mayConnect } from './wiring.ts'
+import { canConnect, connect, connectStart, dropLooseEdges, heal } from './wiring.ts'
 
-/** One change of a document. Every change of the editor is one of these. */
+/** One change to a document. The editor makes no other kind of change. */
 export type Edit =
-  /** A new block; `from` and `onEdge` connect it at once. */
+  /** Adds a block; `from` and `onEdge` connect it immediately. */
   | { kind: 'add'; block: Block; edgeId: string; from?: { source: string; sourceHandle: string }; onEdge?: string }
   | { kind: 'move'; to: Readonly<Record<string, Point>> }
-  /** Into a container, or out of one (null); `to` holds the positions there. */
+  /** Moves blocks into a container or out of one (null); `to` holds the new positions. */
   | { kind: 'nest'; parentId: string | null; to: Readonly<Record<string, Point>> }
   | { kind: 'remove'; blocks?: readonly string[]; edges?: readonly string[]; notes?: readonly string[] }
   | { kind: 'connect'; id: string; source: string; sourceHandle: string; target: string }
   | { kind: 'rename'; id: string; name: string }
-  /** Sets parameters; one that is undefined goes. */
+  /** Sets parameters; undefined removes one. */
   | { kind: 'set'; id: string; params: Params }
-  /** The settings of a loop or parallel. */
+  /** Changes the settings of a loop or parallel. */
   | { kind: 'container'; id: string; settings: Params }
   | { kind: 'enable'; ids: readonly string[]; enabled: boolean }
   | { kind: 'insert'; fragment: Fragment }
@@ -39,7 +39,7 @@ export type Edit =
   | { kind: 'describe'; name?: string; description?: string; folder?: string }
   | { kind: 'replace'; document: Document }
 
-/** The document after an edit; the same object when the edit means nothing in it. Never changes what it is given. */
+/** Returns the document after an edit, or the same object when the edit does not apply. Never mutates its arguments. */
 export function applyEdit(document: Document, edit: Edit): Document {
   switch (edit.kind) {
     case 'add':
@@ -83,7 +83,7 @@ function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, 
   const named = { ...block, name: freeName(document, block.name) }
   let next = withContainer({ ...document, blocks: { ...document.blocks, [block.id]: named } }, named)
   const split = document.edges.find(({ id }) => id === onEdge)
-  if (split && mayConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
+  if (split && canConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
     next = { ...next, edges: next.edges.filter((edge) => edge !== split) }
     next = connect(next, {
       id: `${edgeId}a`,
@@ -116,7 +116,7 @@ function withContainer(document: Document, block: Block): Document {
   return block.parentId ? syncNodes(document) : document
 }
 
-/** Containers list their blocks: the lists follow what the blocks say of their parents. */
+/** Updates the block lists of containers from the blocks' `parentId`. */
 export function syncNodes(document: Document): Document {
   const sync = <Entry extends { nodes?: string[] }>(entries: Record<string, Entry> | undefined) =>
     entries &&
@@ -150,7 +150,7 @@ function nest(document: Document, { parentId, to }: Extract<Edit, { kind: 'nest'
   const ids = Object.keys(to).filter((id) => {
     const block = document.blocks[id]
     if (!block || (block.parentId ?? null) === parentId) return false
-    // A trigger stands in no container, and a container not in itself.
+    // A trigger cannot be inside a container, and a container cannot be inside itself.
     return parentId === null || !(isTrigger(block) || withInner(document, [id]).has(parentId))
   })
   if (ids.length === 0) return move(document, to)
@@ -187,16 +187,18 @@ function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename'
   const block = document.blocks[id]
   const wanted = name.trim()
   if (!block || wanted === '' || block.name === wanted) return document
-  if (whyNotNamed(document, id, wanted) !== undefined) return document
+  if (nameError(document, id, wanted) !== undefined) return document
   const named = changeBlocks(document, [id], (one) => ({ ...one, name: wanted }))
   return renameReferences(named, normaliseName(block.name), normaliseName(wanted))
 }
 
-/** Why a block cannot be called so, for people; undefined when it can. */
-export function whyNotNamed({ blocks }: Document, id: string, name: string): string | undefined {
+/** Why a block cannot have a name, as text for people; undefined when it can. */
+export function nameError({ blocks }: Document, id: string, name: string): string | undefined {
   const wanted = normaliseName(name)
   const other = Object.values(blocks).find((block) => block.id !== id && normaliseName(block.name) === wanted)
-  return other && `There is a block “${other.name}” already. References tell blocks apart by their names.`
+  return (
+    other && `A block named “${other.name}” already exists. Choose another name: references identify blocks by name.`
+  )
 }
 
 function setParams(document: Document, { id, params }: Extract<Edit, { kind: 'set' }>): Document {
@@ -204,7 +206,7 @@ function setParams(document: Document, { id, params }: Extract<Edit, { kind: 'se
   if (!block) return document
   const merged = Object.entries({ ...block.params, ...params }).filter(([, value]) => value !== undefined)
   const next = changeBlocks(document, [id], (one) => ({ ...one, params: Object.fromEntries(merged) }))
-  // A branch that is gone takes its edges along.
+  // Removing a branch removes its edges.
   return block.type === 'condition' || block.type === 'router' ? dropLooseEdges(next) : next
 }
 
@@ -228,7 +230,10 @@ function changeBlocks(document: Document, ids: readonly string[], change: (block
     : { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
 }
 
-/** A document as the editor wants it: blocks say which container they are in, containers have their entries, all a place. */
+/**
+ * Completes a document for the editor: every block names its container, every container has an entry, every block has a
+ * position.
+ */
 export function openDocument(document: Document): Document {
   const parents = new Map<string, string>()
   for (const [id, { nodes }] of Object.entries({ ...document.loops, ...document.parallels })) {

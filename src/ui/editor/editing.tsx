@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
-import { type AnswerOf, call } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import type { Draft, DraftState } from './draft.ts'
 import { blockTypesQuery } from './editor-queries.ts'
 import type { RunWatch } from './run/run-watch.ts'
 
-export type BlockType = AnswerOf<'GET /api/editor/blocks'>['data'][number]
+export type BlockType = ResponseOf<'GET /api/editor/blocks'>['data'][number]
 
-/** What the parts of the editor share. */
+/** Shared state of the editor's components. */
 export type Editing = {
   workflowId: string
   workspaceId: string
   draft: Draft
   run: RunWatch
   types: ReadonlyMap<string, BlockType>
-  /** For who may only read, and for deployments of the past: nothing can be changed. */
+  /** True for viewers and for past versions: nothing can be changed. */
   readOnly: boolean
 }
 
@@ -26,23 +26,23 @@ export function EditingProvider({ value, children }: { value: Editing; children:
 
 export function useEditing(): Editing {
   const editing = useContext(Context)
-  if (!editing) throw new Error('useEditing stands outside the editor')
+  if (!editing) throw new Error('useEditing must be used inside EditingProvider')
   return editing
 }
 
-/** A part of the draft's state; the caller is drawn anew when it becomes another one. */
+/** Part of the draft's state. The caller rerenders when that part changes. */
 export function useDraft<Part>(pick: (state: DraftState) => Part): Part {
   const { draft } = useEditing()
   return useSyncExternalStore(draft.watch, () => pick(draft.state()))
 }
 
-/** The block types, by type. */
+/** Block types by their type name. */
 export function useBlockTypes(): ReadonlyMap<string, BlockType> | undefined {
   const { data } = useQuery(blockTypesQuery)
   return useMemo(() => data && new Map(data.data.map((type) => [type.type, type])), [data])
 }
 
-/** Names of the other workflows of the workspace, by id. */
+/** Names of the workspace's workflows, by id. */
 export function useWorkflowNames(): ReadonlyMap<string, string> {
   const { workspaceId } = useEditing()
   const { data } = useQuery({

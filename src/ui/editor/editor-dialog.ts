@@ -1,2 +1,2 @@
-/** What can be shown over the editor. */
+/** The dialogs of the editor. */
 export type EditorDialog = 'deploy' | 'versions' | 'endpoint' | 'about' | 'run'

@@ -17,7 +17,7 @@ import type { Finding } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
 
-/** Where one is, whether it is saved, what the check says, and what can be done with the whole. */
+/** The header: breadcrumbs, save state, problems, and actions on the whole workflow. */
 export function EditorHeader({
   save,
   findings,
@@ -46,7 +46,7 @@ export function EditorHeader({
         crumbs={[{ label: 'Workflows', href: list }, ...(folder ? [{ label: folder }] : [])]}
         title={
           <NameField
-            label="Name of the workflow"
+            label="Workflow name"
             name={name}
             readOnly={readOnly}
             onRename={(next) => draft.perform({ kind: 'describe', name: next })}
@@ -73,7 +73,7 @@ export function EditorHeader({
               Run
             </Button>
             <IconButton
-              label="Run with other input"
+              label="Run with custom input"
               keys="Mod+Shift+Enter"
               icon={<ChevronDown size={14} />}
               onClick={() => onDialog('run')}
@@ -90,20 +90,20 @@ export function EditorHeader({
         align="end"
         trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
         entries={[
-          { label: 'How to call it', onSelect: () => onDialog('endpoint') },
+          { label: 'Entry points', onSelect: () => onDialog('endpoint') },
           { label: 'Variables and description', onSelect: () => onDialog('about') },
           { label: 'Versions', onSelect: () => onDialog('versions') },
           { label: 'Webhooks', onSelect: () => navigate(`/workflows/${workflowId}/webhooks`) },
           { label: 'Logs', onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${workflowId}`) },
           'separator',
-          { label: 'Export as a file', onSelect: () => exportFile(draft.state().document, workflowId) },
+          { label: 'Export', onSelect: () => exportFile(draft.state().document, workflowId) },
         ]}
       />
     </header>
   )
 }
 
-/** Gives the document to the browser as a file. */
+/** Downloads the document as a file. */
 function exportFile(document: { name: string }, id: string): void {
   const url = URL.createObjectURL(
     new Blob([JSON.stringify({ id, ...document }, null, 2)], { type: 'application/json' }),
@@ -119,9 +119,9 @@ function SaveMark({ save }: { save: SaveState }) {
   const mark = {
     saved: { icon: <Check size={13} />, text: 'Saved', look: 'text-muted' },
     unsaved: { icon: null, text: 'Unsaved', look: 'text-muted' },
-    saving: { icon: <Spinner size={12} />, text: 'Saving', look: 'text-muted' },
+    saving: { icon: <Spinner size={12} />, text: 'Saving…', look: 'text-muted' },
     failed: { icon: <CloudOff size={13} />, text: 'Not saved', look: 'text-error-text' },
-    refused: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
+    rejected: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
     conflict: { icon: <TriangleAlert size={13} />, text: 'Changed elsewhere', look: 'text-warn-text' },
   }[save.phase]
   return (
@@ -141,7 +141,7 @@ function DeployedMark({ version, stale }: { version: number | null; stale: boole
   return (
     <span className="flex items-center gap-1.5 px-1 text-xs text-muted max-md:hidden">
       <span aria-hidden="true" className={classes('size-1.5 rounded-full', stale ? 'bg-warn' : 'bg-ok')} />
-      {stale ? `v${version}, changed since` : `v${version} is live`}
+      {stale ? `v${version}, draft changed` : `v${version} is live`}
     </span>
   )
 }
@@ -174,7 +174,7 @@ function FindingsButton({ findings, actions }: { findings: readonly Finding[]; a
   )
 }
 
-/** What the check says; a click leads to the block. */
+/** The problems found by the check. A click goes to the block. */
 export function FindingList({
   findings,
   actions,

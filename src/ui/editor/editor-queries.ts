@@ -2,31 +2,31 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { WorkflowResponse } from '../../http/responses.ts'
 import { call } from '../api/call.ts'
 
-/** The block types. They change with the service only. */
+/** The block types. They change only with the version of the service. */
 export const blockTypesQuery = queryOptions({
   queryKey: ['block-types'],
   queryFn: ({ signal }) => call('GET /api/editor/blocks', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** The workflow that an editor begins with. */
+/** The workflow that an editor starts with. */
 export function workflowQuery(id: string) {
   return queryOptions({
     queryKey: ['workflow', id],
     queryFn: async ({ client, signal }) => {
-      const ahead = workflowAhead(id)
-      signal.addEventListener('abort', () => void client.cancelQueries({ queryKey: ahead.queryKey, exact: true }))
-      const found = await client.fetchQuery(ahead)
-      client.removeQueries({ queryKey: ahead.queryKey, exact: true })
+      const prefetched = prefetchedWorkflow(id)
+      signal.addEventListener('abort', () => void client.cancelQueries({ queryKey: prefetched.queryKey, exact: true }))
+      const found = await client.fetchQuery(prefetched)
+      client.removeQueries({ queryKey: prefetched.queryKey, exact: true })
       return found
     },
-    // The draft is ahead of what was loaded; what others save is looked for by the workbench.
+    // The draft is newer than the loaded data; `useRemoteChanges` looks for changes by others.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
 }
 
-/** What the service says of the active version, and whether the draft is another one; asked for anew after each saving. */
+/** The state of the deployment, and whether the draft differs from it. Reloaded after every save. */
 export function useStatus(id: string, isSaved: boolean) {
   return useQuery({
     queryKey: ['workflow-status', id, isSaved],
@@ -35,15 +35,15 @@ export function useStatus(id: string, isSaved: boolean) {
   })
 }
 
-/** Asks for what the editor of a workflow begins with, before there is an editor. */
-export function askForWorkflow(queries: QueryClient, id: string): void {
+/** Requests the data of the editor before its code is loaded. */
+export function prefetchWorkflow(queries: QueryClient, id: string): void {
   void queries.prefetchQuery(blockTypesQuery)
-  void queries.prefetchQuery(workflowAhead(id))
+  void queries.prefetchQuery(prefetchedWorkflow(id))
 }
 
-/** A workflow as the service has it. */
+/** Loads a workflow from the service. */
 export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<WorkflowResponse> {
-  // The routes' own types lose the members of records; the answer's schema has them.
+  // The route types lose the members of records; the response schema has them.
   return (await call('GET /api/workflows/:id', {
     params: { id },
     ...(signal ? { signal } : {}),
@@ -51,12 +51,12 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
 }
 
 /**
- * What was asked for when the page began. Whoever takes it forgets it, so that the next editor begins with what is there then.
- * Tried once: the query that takes it tries again.
+ * The prefetched workflow. Its reader removes it, so that the next editor loads fresh data. It is not retried: the
+ * query that reads it retries.
  */
-function workflowAhead(id: string) {
+function prefetchedWorkflow(id: string) {
   return queryOptions({
-    queryKey: ['workflow-ahead', id],
+    queryKey: ['workflow-prefetch', id],
     queryFn: ({ signal }) => loadWorkflow(id, signal),
     retry: false,
     staleTime: 10_000,

@@ -18,8 +18,8 @@ import { Workbench } from './workbench.tsx'
 export function EditorScreen({ params: { id } }: { params: { id: string } }) {
   const types = useBlockTypes()
   const { data, error, refetch } = useQuery(workflowQuery(id))
-  if (error) return <Failed error={error} title="This workflow cannot be opened" retry={() => void refetch()} />
-  if (!data || !types) return <Loading label="Opening the workflow" />
+  if (error) return <Failed error={error} title="This workflow could not be opened" retry={() => void refetch()} />
+  if (!data || !types) return <Loading label="Opening workflow" />
   return <Opened key={id} workflow={data} types={types} />
 }
 
@@ -30,7 +30,7 @@ function Opened({ workflow, types }: { workflow: WorkflowResponse; types: Readon
   useEffect(() => choose(workspaceId), [choose, workspaceId])
   useTitle(workflow.name)
   const readOnly = workspaces.find((workspace) => workspace.id === workspaceId)?.role === 'viewer'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a draft begins once, with what was loaded then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the draft starts once, from the loaded workflow
   const [editing, autosave] = useMemo(() => {
     const draft = new Draft(documentOf(workflow))
     const run = new RunWatch(id)

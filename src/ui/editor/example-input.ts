@@ -1,6 +1,6 @@
 import type { Document } from './document.ts'
 
-/** What a trigger may be given, by its input format: its sample values, or something of the type. */
+/** Example input for a trigger: the sample values of its input format, otherwise a value of the declared type. */
 export function exampleInput(document: Document, trigger = 'api_trigger'): Record<string, unknown> {
   const block = Object.values(document.blocks).find(({ type }) => type === trigger)
   const format = block?.params?.['inputFormat']
@@ -21,7 +21,7 @@ const examples: Record<string, unknown> = {
   files: [{ type: 'url', data: 'https://example.com/file.pdf', name: 'file.pdf' }],
 }
 
-/** What triggers without a format of their own are given. */
+/** Example inputs of triggers without an input format. */
 const requests: Record<string, Record<string, unknown>> = {
   webhook_trigger: { body: {}, headers: {}, query: {}, method: 'POST' },
   chat_trigger: { input: 'Hello' },

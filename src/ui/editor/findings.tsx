@@ -1,12 +1,12 @@
 import { createContext, useContext, useMemo } from 'react'
-import type { AnswerOf } from '../api/call.ts'
+import type { ResponseOf } from '../api/call.ts'
 
-export type Finding = AnswerOf<'PUT /api/workflows/:id'>['findings'][number]
+export type Finding = ResponseOf<'PUT /api/workflows/:id'>['findings'][number]
 
-/** What the check of the draft, as it was saved last, has to say. */
+/** The problems found in the draft as last saved. */
 export const Findings = createContext<readonly Finding[]>([])
 
-/** What it has to say of one block. */
+/** The problems of one block. */
 export function useFindings(blockId: string): readonly Finding[] {
   const all = useContext(Findings)
   return useMemo(() => all.filter((finding) => finding.blockId === blockId), [all, blockId])

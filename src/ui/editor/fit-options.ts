@@ -1,2 +1,2 @@
-/** How the whole canvas is brought into view. */
+/** Options for fitting the whole workflow into view. */
 export const fitOptions = { padding: 0.1, maxZoom: 1, duration: 200 }

@@ -6,7 +6,9 @@ import type { CanvasEdge } from './canvas-nodes.ts'
 import { EdgeClick } from './edge-click.ts'
 import { useEditing } from './editing.tsx'
 
-/** A line from one block to the next. In a run it says whether it was taken; pointed at, it takes a block in between. */
+/**
+ * A connection. During a run it shows whether the run took it. On hover it offers to insert a block or to remove it.
+ */
 export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
   const { id, source, target, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, selected, data } =
     props
@@ -24,7 +26,8 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
   const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition }
   const [path, labelX, labelY] = getBezierPath({ ...ends, curvature: 0.3 })
   return (
-    // The tools lie elsewhere in the page, and here all the same: who points at them points at the line.
+    // The buttons are rendered in a portal, but their events bubble up to this element, so hovering them keeps the line
+    // active.
     <g onPointerEnter={() => setIsPointed(true)} onPointerLeave={() => setIsPointed(false)}>
       <BaseEdge
         id={id}
@@ -45,16 +48,16 @@ export const FlowLine = memo(function FlowLine(props: EdgeProps<CanvasEdge>) {
           >
             <button
               type="button"
-              aria-label="Insert a block here"
-              title="Insert a block here"
+              aria-label="Insert block"
+              title="Insert block"
               onClick={(event) => onInsert(id, event.currentTarget)}
             >
               <Plus size={13} />
             </button>
             <button
               type="button"
-              aria-label="Remove the connection"
-              title="Remove the connection"
+              aria-label="Remove connection"
+              title="Remove connection"
               onClick={() => draft.perform({ kind: 'remove', edges: [id] })}
             >
               <Trash2 size={12} />

@@ -15,7 +15,7 @@ import {
 import { renameReferences } from './rename.ts'
 import { dropLooseEdges } from './wiring.ts'
 
-/** Blocks with the edges among them: what is copied, pasted and duplicated. */
+/** Blocks and the edges between them: the unit of copy, paste and duplicate. */
 export type Fragment = {
   blocks: Record<string, Block>
   edges: Edge[]
@@ -24,7 +24,7 @@ export type Fragment = {
   notes: Record<string, Note>
 }
 
-/** Takes blocks (containers with all that is in them) and notes out of a document. */
+/** Extracts blocks (containers with their contents) and notes from a document. */
 export function takeFragment(document: Document, ids: Iterable<string>): Fragment {
   const list = [...ids]
   const taken = withInner(document, list)
@@ -39,14 +39,14 @@ export function takeFragment(document: Document, ids: Iterable<string>): Fragmen
   }
 }
 
-/** Members by which a text on the clipboard is known to be a fragment. */
+/** Identifies a fragment on the clipboard. */
 const marker = 'millrace/blocks'
 
 export function fragmentText(fragment: Fragment): string {
   return JSON.stringify({ kind: marker, ...fragment }, null, 2)
 }
 
-/** A fragment from text: copied blocks, or a whole workflow document. Undefined for anything else. */
+/** Reads copied blocks or a whole workflow document from text. Returns undefined for anything else. */
 export function readFragment(text: string): Fragment | undefined {
   let value: unknown
   try {
@@ -80,8 +80,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The fragment with ids of its own, moved by `by`, and names that are free in the document; references among its blocks
- * follow their names. A trigger of a type that the document has already stays behind.
+ * Prepares a fragment for insertion: new ids, positions moved by `by`, and names that are free in the document.
+ * References between its blocks follow the new names. A trigger whose type already exists in the document is skipped.
  */
 export function freshFragment(
   fragment: Fragment,
@@ -134,7 +134,7 @@ export function freshFragment(
   }
 }
 
-/** Puts a fragment with fresh ids into a document. */
+/** Inserts a fragment with fresh ids into a document. */
 export function insertFragment(document: Document, fragment: Fragment): Document {
   const isTaken = Object.keys(fragment.blocks).some((id) => document.blocks[id])
   if (isTaken || Object.keys(fragment.blocks).length + Object.keys(fragment.notes).length === 0) return document

@@ -1,4 +1,4 @@
-/** A new id for a block or an edge. `crypto.randomUUID` is missing on pages that come over plain HTTP. */
+/** A new id for a block or edge. `crypto.randomUUID` does not exist on plain HTTP. */
 export function freshId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(9))
   return btoa(String.fromCharCode(...bytes))

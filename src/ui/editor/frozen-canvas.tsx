@@ -10,8 +10,8 @@ import type { BlockRun } from './run/block-run.ts'
 import { RunWatch } from './run/run-watch.ts'
 
 /**
- * A workflow as it was when it ran, with how each block stood: to look at, not to change. It fills the box that it is in.
- * `onSelect` tells of the block that is clicked, undefined for none.
+ * A read-only canvas of a workflow as it ran, with the state of each block. It fills its container. `onSelect` receives
+ * the selected block, or undefined.
  */
 export function FrozenCanvas({
   workflowId,
@@ -48,5 +48,5 @@ export function FrozenCanvas({
 }
 
 function nothing(): void {
-  // There is nothing to add to the past.
+  // A past run cannot be changed.
 }

@@ -13,8 +13,8 @@ export type Size = { width: number; height: number }
 export type Box = Point & Size
 
 /**
- * Cards are all of one width. How high one is, the browser measures when it is drawn: it is this, unless letters are
- * larger than the page asks for.
+ * All cards have the same width. Heights are computed here; the browser measures a different one only if the user
+ * enlarges the font.
  */
 export const cardWidth = 224
 const headHeight = 56
@@ -22,16 +22,16 @@ const summaryHeight = 29
 const cardHeight = headHeight + summaryHeight
 const portRowHeight = 28
 
-/** Room around the blocks in a container, and above them for its title. */
+/** Space around the blocks in a container, including its title. */
 export const containerPadding = { left: 120, right: 40, top: 60, bottom: 40 }
 const containerMin: Size = { width: 400, height: 180 }
 
-/** Distance of lines on the canvas; positions snap to it. */
+/** Distance of the grid lines that positions snap to. */
 export const gridSize = 10
 
 export type Sizes = ReadonlyMap<string, Size>
 
-/** Sizes of all blocks: measured ones where there are some, containers around what is in them. */
+/** Sizes of all blocks: measured if available, otherwise computed. Containers fit their contents. */
 export function sizesOf(document: Document, measured: Sizes = new Map()): Map<string, Size> {
   const sizes = new Map<string, Size>()
   const sizeOf = (block: Block, depth: number): Size => {
@@ -60,19 +60,19 @@ export function around(inner: readonly { at: Point; size: Size }[]): Size {
 
 function estimate(block: Pick<Block, 'type' | 'params'>): Size {
   const branches = portsOf(block).filter(({ kind }) => kind === 'branch').length
-  // Its expressions say what a condition does.
+  // The expressions of a condition replace the summary line.
   const height = block.type === 'condition' ? headHeight : cardHeight
   return { width: cardWidth, height: height + branches * portRowHeight }
 }
 
-/** A note's size, where the document says none. */
+/** The default size of a note. */
 export const noteSize: Size = { width: 220, height: 120 }
 
 export function sizeOfNote({ width, height }: Partial<Size>): Size {
   return { width: width ?? noteSize.width, height: height ?? noteSize.height }
 }
 
-/** Where everything stands on the canvas, notes too. */
+/** Positions and sizes of all blocks and notes on the canvas. */
 export function placesOf(document: Document, measured?: Sizes): Map<string, Box> {
   const sizes = sizesOf(document, measured)
   const places = new Map<string, Box>()
@@ -85,7 +85,7 @@ export function placesOf(document: Document, measured?: Sizes): Map<string, Box>
   return places
 }
 
-/** The innermost container that a point lies in, `not` and what is in them apart. */
+/** The innermost container at a point, except those in `not`. */
 export function containerAt(document: Document, sizes: Sizes, point: Point, not: ReadonlySet<string>): string | null {
   let found: { id: string; area: number } | undefined
   for (const block of Object.values(document.blocks)) {
@@ -99,12 +99,12 @@ export function containerAt(document: Document, sizes: Sizes, point: Point, not:
   return found?.id ?? null
 }
 
-/** How large a new block of a type is. */
+/** The size of a new block of a type. */
 export function sizeOfNew(block: Pick<Block, 'type' | 'params'>): Size {
   return isContainer(block) ? around([]) : estimate(block)
 }
 
-/** A place for something new of a size: where it is wanted, or below whatever lies there already. */
+/** A free place for a new block: the wanted position, or the first free one below it. */
 export function freePlace(document: Document, sizes: Sizes, parentId: string | null, wanted: Point, own: Size): Point {
   const others = childrenOf(document, parentId).map((block) => ({ at: positionOf(block), size: sizes.get(block.id) }))
   const place = { x: snap(wanted.x), y: snap(wanted.y) }

@@ -2,8 +2,8 @@ import type { Document } from './document.ts'
 import { applyEdit, type Edit } from './edit.ts'
 
 /**
- * A document and how it came about. Edits with the same `merge` that follow one another are one step: a word typed into a
- * field, a block pushed with the arrow keys.
+ * A document and its history. Consecutive edits with the same `merge` form one step, such as typing a word or moving a
+ * block with the arrow keys.
  */
 export type History = {
   readonly present: Document
@@ -16,7 +16,7 @@ export function startHistory(document: Document): History {
   return { present: document, past: [], future: [], merge: undefined }
 }
 
-/** Edits one after the other, as one step. The same history when they change nothing. */
+/** Applies edits as one step. Returns the same history when they change nothing. */
 export function perform(history: History, edits: readonly Edit[], merge?: string): History {
   const present = edits.reduce(applyEdit, history.present)
   if (present === history.present) return history
@@ -25,12 +25,12 @@ export function perform(history: History, edits: readonly Edit[], merge?: string
   return { present, past, future: [], merge }
 }
 
-/** The next edit begins a step of its own, whatever it is. */
+/** The next edit starts a new step. */
 export function seal(history: History): History {
   return history.merge === undefined ? history : { ...history, merge: undefined }
 }
 
-/** The same change of a document now, before and later: what is no step that somebody took. */
+/** Applies the same change to the present, past and future documents, so that undo does not revert it. */
 export function amend(history: History, change: (document: Document) => Document): History {
   const { present, past, future, merge } = history
   return { present: change(present), past: past.map(change), future: future.map(change), merge }
@@ -53,5 +53,5 @@ export function redo(history: History): History {
   return { present: after, past: [...history.past, history.present], future, merge: undefined }
 }
 
-/** Steps that can be taken back. Documents share what is the same in them, so a step is small. */
+/** Maximum number of undo steps. Documents share unchanged parts, so a step is small. */
 const stepsMax = 300

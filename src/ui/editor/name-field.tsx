@@ -1,29 +1,32 @@
 import { type KeyboardEvent, useId, useState } from 'react'
 import { classes } from '../parts/class-names.ts'
 
-/** A name that is changed in its place: Enter takes it, Escape leaves it as it was. One that is refused stays, with the reason. */
+/**
+ * A name that is edited in place. Enter applies it, Escape restores it. An invalid name stays in the field with an
+ * error.
+ */
 export function NameField({
   label,
   name,
   onRename,
-  whyNot,
+  errorOf,
   readOnly,
   className,
 }: {
   label: string
   name: string
   onRename: (name: string) => void
-  /** Why it cannot be this name. */
-  whyNot?: (name: string) => string | undefined
+  /** Why a name is invalid; undefined when it is valid. */
+  errorOf?: (name: string) => string | undefined
   readOnly: boolean
   className?: string
 }) {
   const id = useId()
   const [typed, setTyped] = useState<string>()
   const wanted = typed?.trim()
-  const refusal = wanted ? whyNot?.(wanted) : undefined
+  const error = wanted ? errorOf?.(wanted) : undefined
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter' && !refusal) event.currentTarget.blur()
+    if (event.key === 'Enter' && !error) event.currentTarget.blur()
     if (event.key === 'Escape') {
       setTyped(undefined)
       event.currentTarget.value = name
@@ -35,8 +38,8 @@ export function NameField({
     <>
       <input
         aria-label={label}
-        aria-invalid={refusal ? true : undefined}
-        aria-describedby={refusal ? id : undefined}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error ? id : undefined}
         value={typed ?? name}
         readOnly={readOnly}
         maxLength={200}
@@ -45,19 +48,19 @@ export function NameField({
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={onKeyDown}
         onBlur={() => {
-          if (refusal) return
+          if (error) return
           if (wanted && wanted !== name) onRename(wanted)
           setTyped(undefined)
         }}
         className={classes(
           '-mx-1 field-sizing-content max-w-full min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
-          refusal && 'text-error-text',
+          error && 'text-error-text',
           className,
         )}
       />
-      {refusal && (
+      {error && (
         <div id={id} role="alert" className="mt-1 text-xs break-words text-error-text">
-          {refusal}
+          {error}
         </div>
       )}
     </>

@@ -14,16 +14,16 @@ import type { Edit } from './edit.ts'
 import { freshId } from './fresh-id.ts'
 import { cardWidth, containerPadding, freePlace, type Size, type Sizes, sizeOfNew } from './geometry.ts'
 
-/** Where a new block shall stand, and what it shall be connected to. */
+/** Where a new block goes and what it connects to. */
 export type Place = {
-  /** On the canvas, from its corner. */
+  /** Top left corner, in canvas coordinates. */
   point?: Point
   parentId?: string | null
   from?: { source: string; sourceHandle: string }
   onEdge?: string
 }
 
-/** The edit that adds a block of a type, and the block's id. */
+/** The edit that adds a block of a type, and the new block's id. */
 export function newBlock(
   { type, label }: { type: string; label: string },
   place: Place,
@@ -68,7 +68,7 @@ function placeOf({ point, parentId, from, onEdge }: Place, document: Document, s
   return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own) }
 }
 
-/** The way out that a next block is most likely wanted at: one that leads nowhere yet. */
+/** The output port that the next block most likely continues from: the first unconnected one. */
 export function openPort(document: Document, block: Block): { source: string; sourceHandle: string } | undefined {
   const used = new Set(
     document.edges.filter(({ source }) => source === block.id).map((edge) => handleOf(document, edge)),
@@ -78,18 +78,18 @@ export function openPort(document: Document, block: Block): { source: string; so
   return port && block.type !== 'response' ? { source: block.id, sourceHandle: port.handle } : undefined
 }
 
-/** Whether a block of this type can be added at all: there is one trigger of each type. */
-export function mayAdd(document: Document, type: string): boolean {
+/** Whether a block of this type can be added. A workflow has at most one trigger of each type. */
+export function canAdd(document: Document, type: string): boolean {
   return !isTrigger({ type }) || !Object.values(document.blocks).some((block) => block.type === type)
 }
 
 /**
- * First names that differ from the label. A block named `api` would hide the trigger from references, which are `<api.…>`
- * for it, too.
+ * Initial names that differ from the label. A block named `api` would hide the trigger, because references to the
+ * trigger also start with `<api.`.
  */
 const startNames: Readonly<Record<string, string>> = { api_trigger: 'Start', api: 'Request' }
 
-/** What a new block begins with, where an empty form would be no start. */
+/** The initial parameters of a new block. */
 function startParams(type: string): Params {
   return structuredClone(starts[type] ?? {})
 }

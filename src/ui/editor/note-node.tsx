@@ -3,7 +3,7 @@ import { memo, useState } from 'react'
 import type { NoteNode } from './canvas-nodes.ts'
 import { useEditing } from './editing.tsx'
 
-/** A text on the canvas, for people. Double click or Enter to write. */
+/** A note on the canvas. Double-click or press Enter to edit it. */
 export const NoteCard = memo(function NoteCard({ data: { note }, selected }: NodeProps<NoteNode>) {
   const { draft, readOnly } = useEditing()
   const [isOpen, setIsOpen] = useState(note.text === '' && !readOnly)
@@ -21,7 +21,7 @@ export const NoteCard = memo(function NoteCard({ data: { note }, selected }: Nod
       )}
       {isOpen ? (
         <textarea
-          // biome-ignore lint/a11y/noAutofocus: it was opened to write in it
+          // biome-ignore lint/a11y/noAutofocus: it opens for writing
           autoFocus
           aria-label="Note"
           defaultValue={note.text}
@@ -38,12 +38,12 @@ export const NoteCard = memo(function NoteCard({ data: { note }, selected }: Nod
           className="nodrag nowheel h-full w-full resize-none bg-transparent outline-none"
         />
       ) : (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the node around it has the keys
+        // biome-ignore lint/a11y/noStaticElementInteractions: the surrounding node handles the keys
         <div
           onDoubleClick={() => readOnly || setIsOpen(true)}
           className="h-full overflow-hidden break-words whitespace-pre-wrap"
         >
-          {note.text || <span className="text-muted">An empty note</span>}
+          {note.text || <span className="text-muted">Empty note</span>}
         </div>
       )}
     </div>

@@ -3,7 +3,7 @@ import { type Document, isTrigger } from './document.ts'
 import { fitOptions } from './fit-options.ts'
 import { type Box, placesOf, type Size } from './geometry.ts'
 
-/** Where a canvas looks when a workflow is opened. */
+/** The viewport in which a workflow opens. */
 export function openingView(document: Document, canvas: Size): Viewport {
   const places = placesOf(document)
   const ids = openingBlocks(document, canvas, places) ?? [...places.keys()]
@@ -15,7 +15,7 @@ export function openingView(document: Document, canvas: Size): Viewport {
   )
 }
 
-/** From where all of the boxes are in sight; undefined when there are none. */
+/** The viewport that shows all boxes; undefined when there are none. */
 export function viewOf(boxes: Iterable<Box>, { width, height }: Size): Viewport | undefined {
   const around = boundsOf([...boxes])
   if (around.width < 0) return undefined
@@ -23,14 +23,14 @@ export function viewOf(boxes: Iterable<Box>, { width, height }: Size): Viewport 
   return getViewportForBounds(around, width, height, zoomLeast, maxZoom, padding)
 }
 
-/** What is in sight from there. */
+/** The part of the canvas visible in a viewport. */
 export function sightOf({ x, y, zoom }: Viewport, { width, height }: Size): Box {
   return { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom }
 }
 
 /**
- * The blocks that are brought into view when a workflow is opened: all of them (undefined) when they can be read then,
- * else those around its beginning that fit into a canvas of this size.
+ * The blocks to show when a workflow opens: undefined for all of them if they are readable at that zoom level,
+ * otherwise the blocks near the trigger that fit.
  */
 export function openingBlocks(document: Document, canvas: Size, places = placesOf(document)): string[] | undefined {
   const boxes = Object.values(document.blocks).map((block) => {
@@ -42,7 +42,7 @@ export function openingBlocks(document: Document, canvas: Size, places = placesO
   const room = { width: canvas.width / zoomMin, height: canvas.height / zoomMin }
   const { width, height } = boundsOf(boxes.map(({ box }) => box))
   if (width <= room.width && height <= room.height) return undefined
-  // What lies right of the beginning counts, and what lies above it as much as what lies below.
+  // Only blocks to the right of the trigger count, and the same distance above and below it.
   const middle = (first.top + first.bottom) / 2
   const near = boxes.filter(
     ({ left, right, top, bottom }) =>
@@ -61,8 +61,8 @@ function boundsOf(boxes: readonly Box[]): Box {
   return { x, y, width, height: Math.max(...boxes.map((box) => box.y + box.height)) - y }
 }
 
-/** What stands on a card can be read from here on. */
+/** The smallest zoom level at which cards are readable. */
 const zoomMin = 0.6
 
-/** Nobody gets further away than this. */
+/** The smallest zoom level. */
 export const zoomLeast = 0.1

@@ -1,12 +1,12 @@
 import { PanelLeftClose } from 'lucide-react'
 import { Fragment } from 'react'
 import { IconButton } from '../parts/button.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { type BlockType, useDraft, useEditing } from './editing.tsx'
-import { mayAdd } from './new-block.ts'
+import { canAdd } from './new-block.ts'
 import { inGroups } from './quick-palette.tsx'
 
-/** What a dragged block type is called on its way to the canvas. */
+/** The data transfer type of a dragged block type. */
 export const dragType = 'application/x-millrace-block'
 
 /** All blocks, to click or to drag onto the canvas. */
@@ -18,7 +18,7 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
     <aside aria-label="Blocks" className="flex w-52 shrink-0 flex-col border-r border-line bg-bg max-md:hidden">
       <div className="flex h-10 items-center justify-between pr-1.5 pl-3.5">
         <h2 className="text-xs font-semibold">Blocks</h2>
-        <IconButton label="Hide the blocks" icon={<PanelLeftClose size={15} />} size="small" onClick={onClose} />
+        <IconButton label="Hide blocks" icon={<PanelLeftClose size={15} />} size="small" onClick={onClose} />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
         {entries.map(({ type, group }, at) => (
@@ -29,9 +29,11 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
             <button
               type="button"
               draggable
-              disabled={!mayAdd(document, type.type)}
+              disabled={!canAdd(document, type.type)}
               title={
-                mayAdd(document, type.type) ? type.description : 'It is there already: a workflow has one at most.'
+                canAdd(document, type.type)
+                  ? type.description
+                  : 'Already added: a workflow can have only one trigger of each type.'
               }
               onClick={() => onPick(type)}
               onDragStart={(event) => {

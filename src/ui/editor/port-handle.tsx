@@ -4,19 +4,19 @@ import { classes } from '../parts/class-names.ts'
 import type { Port } from './document.ts'
 import { useDraft } from './editing.tsx'
 
-/** What a click on a way out does: it offers what could come next. */
+/** Called when an output port is clicked; offers the next block. */
 export const PortClick = createContext<(from: { source: string; sourceHandle: string }, element: HTMLElement) => void>(
   () => undefined,
 )
 
-/** A way out of a block: dragged to another one, or clicked to choose what comes next. */
+/** An output port. Drag it to another block, or click it to choose the next one. */
 export function PortHandle({ blockId, port, className }: { blockId: string; port: Port; className?: string }) {
   const onPort = useContext(PortClick)
   const isError = port.kind === 'error'
-  // One look at the draft for both: there are a thousand ports on a large canvas.
+  // One subscription for both flags, because a large canvas has a thousand ports.
   const look = useDraft(({ usedPorts, document }) => {
     const isUsed = usedPorts.has(`${blockId} ${port.handle}`)
-    // A response ends the run: what is behind it is drawn, and not offered.
+    // A response block ends the run, so its output port is dimmed.
     const isLast = document.blocks[blockId]?.type === 'response' && !isError
     return classes(isLast && 'port-last', isUsed && 'port-used')
   })
@@ -25,15 +25,15 @@ export function PortHandle({ blockId, port, className }: { blockId: string; port
       type="source"
       id={port.handle}
       position={isError ? Position.Bottom : Position.Right}
-      title={isError ? 'When it fails' : port.kind === 'start' ? 'Into the loop' : 'What comes next'}
+      title={isError ? 'On error' : port.kind === 'start' ? 'First block inside' : 'Next block'}
       onClick={(event) => onPort({ source: blockId, sourceHandle: port.handle }, event.currentTarget)}
       className={classes('port', isError && 'port-error', look, className)}
     />
   )
 }
 
-/** The ways out that stand at the edge of a card: what comes next, and what comes when it fails. */
-export function WaysOut({ blockId, ports }: { blockId: string; ports: readonly Port[] }) {
+/** The output ports at the edge of a card: next and on error. */
+export function OutputPorts({ blockId, ports }: { blockId: string; ports: readonly Port[] }) {
   return ports.map(
     (port) =>
       (port.kind === 'source' || port.kind === 'error') && (

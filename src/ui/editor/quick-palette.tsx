@@ -3,11 +3,11 @@ import { Search } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
-import { BlockIcon } from './block-look.tsx'
+import { BlockIcon } from './block-icon.tsx'
 import { type BlockType, useDraft, useEditing } from './editing.tsx'
-import { mayAdd } from './new-block.ts'
+import { canAdd } from './new-block.ts'
 
-/** Blocks to choose from, at a point of the page. */
+/** A list of blocks to choose from, at a point on the page. */
 export function QuickPalette({
   at,
   steps,
@@ -15,7 +15,7 @@ export function QuickPalette({
   onClose,
 }: {
   at: { x: number; y: number }
-  /** Without triggers: nothing leads to one. */
+  /** Excludes triggers, which accept no incoming connections. */
   steps: boolean
   onPick: (type: BlockType) => void
   onClose: () => void
@@ -28,8 +28,8 @@ export function QuickPalette({
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40" />
         <Dialog.Popup
-          aria-label="Add a block"
-          // A block that was chosen takes the focus.
+          aria-label="Add block"
+          // The added block takes the focus.
           finalFocus={() => !isPicked.current}
           style={{ left, top, width, maxHeight: height }}
           className="popup fixed z-50 flex flex-col overflow-hidden"
@@ -55,7 +55,7 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
   const possible = inGroups([...types.values()]).filter(
-    ({ type }) => mayAdd(document, type.type) && !(steps && type.kind === 'trigger'),
+    ({ type }) => canAdd(document, type.type) && !(steps && type.kind === 'trigger'),
   )
   const found = findItems(possible, typed, ({ type }) => `${type.label} ${type.description}`)
   return (
@@ -73,7 +73,7 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
         icon: <BlockIcon type={type.type} size="small" />,
         onPick: () => onPick(type),
       }))}
-      empty="No block is called that."
+      empty="No matching blocks."
     />
   )
 }
@@ -81,10 +81,10 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
 const groups: readonly { name: string; types: readonly string[] }[] = [
   { name: 'Steps', types: ['api', 'function', 'agent', 'workflow', 'variables', 'wait', 'response'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
-  { name: 'Starts', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
+  { name: 'Triggers', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
 ]
 
-/** Block types in the order of the palette, each with its group; one that no group names comes last. */
+/** Block types in palette order, each with its group. Types without a group come last. */
 export function inGroups(types: readonly BlockType[]): { type: BlockType; group: string }[] {
   const named = groups.flatMap(({ name, types: names }) =>
     names.flatMap((wanted) => types.filter(({ type }) => type === wanted).map((type) => ({ type, group: name }))),

@@ -1,8 +1,8 @@
 import type { Document } from './document.ts'
 
 /**
- * Follows a block's new name in every reference: `<old.path>` becomes `<new.path>` in parameters, settings of containers
- * and the code of functions. Names come as references compare them, without case and spaces.
+ * Updates all references after a block was renamed: `<old.path>` becomes `<new.path>` in parameters, container settings
+ * and code. `from` and `to` are normalised names.
  */
 export function renameReferences(document: Document, from: string, to: string): Document {
   if (from === to) return document
@@ -25,7 +25,7 @@ export function renameReferences(document: Document, from: string, to: string): 
   }
 }
 
-/** The name at the start of a reference: up to the first dot, bracket or end. */
+/** The block name in a reference: everything up to the first dot, bracket or end. */
 const reference = /<([^<>.[\]"']+)(?=[.[>])/g
 
 function mapMembers<Member>(members: Record<string, Member>, map: (member: Member) => Member): Record<string, Member> {
@@ -38,7 +38,7 @@ function mapMembers<Member>(members: Record<string, Member>, map: (member: Membe
   return changed ? Object.fromEntries(mapped) : members
 }
 
-/** The value with every text in it mapped; the same object where nothing changed. */
+/** Maps every string in a value. Returns the same object when nothing changed. */
 function deepMap(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) {

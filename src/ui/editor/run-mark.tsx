@@ -9,21 +9,23 @@ export function useBlockRun(id: string): BlockRun | undefined {
   return useSyncExternalStore(run.watch, () => run.state().blocks.get(id))
 }
 
-/** How a block stands in the run that is watched. */
+/** The state of a block in the current run. */
 export function RunMark({ run }: { run: BlockRun | undefined }) {
   if (!run) return null
   const { icon, words } = marks[run.status]
-  const { passes, failures, status, duration: took } = run
+  const { executions, failures, status, duration: took } = run
   const isReused = run.reused && status !== 'running'
-  const isMixed = status === 'error' && failures < passes
+  const isMixed = status === 'error' && failures < executions
   return (
     <span
       className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
-      title={isReused ? 'Taken from an earlier run' : isMixed ? `Failed in ${failures} of ${passes} passes` : words}
+      title={
+        isReused ? 'Reused from an earlier run' : isMixed ? `Failed in ${failures} of ${executions} iterations` : words
+      }
     >
       <span className="flex items-center gap-1">
-        {passes > 1 && <span>×{passes}</span>}
-        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Taken from an earlier run" /> : icon}
+        {executions > 1 && <span>×{executions}</span>}
+        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Reused from an earlier run" /> : icon}
       </span>
       {took !== undefined && status !== 'skipped' && status !== 'running' && <span>{duration(took)}</span>}
     </span>

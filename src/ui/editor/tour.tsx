@@ -6,7 +6,7 @@ import { useDraft, useEditing } from './editing.tsx'
 
 const storageKey = 'millrace.tour'
 
-/** Three steps through the workflow that the first start deploys. Each is done by doing it; whoever knows better closes it for good. */
+/** A three-step introduction to the sample workflow. Doing a step completes it. Closing it is remembered. */
 export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void }) {
   const { run } = useEditing()
   const [at, setAt] = useState(() => (remembered(storageKey) === 'done' ? steps.length : 0))
@@ -35,7 +35,7 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
           </p>
           <h2 className="mt-0.5 text-sm font-semibold">{step.title}</h2>
         </div>
-        <IconButton label="Close the first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
+        <IconButton label="Close first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
       </div>
       <p className="mt-1 text-sm text-muted">{step.text}</p>
       <div className="mt-3 flex items-center justify-between">
@@ -63,17 +63,17 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
 const steps = [
   {
     title: 'Run it',
-    text: 'This workflow fetches a quote and answers with it. It is deployed already; run it here and see it light up.',
+    text: 'This workflow fetches a quote and returns it. It is already deployed. Run it and watch each block.',
     action: 'Run',
   },
   {
     title: 'Look inside',
-    text: 'Click a block: what it was given and gave is beside it. Type < in a field to use what an earlier block gave.',
+    text: 'Click a block to see its parameters and output. Type < in a field to use an earlier block’s output.',
     action: 'Next',
   },
   {
     title: 'Call it',
-    text: 'It is an endpoint: call it with curl, TypeScript or Python. What you change here is live when you deploy.',
+    text: 'Call this workflow with curl, TypeScript or Python. Your changes go live when you deploy.',
     action: 'Show me how',
   },
 ]

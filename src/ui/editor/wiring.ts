@@ -1,30 +1,36 @@
 import { childrenOf, containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
 
-type Wish = { source: string; target: string; sourceHandle?: string | null | undefined }
+type ProposedEdge = { source: string; target: string; sourceHandle?: string | null | undefined }
 
-/** Why two blocks cannot be connected, for people; undefined when they can. */
-export function whyNot(document: Document, { source, target, sourceHandle }: Wish): string | undefined {
+/** Why two blocks cannot be connected, as text for people; undefined when they can. */
+export function connectionError(
+  document: Document,
+  { source, target, sourceHandle }: ProposedEdge,
+): string | undefined {
   const [from, to] = [document.blocks[source], document.blocks[target]]
-  if (!from || !to) return 'One of the blocks is gone.'
-  if (source === target) return 'A block cannot lead to itself. Use a loop.'
-  if (isTrigger(to)) return 'A trigger starts the run: nothing leads to it.'
+  if (!from || !to) return 'One of the blocks no longer exists.'
+  if (source === target) return 'A block cannot connect to itself. Use a loop block instead.'
+  if (isTrigger(to)) return 'A trigger starts a run and accepts no incoming connections.'
   const isInner = to.parentId === source
   if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) {
-    return 'A connection cannot cross the border of a loop or parallel.'
+    return 'A connection cannot cross the border of a loop or parallel block.'
   }
   const handle = handleOf(document, { source, target, sourceHandle: sourceHandle ?? null })
-  if (!portsOf(from).some((port) => port.handle === handle)) return 'The block has no such way out.'
-  if (!isInner && (sourceHandle ?? '').endsWith('-start-source')) return 'This leads to blocks inside only.'
+  if (!portsOf(from).some((port) => port.handle === handle))
+    return `The block “${from.name}” has no output “${handle}”.`
+  if (!isInner && (sourceHandle ?? '').endsWith('-start-source'))
+    return 'This output connects only to blocks inside the container.'
   const isThere = document.edges.some(
     (edge) => edge.source === source && edge.target === target && handleOf(document, edge) === handle,
   )
-  if (isThere) return 'They are connected already.'
-  if (!isInner && leadsTo(document, target, source)) return 'That would be a circle. Use a loop.'
+  if (isThere) return 'These blocks are already connected.'
+  if (!isInner && leadsTo(document, target, source))
+    return 'This connection would create a cycle. Use a loop block instead.'
   return undefined
 }
 
-export function mayConnect(document: Document, wish: Wish): boolean {
-  return whyNot(document, wish) === undefined
+export function canConnect(document: Document, proposed: ProposedEdge): boolean {
+  return connectionError(document, proposed) === undefined
 }
 
 export function connect(
@@ -36,7 +42,7 @@ export function connect(
     target,
   }: Required<Pick<Edge, 'source' | 'target'>> & { id: string; sourceHandle: string },
 ): Document {
-  if (!mayConnect(document, { source, target, sourceHandle })) return document
+  if (!canConnect(document, { source, target, sourceHandle })) return document
   if (document.edges.some((edge) => edge.id === id)) return document
   const handle = handleOf(document, { source, target, sourceHandle })
   return {
@@ -46,8 +52,8 @@ export function connect(
 }
 
 /**
- * Blocks have come into a container: if it was empty, its inner start leads to those of them that nothing else leads to, for
- * a container whose start leads nowhere cannot run.
+ * Called after blocks were added to a container. If it was empty, connects its start to every added block without an
+ * incoming edge, because a container without a first block cannot run.
  */
 export function connectStart(document: Document, parentId: string, ids: readonly string[]): Document {
   const container = document.blocks[parentId]
@@ -62,7 +68,7 @@ export function connectStart(document: Document, parentId: string, ids: readonly
     )
 }
 
-/** Whether a run that comes by one block can come by the other later. */
+/** Whether a path leads from one block to another. */
 function leadsTo(document: Document, from: string, to: string): boolean {
   const seen = new Set<string>()
   const next = [from]
@@ -75,13 +81,13 @@ function leadsTo(document: Document, from: string, to: string): boolean {
   return false
 }
 
-/** Without edges whose way out is gone, or that cross the border of a container. */
+/** Removes edges whose output port no longer exists or that cross the border of a container. */
 export function dropLooseEdges(document: Document): Document {
   const edges = document.edges.filter((edge) => {
     const [from, to] = [document.blocks[edge.source], document.blocks[edge.target]]
     if (!from || !to) return false
     const isInner = to.parentId === edge.source
-    // It led out of the container to a block that has come into it.
+    // The edge led out of the container to a block that is now inside it.
     if (isInner && (edge.sourceHandle ?? '').endsWith('-end-source')) return false
     if (!isInner && (from.parentId ?? null) !== (to.parentId ?? null)) return false
     if (!isInner && isStart(edge.sourceHandle)) return false
@@ -94,7 +100,7 @@ function isStart(handle: string | null | undefined): boolean {
   return Object.values(containerHandles).some(({ start }) => start === handle)
 }
 
-/** Before a block between two others goes: connects the one with the other. */
+/** Connects the two neighbours of a block that is about to be removed. */
 export function heal(document: Document, id: string): Document {
   const incoming = document.edges.filter(({ target }) => target === id)
   const outgoing = document.edges.filter((edge) => edge.source === id)

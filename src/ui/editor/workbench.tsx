@@ -25,8 +25,8 @@ import { Console } from './run/console.tsx'
 import type { WrittenInputs } from './run/run-dialog.tsx'
 import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
-import { DraftStarted } from './started.ts'
 import { Tour } from './tour.tsx'
+import { DraftTriggerDetails } from './trigger-details.ts'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
 const RunDialog = lazy(async () => ({ default: (await import('./run/run-dialog.tsx')).RunDialog }))
@@ -34,10 +34,10 @@ const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
 
-/** Everything of the editor around one draft: header, palette, canvas, inspector, console. */
+/** The editor around one draft: header, palette, canvas, inspector and console. */
 export function Workbench({ autosave }: { autosave: Autosave }) {
   const { draft, run, workflowId, readOnly } = useEditing()
-  const { save, findings, started } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { save, findings, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
   const actions = useActions()
   const showLatestRun = useLatestRun()
   const runs = useRuns(autosave, actions.goTo)
@@ -53,8 +53,8 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
     return selected.size === 1 && only !== undefined && document.blocks[only] ? only : undefined
   })
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
-  useOthersWork(autosave, workflowId)
-  useFirstCheck(autosave, workflowId)
+  useRemoteChanges(autosave, workflowId)
+  useInitialCheck(autosave, workflowId)
 
   const openPalette = () => {
     const place = actions.nextPlace(false)
@@ -115,9 +115,9 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           </div>
           {phase !== 'idle' && <Console actions={actions} runs={runs} />}
         </div>
-        <DraftStarted value={started}>
+        <DraftTriggerDetails value={triggerDetails}>
           {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
-        </DraftStarted>
+        </DraftTriggerDetails>
       </div>
       {offer && (
         <QuickPalette
@@ -152,7 +152,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   )
 }
 
-/** Goes to the first field of the inspector, which may be a code editor that is still on its way. */
+/** Focuses the first field of the inspector. It may be a code editor that is still loading. */
 function focusFirst(inspector: HTMLElement | null, tries = 60): void {
   const form = inspector?.querySelector('[data-first]')
   const field = form?.querySelector<HTMLElement>('input, textarea, select, button, [data-code], .skeleton')
@@ -162,13 +162,13 @@ function focusFirst(inspector: HTMLElement | null, tries = 60): void {
   if (field && !isDone && tries > 0) requestAnimationFrame(() => focusFirst(inspector, tries - 1))
 }
 
-/** Menus, dialogs and lists lie outside the screen, and have the keys while they are open. */
+/** Whether a menu, dialog or list is open. These receive the keyboard input. */
 function hasOverlay(): boolean {
   return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
 }
 
-/** What the check says of the draft as it was opened; from then on every saving tells. */
-function useFirstCheck(autosave: Autosave, workflowId: string): void {
+/** Checks the draft when it opens. Later, every save returns the check. */
+function useInitialCheck(autosave: Autosave, workflowId: string): void {
   const { draft } = useEditing()
   useEffect(() => {
     const document = draft.state().document
@@ -179,8 +179,10 @@ function useFirstCheck(autosave: Autosave, workflowId: string): void {
   }, [autosave, draft, workflowId])
 }
 
-/** When the window is looked at again, what others (or another tab) saved meanwhile is shown, unless it was edited here. */
-function useOthersWork(autosave: Autosave, workflowId: string): void {
+/**
+ * When the window regains focus, loads changes saved by others or by another tab, unless the draft has unsaved changes.
+ */
+function useRemoteChanges(autosave: Autosave, workflowId: string): void {
   const queries = useQueryClient()
   const toast = useToast()
   useEffect(() => {
@@ -190,10 +192,10 @@ function useOthersWork(autosave: Autosave, workflowId: string): void {
         const found = await loadWorkflow(workflowId)
         if (found.revision === autosave.revision || autosave.info().save.phase !== 'saved') return
         autosave.adopt(documentOf(found), found.revision)
-        toast.show({ text: 'Changes that were made elsewhere have been loaded.' })
+        toast.show({ text: 'Loaded changes that were made elsewhere.' })
         void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
       } catch {
-        // The next change tells whether the service is there.
+        // The next save reports whether the service is reachable.
       }
     }
     addEventListener('focus', onFocus)

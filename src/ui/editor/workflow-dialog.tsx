@@ -6,7 +6,7 @@ import { textOf } from './block-summary.ts'
 import type { Variables } from './document.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
-/** What belongs to the workflow as a whole: what it is for, and its variables. */
+/** Edits the description and variables of the workflow. */
 export function WorkflowDialog({ onClose }: { onClose: () => void }) {
   const { draft, readOnly } = useEditing()
   const { description, variables = {} } = useDraft((state) => state.document)
@@ -19,7 +19,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
       `variable ${at}`,
     )
   return (
-    <Dialog open onClose={onClose} title="About this workflow">
+    <Dialog open onClose={onClose} title="Variables and description">
       <DialogBody>
         <Field label="Description" optional>
           {(tied) => (
@@ -28,7 +28,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               value={description ?? ''}
               readOnly={readOnly}
               maxLength={10_000}
-              placeholder="What it is for, and who calls it"
+              placeholder="What this workflow does and who calls it"
               onChange={(event) =>
                 draft.perform({ kind: 'describe', description: event.target.value }, 'workflow description')
               }
@@ -38,11 +38,11 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
         <fieldset className="flex flex-col gap-1.5">
           <legend className="mb-1 text-xs font-medium">Variables</legend>
           <p className="mb-1 text-xs text-muted">
-            Every run begins with these values; Variables blocks change them, and <code>{'<variable.name>'}</code> reads
-            them.
+            Every run starts with these values. Variables blocks change them. Read them with{' '}
+            <code>{'<variable.name>'}</code>.
           </p>
           {list.map(([name, variable], at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a variable is its place in the list
+            // biome-ignore lint/suspicious/noArrayIndexKey: variables are identified by position
             <div key={at} className="flex gap-1.5">
               <Input
                 aria-label={`Name of variable ${at + 1}`}
@@ -71,7 +71,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               />
               {!readOnly && (
                 <IconButton
-                  label="Remove the variable"
+                  label="Remove variable"
                   icon={<Trash2 size={14} />}
                   onClick={() => put(list.filter((_, index) => index !== at))}
                 />
@@ -86,7 +86,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               className="self-start"
               onClick={() => put([...list, [freeName(variables), { type: 'string', value: '' }]])}
             >
-              Add a variable
+              Add variable
             </Button>
           )}
         </fieldset>
@@ -103,7 +103,7 @@ function freeName(variables: Variables): string {
   }
 }
 
-/** The value that a text is in a type; the text itself while it is none. */
+/** Parses text as a value of a type. Returns the text while it is not valid. */
 function typed(text: string, type: string | undefined): unknown {
   if (type === undefined || type === 'string') return text
   try {

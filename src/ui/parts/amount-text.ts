@@ -1,6 +1,6 @@
-/** Money, sizes and counts as people read them. */
+/** Formats money, sizes and counts for people. */
 
-/** US dollars, as exact as small sums need: `$0`, `$0.00033`, `$1.20`, `$1,204`. */
+/** US dollars, with more digits for small amounts: `$0`, `$0.00033`, `$1.20`, `$1,204`. */
 export function costText(usd: number): string {
   if (usd === 0) return '$0'
   if (usd < 0.000_001) return '< $0.000001'
@@ -13,7 +13,7 @@ function decimalsOf(small: number): number {
   return Math.min(7, 1 - Math.floor(Math.log10(small)))
 }
 
-/** `512 bytes`, `1.2 KB`, `340 MB`; KB is 1,024. */
+/** `512 bytes`, `1.2 KB`, `340 MB`. 1 KB is 1,024 bytes. */
 export function bytesText(bytes: number): string {
   if (bytes < 1_024) return bytes === 1 ? '1 byte' : `${bytes} bytes`
   let value = bytes

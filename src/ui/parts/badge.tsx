@@ -11,7 +11,7 @@ const tones: Record<Tone, string> = {
   warn: 'bg-warn-soft text-warn-text',
 }
 
-/** A word about the state of something. */
+/** A short status label. */
 export function Badge({
   tone = 'plain',
   children,
@@ -42,7 +42,7 @@ const dots: Record<Tone, string> = {
   warn: 'bg-warn',
 }
 
-/** A state as a colour; say it in words beside it or in `label`. */
+/** A coloured status dot. Also state the status in text next to it or in `label`. */
 export function Dot({ tone = 'plain', label }: { tone?: Tone; label?: string }) {
   return (
     <span

@@ -6,7 +6,7 @@ export type BarSeries = { name: string; tone: BarTone; values: readonly number[]
 
 const tones: Record<BarTone, string> = { accent: 'bg-accent', error: 'bg-error', model: 'bg-model' }
 
-/** Values over time as bars, several of one time on each other. Its numbers are a table for those who do not see bars. */
+/** A stacked bar chart over time. A table carries the numbers for screen readers. */
 export function BarChart({
   label,
   labels,
@@ -18,7 +18,7 @@ export function BarChart({
   labels: readonly string[]
   series: readonly BarSeries[]
   say: (value: number) => string
-  /** What stands there when every value is 0. */
+  /** Shown when every value is 0. */
   none: string
 }) {
   const [at, setAt] = useState<number>()
@@ -43,7 +43,7 @@ export function BarChart({
           </span>
         ))}
         <span className="flex-1" />
-        <span>most {say(most)}</span>
+        <span>max {say(most)}</span>
       </figcaption>
       <div
         className="mt-2 flex h-28 items-end border-b border-line"
@@ -52,7 +52,7 @@ export function BarChart({
       >
         {labels.map((day, index) => (
           <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: a bar is nothing but its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: bars are identified by position
             key={index}
             title={day}
             onPointerEnter={() => setAt(index)}
@@ -90,7 +90,7 @@ export function BarChart({
         </thead>
         <tbody>
           {labels.map((day, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row is nothing but its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by position
             <tr key={index}>
               <th scope="row">{day}</th>
               {series.map(({ name, values }) => (

@@ -9,11 +9,11 @@ export type ButtonProps = ComponentProps<'button'> & {
   look?: Look
   size?: 'small' | 'normal'
   icon?: ReactNode
-  /** Shows that it works, and takes no click meanwhile. */
+  /** Shows a spinner and disables the button. */
   busy?: boolean
 }
 
-/** A button; `primary` once a view at most. */
+/** A button. Use `primary` at most once per view. */
 export function Button({ look = 'plain', size = 'normal', icon, busy, disabled, children, ...props }: ButtonProps) {
   return (
     <button
@@ -44,7 +44,7 @@ const looks: Record<Look, string> = {
     'border border-line-strong bg-surface text-error-text shadow-sm not-disabled:hover:border-error not-disabled:hover:bg-error-soft',
 }
 
-/** A button with an icon only. `label` is its name: read out, and shown as a hint, with its keys. */
+/** A button with only an icon. `label` is its accessible name and its tooltip, together with its keys. */
 export function IconButton({
   label,
   keys,

@@ -1,6 +1,6 @@
 import { classes } from './class-names.ts'
 
-/** A choice that holds or does not, in a list of them. */
+/** A checkbox with a label. */
 export function Check({
   label,
   note,

@@ -1,4 +1,4 @@
-/** Copies a text; false when the browser does not let it. `navigator.clipboard` is not there on plain HTTP. */
+/** Copies text. Returns false when the browser blocks it. `navigator.clipboard` does not exist on plain HTTP. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) {
@@ -6,14 +6,14 @@ export async function copyText(text: string): Promise<boolean> {
       return true
     }
   } catch {
-    // Refused, or the page has lost the focus: the older way may still do.
+    // Blocked, or the page has lost the focus. The fallback below may still work.
   }
   const field = document.createElement('textarea')
   field.value = text
   field.readOnly = true
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // In a dialog only what is inside it can have the focus.
+  // A dialog traps the focus, so the field must be inside it.
   const place = document.activeElement?.closest('[role=dialog]') ?? document.body
   const before = document.activeElement
   place.append(field)

@@ -4,7 +4,7 @@ import { messageOf } from '../api/message-of.ts'
 import { Button } from './button.tsx'
 import { Dialog, DialogActions, DialogBody } from './dialog.tsx'
 
-/** Asks before something that cannot be taken back. What goes wrong is said where it was asked. */
+/** Asks for confirmation of an action that cannot be undone. Shows the error if it fails. */
 export function Confirm({
   open,
   onClose,

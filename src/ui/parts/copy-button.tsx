@@ -4,7 +4,7 @@ import { Button, IconButton } from './button.tsx'
 import { copyText } from './clipboard.ts'
 import { useToast } from './toast.tsx'
 
-/** Copies a text, and says so. `label` says what is copied; `wide` shows it as a word. */
+/** Copies text and confirms it. `label` says what is copied; `wide` shows the label as text. */
 export function CopyButton({
   text,
   label = 'Copy',
@@ -25,8 +25,7 @@ export function CopyButton({
   }, [isDone])
   const copy = async () => {
     if (await copyText(typeof text === 'string' ? text : text())) setIsDone(true)
-    else
-      toast.show({ text: 'The browser did not let the text be copied. Select it, and copy it by hand.', tone: 'error' })
+    else toast.show({ text: 'The browser blocked copying. Select the text and copy it manually.', tone: 'error' })
   }
   const icon = isDone ? <Check size={14} className="text-ok" /> : <Copy size={14} />
   if (wide) {

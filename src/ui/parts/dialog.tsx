@@ -7,7 +7,7 @@ import { classes } from './class-names.ts'
 type Width = 'small' | 'normal' | 'wide'
 const widths: Record<Width, string> = { small: 'max-w-104', normal: 'max-w-136', wide: 'max-w-208' }
 
-/** A window over the page. Escape and a click beside it close it; the focus goes back to where it was. */
+/** A modal dialog. Escape and a click outside close it. The focus returns to where it was. */
 export function Dialog({
   open,
   onClose,
@@ -61,7 +61,7 @@ export function DialogActions({ children }: { children: ReactNode }) {
   return <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{children}</footer>
 }
 
-/** A dialog that is a form: Enter sends it, and it shows that it is being sent. */
+/** A dialog with a form. Enter submits it. */
 export function FormDialog({
   onSubmit,
   submit,

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import { classes } from './class-names.ts'
 
-/** What every control that takes text looks like. */
+/** The look of all text controls. */
 export const controlLook = classes(
   'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-text shadow-sm transition-colors',
   'placeholder:text-muted hover:border-muted focus:border-accent focus:outline-2 focus:-outline-offset-1 focus:outline-accent',
@@ -23,7 +23,7 @@ export function TextArea({ className, ...props }: ComponentProps<'textarea'>) {
   )
 }
 
-/** The browser's own list: it works by keyboard, on phones, and for readers of every kind. */
+/** The native select: it works by keyboard, on phones and with screen readers. */
 export function Select({
   options,
   className,
@@ -40,7 +40,7 @@ export function Select({
   )
 }
 
-/** A label, a control, and what is to be said about it. `children` gets the ids that tie them together. */
+/** A label, a control, and a note or error. `children` receives the ids that tie them together. */
 export function Field({
   label,
   note,
@@ -53,7 +53,7 @@ export function Field({
   note?: ReactNode
   error?: ReactNode
   optional?: boolean
-  /** At the end of the label's line. */
+  /** Shown at the end of the label's line. */
   aside?: ReactNode
   children: (tied: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
 }) {

@@ -1,6 +1,6 @@
 /**
- * How well a text answers to what was typed, higher is better, undefined when it does not: all words typed occur, best at
- * the start of the text, then at the start of a word, then anywhere, then as letters in their order.
+ * How well a text matches what was typed. Higher is better; undefined means no match. Every typed word must occur. The
+ * best position is the start of the text, then the start of a word, then anywhere, then as letters in order.
  */
 export function matchScore(text: string, typed: string): number | undefined {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
@@ -25,7 +25,7 @@ function lettersInOrder(text: string, letters: string): boolean {
   return true
 }
 
-/** The items that answer to what was typed, best first; all of them, in their order, when nothing was. */
+/** The matching items, best first. Without input, all items in their order. */
 export function findItems<Item>(items: readonly Item[], typed: string, textOf: (item: Item) => string): Item[] {
   if (typed.trim() === '') return [...items]
   return items

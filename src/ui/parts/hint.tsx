@@ -2,7 +2,7 @@ import { Tooltip } from '@base-ui/react/tooltip'
 import type { ReactElement } from 'react'
 import { Keys } from './keys.tsx'
 
-/** A short text at an element that is pointed at or focused. */
+/** A tooltip for an element that is hovered or focused. */
 export function Hint({
   text,
   keys,

@@ -5,7 +5,7 @@ import { classes } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
 import { openLevels } from './open-levels.ts'
 
-/** A value of a run, as a tree that opens where one looks. Only what is open is drawn, and long things in parts. */
+/** A value of a run, as a collapsible tree. Only open parts are drawn, and long lists in chunks. */
 export function JsonView({
   value,
   label,
@@ -15,7 +15,7 @@ export function JsonView({
   value: unknown
   label: string
   aside?: ReactNode
-  /** Levels that are open at first, unless there is too much in them. */
+  /** Levels that are open at first, unless they contain too many values. */
   openDepth?: number
 }) {
   const levels = useMemo(() => Math.max(1, openLevels(value, openDepth)), [value, openDepth])
@@ -77,7 +77,7 @@ function Branch({ name, value, depth, openDepth }: ValueProps & { value: object 
           className={classes('shrink-0 text-muted transition-transform', isOpen && 'rotate-90')}
         />
         {name !== undefined && <Name name={name} />}
-        <span className="text-muted">{isList ? `[ ${countOf(keys, 'item')} ]` : `{ ${countOf(keys, 'member')} }`}</span>
+        <span className="text-muted">{isList ? `[ ${countOf(keys, 'item')} ]` : `{ ${countOf(keys, 'field')} }`}</span>
       </button>
       {isOpen && (
         <div className="ml-[3px] border-l border-line pl-3.5">
@@ -120,7 +120,7 @@ function Leaf({ value, bare }: { value: unknown; bare: boolean }) {
   }
   const isLong = value.length > textMax && !isWhole
   const text = isLong ? value.slice(0, textMax) : value
-  // A text of several lines is read as one, without its escapes.
+  // Text of several lines is shown unescaped.
   const isPlain = bare || text.includes('\n')
   return (
     <>
@@ -131,14 +131,14 @@ function Leaf({ value, bare }: { value: unknown; bare: boolean }) {
           className="ml-1 rounded-sm text-accent-text hover:underline"
           onClick={() => setIsWhole(true)}
         >
-          … all {countText(value.length)} characters
+          … show all {countText(value.length)} characters
         </button>
       )}
     </>
   )
 }
 
-/** What stands in a log for a value that was too large to keep. */
+/** Replaces a value in the log that was too large to store. */
 type TruncatedValue = { truncated: true; size: number; preview: string }
 
 function isTruncated(value: object): value is TruncatedValue {
@@ -149,7 +149,7 @@ function isTruncated(value: object): value is TruncatedValue {
 function Truncated({ name, value: { size, preview } }: { name: string | number | undefined; value: TruncatedValue }) {
   return (
     <Line name={name}>
-      <span className="font-sans text-muted">Too large to keep ({bytesText(size)}). It begins: </span>
+      <span className="font-sans text-muted">Too large to store ({bytesText(size)}). Preview: </span>
       <Leaf value={preview} bare={false} />
     </Line>
   )

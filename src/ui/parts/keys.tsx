@@ -1,4 +1,4 @@
-/** Keys to press, `Mod+K` say: ⌘ on a Mac, Ctrl elsewhere. */
+/** A keyboard shortcut, such as `Mod+K`: ⌘ on a Mac, Ctrl elsewhere. */
 export function Keys({ text }: { text: string }) {
   return (
     <span className="inline-flex gap-0.5" aria-hidden="true">
@@ -23,12 +23,12 @@ function keyName(key: string): string {
   return names[key] ?? key
 }
 
-/** Whether an event is `Mod` on this machine, with or without other keys. */
+/** Whether the platform's `Mod` key is pressed. */
 export function hasMod(event: { metaKey: boolean; ctrlKey: boolean }): boolean {
   return isMac ? event.metaKey : event.ctrlKey
 }
 
-/** Whether keys pressed now are text that goes into a field, and no command. */
+/** Whether key presses currently go into a text field. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)

@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from 'react'
 import { classes } from './class-names.ts'
 import { Keys } from './keys.tsx'
 
-/** One line of a menu; `separator` a rule between groups. */
+/** One entry of a menu; `separator` is a line between groups. */
 export type MenuEntry =
   | {
       label: string
@@ -19,7 +19,7 @@ export type MenuEntry =
   | 'separator'
   | { heading: string }
 
-/** A menu that `trigger`, a button, opens. */
+/** A menu opened by `trigger`, a button. */
 export function Menu({
   trigger,
   entries,
@@ -45,7 +45,7 @@ export function Menu({
   )
 }
 
-/** A menu at the pointer, by right click or long press on `children`. */
+/** A menu at the pointer, opened by a right click or long press on `children`. */
 export function ContextMenu({ children, entries }: { children: ReactElement; entries: readonly MenuEntry[] }) {
   return (
     <BaseContextMenu.Root>
@@ -65,7 +65,7 @@ const popupLook = 'popup max-h-(--available-height) min-w-44 overflow-y-auto p-1
 
 function Entries({ entries }: { entries: readonly MenuEntry[] }) {
   return entries.map((entry, index) => {
-    // biome-ignore lint/suspicious/noArrayIndexKey: a rule is nothing but its place
+    // biome-ignore lint/suspicious/noArrayIndexKey: separators are identified by position
     if (entry === 'separator') return <BaseMenu.Separator key={index} className="mx-1 my-1 h-px bg-line" />
     if ('heading' in entry) {
       return (

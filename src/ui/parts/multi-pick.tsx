@@ -9,13 +9,13 @@ export type Choice = {
   value: string
   label: string
   icon?: ReactNode
-  /** At the end of the line. */
+  /** Shown at the end of the line. */
   note?: string | undefined
-  /** How far it stands in, for what belongs to a choice above. */
+  /** Indentation level, for choices that belong to the one above. */
   depth?: number
 }
 
-/** Any number of choices out of a list, which is searched when it is long. Nothing chosen means all. */
+/** A multi-select. Long lists can be searched. Nothing selected means all. */
 export function MultiPick({
   label,
   choices,
@@ -37,7 +37,7 @@ export function MultiPick({
       onOpenChange={(isOpen) => isOpen || setTyped('')}
       trigger={
         <Button
-          aria-label={chosen.length === 0 ? label : `${label}: ${only?.label ?? `${chosen.length} chosen`}`}
+          aria-label={chosen.length === 0 ? label : `${label}: ${only?.label ?? `${chosen.length} selected`}`}
           className={classes('max-w-56', chosen.length > 0 && 'border-accent! bg-accent-soft! text-accent-text!')}
         >
           <span className="truncate">{said}</span>
@@ -49,8 +49,8 @@ export function MultiPick({
         <div className="flex items-center gap-2 border-b border-line px-2 pb-1 text-muted">
           <Search size={14} aria-hidden="true" />
           <input
-            aria-label={`Find in ${label.toLowerCase()}`}
-            placeholder="Find…"
+            aria-label={`Search ${label.toLowerCase()}`}
+            placeholder="Search…"
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
             className="h-7 w-full bg-transparent text-sm text-text outline-none placeholder:text-muted"
@@ -78,7 +78,7 @@ export function MultiPick({
             {note && <span className="shrink-0 text-xs text-muted">{note}</span>}
           </label>
         ))}
-        {found.length === 0 && <p className="px-2 py-4 text-center text-sm text-muted">Nothing is called that.</p>}
+        {found.length === 0 && <p className="px-2 py-4 text-center text-sm text-muted">No matches.</p>}
       </fieldset>
       {chosen.length > 0 && (
         <div className="mt-1 border-t border-line pt-1">

@@ -1,6 +1,6 @@
 /**
- * How many levels of a value can be shown at once: at most `levelsMax`, and no more than hold `valuesMax` values together. A
- * run's output may be of any shape and of 10 MB.
+ * How many levels of a value can be shown at once: at most `levelsMax`, with at most `valuesMax` values in total. The
+ * output of a run may have any shape and 10 MB.
  */
 export function openLevels(value: unknown, levelsMax: number, valuesMax = 300): number {
   let level: readonly unknown[] = [value]

@@ -5,18 +5,18 @@ import { Keys } from './keys.tsx'
 export type PickItem = {
   id: string
   label: string
-  /** Items of one group stand together under its name. */
+  /** Consecutive items of a group are listed under its name. */
   group?: string | undefined
-  /** At the end of the line. */
+  /** Shown at the end of the line. */
   note?: string | undefined
-  /** Under the label. */
+  /** Shown under the label. */
   description?: string | undefined
   icon?: ReactNode
   keys?: string | undefined
   onPick: () => void
 }
 
-/** A field to type in, and what answers to it: arrows choose, Enter picks. */
+/** A text field with matching items below it. Arrow keys select, Enter picks. */
 export function PickList({
   label,
   placeholder,
@@ -58,7 +58,7 @@ export function PickList({
       <div className="flex items-center gap-2.5 border-b border-line px-3.5 text-muted">
         {icon}
         <input
-          // biome-ignore lint/a11y/noAutofocus: the list was opened to type in it
+          // biome-ignore lint/a11y/noAutofocus: the list opens for typing
           autoFocus
           role="combobox"
           aria-label={label}
@@ -114,7 +114,7 @@ function PickRow({
           {item.group}
         </div>
       )}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys */}
       <div
         id={id}
         role="option"

@@ -2,7 +2,7 @@ import { Popover as BasePopover } from '@base-ui/react/popover'
 import type { ReactElement, ReactNode } from 'react'
 import { classes } from './class-names.ts'
 
-/** A small window at the button that opens it. */
+/** A small popup at the button that opens it. */
 export function Popover({
   trigger,
   children,

@@ -1,6 +1,6 @@
 import { classes } from './class-names.ts'
 
-/** Problems under each other; those that are somewhere lead there. `more`: how many are not told. */
+/** A list of problems. Those with `go` are links. `more`: the number of problems not listed. */
 export function ProblemList({
   problems,
   more,

@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import { classes } from './class-names.ts'
 
-/** A few choices beside each other, one of which holds. */
+/** A few options side by side, of which one is selected. */
 export function Segments<Value extends string>({
   label,
   value,

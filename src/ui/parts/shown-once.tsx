@@ -2,7 +2,7 @@ import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog, DialogActions, DialogBody } from './dialog.tsx'
 
-/** What was made just now and is shown this once: a key, a secret. */
+/** Shows a new secret, such as an API key, once. */
 export function ShownOnceDialog({
   title,
   description,
@@ -30,7 +30,7 @@ export function ShownOnceDialog({
   )
 }
 
-/** A text that nobody can see again: to be copied now. */
+/** Text that is never shown again, with a copy button. */
 function ShownOnce({ label, text }: { label: string; text: string }) {
   return (
     <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">

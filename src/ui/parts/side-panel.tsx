@@ -3,9 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { IconButton } from './button.tsx'
 import { isTyping } from './keys.tsx'
 
-/**
- * Details beside a list, which goes on being used. On a narrow page it lies over the list. Escape closes it.
- */
+/** Details next to a list that stays usable. On a narrow page they cover the list. Escape closes them. */
 export function SidePanel({
   label,
   title,
@@ -24,7 +22,7 @@ export function SidePanel({
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event.target)) return
-      // A menu or dialog that is open has the key first.
+      // An open menu or dialog handles the key first.
       if (document.querySelector('[role=dialog], [role=menu], [role=listbox]')) return
       close.current()
     }

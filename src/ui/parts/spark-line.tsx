@@ -1,4 +1,4 @@
-/** Counts over time as small bars, part of each in the colour of errors. Read out as `label`. */
+/** A small bar chart of counts over time, with errors in their own colour. Screen readers read `label`. */
 export function SparkLine({
   counts,
   label,
@@ -12,7 +12,7 @@ export function SparkLine({
 }) {
   const most = Math.max(1, ...counts.map(({ all }) => all))
   const step = width / Math.max(1, counts.length)
-  // A square root, so that a quiet hour beside a busy one is still there to see.
+  // A square root keeps a quiet hour visible next to a busy one.
   const tall = (count: number) => (count === 0 ? 0 : Math.max(2, Math.sqrt(count / most) * height))
   return (
     <svg
@@ -30,7 +30,7 @@ export function SparkLine({
         const bad = errors === 0 ? 0 : Math.max(2, (top * errors) / all)
         const x = index * step
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is nothing but its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: bars are identified by position
           <g key={index}>
             <rect x={x} y={height - top} width={step - 1} height={top - bad} rx={1} className="fill-accent" />
             <rect x={x} y={height - bad} width={step - 1} height={bad} rx={1} className="fill-error" />

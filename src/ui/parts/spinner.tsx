@@ -1,7 +1,7 @@
 import { LoaderCircle } from 'lucide-react'
 import { classes } from './class-names.ts'
 
-/** Something is being done. */
+/** A loading spinner. */
 export function Spinner({ size = 14, className }: { size?: number; className?: string }) {
   return <LoaderCircle size={size} aria-hidden="true" className={classes('animate-spin', className)} />
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../api/message-of.ts'
 import { Button } from './button.tsx'
 import { classes } from './class-names.ts'
 
-/** While a screen's data or code is on its way: nothing for 300 ms, then lines that hold its place. */
+/** A placeholder while data or code loads. It appears after 300 ms. */
 export function Loading({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="late flex flex-col gap-3 p-6">
@@ -15,7 +15,7 @@ export function Loading({ lines = 6, label = 'Loading' }: { lines?: number; labe
   )
 }
 
-/** What a list says when it has nothing: why, and what to do. */
+/** An empty state: why the list is empty, and what to do. */
 export function Empty({
   icon,
   title,
@@ -37,11 +37,11 @@ export function Empty({
   )
 }
 
-/** Something could not be loaded: what, and a way to try again. */
+/** A loading error with a retry button. */
 export function Failed({
   error,
   retry,
-  title = 'This could not be loaded',
+  title = 'Loading failed',
 }: {
   error: unknown
   retry?: (() => void) | undefined

@@ -1,6 +1,6 @@
 import { Switch as BaseSwitch } from '@base-ui/react/switch'
 
-/** On or off, at once. The label stands beside it and is part of it. */
+/** A switch that takes effect immediately, with its label. */
 export function Switch({
   label,
   checked,

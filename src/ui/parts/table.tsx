@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { classes } from './class-names.ts'
 
-/** A table; it scrolls sideways by itself when there is no room. */
+/** A table that scrolls sideways when there is not enough space. */
 export function Table({
   label,
   head,
@@ -11,9 +11,9 @@ export function Table({
 }: {
   label: string
   head: readonly ReactNode[]
-  /** The first of the columns that hold numbers: their heads stand at the end, as their cells do. */
+  /** The first numeric column. Heads from there on are right-aligned, like their cells. */
   numbersFrom?: number
-  /** Columns that are left out of a narrow page; their cells say so, too: `max-md:hidden`. */
+  /** Columns hidden on narrow pages. Their cells need `max-md:hidden` too. */
   wideOnly?: readonly number[]
   children: ReactNode
 }) {

@@ -4,7 +4,7 @@ import { classes } from './class-names.ts'
 
 export type Tab = { value: string; label: string; count?: number | undefined; content: ReactNode }
 
-/** Views beside each other; the one that is chosen is drawn, the others are not. */
+/** Tabs. Only the panel of the selected tab is rendered. */
 export function Tabs({
   tabs,
   value,
@@ -18,7 +18,7 @@ export function Tabs({
   onChange: (value: string) => void
   label: string
   className?: string
-  /** At the end of the line of tabs. */
+  /** Shown at the end of the line of tabs. */
   aside?: ReactNode
 }) {
   return (
@@ -28,7 +28,7 @@ export function Tabs({
       className={classes('flex min-h-0 flex-1 flex-col', className)}
     >
       <div className="flex items-center gap-2 border-b border-line px-3">
-        {/* The mark of the chosen tab lies on the line below: the list reaches over it, or it would scroll by that pixel. */}
+        {/* The marker overlaps the line below. Without the extra pixel the list would scroll. */}
         <BaseTabs.List aria-label={label} className="-mb-px flex min-w-0 flex-1 gap-1 overflow-x-auto pb-px">
           {tabs.map((tab) => (
             <BaseTabs.Tab

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { Hint } from './hint.tsx'
 import { agoText, exactText } from './time-text.ts'
 
-/** How long ago something was; pointed at, exactly when. */
+/** A relative time. The tooltip shows the exact time. */
 export function TimeAgo({ at, className }: { at: string | number; className?: string }) {
   const time = typeof at === 'number' ? at : Date.parse(at)
   const now = useNow(Math.abs(Date.now() - time) < 60_000 ? 5_000 : 30_000)
@@ -15,7 +15,7 @@ export function TimeAgo({ at, className }: { at: string | number; className?: st
   )
 }
 
-/** The time, taken anew every so often; not while the page is hidden. */
+/** The current time, updated periodically while the page is visible. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

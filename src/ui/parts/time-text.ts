@@ -1,6 +1,6 @@
-/** Times and durations as people read them. */
+/** Formats times and durations for people. */
 
-/** `0.4 ms`, `12 ms`, `1.24 s`, `2 min 3 s`, `1 h 5 min`: three digits that matter, no more. */
+/** `0.4 ms`, `12 ms`, `1.24 s`, `2 min 3 s`, `1 h 5 min`: at most three significant digits. */
 export function durationText(ms: number): string {
   if (ms < 10) return `${trimmed(ms, 1)} ms`
   if (ms < 999.5) return `${Math.round(ms)} ms`
@@ -21,7 +21,7 @@ function pair(many: number, unit: string, few: number, part: string): string {
   return few === 0 ? `${many} ${unit}` : `${many} ${unit} ${few} ${part}`
 }
 
-/** `now`, `12 s ago`, `5 min ago`, `3 h ago`, `yesterday`, `4 d ago`, then the date. The future likewise: `in 5 min`. */
+/** `now`, `12 s ago`, `5 min ago`, `3 h ago`, `4 d ago`, then the date. Future times likewise: `in 5 min`. */
 export function agoText(at: number, now: number): string {
   const away = Math.abs(now - at)
   const say = (text: string) => (at > now ? `in ${text}` : `${text} ago`)
@@ -33,17 +33,17 @@ export function agoText(at: number, now: number): string {
   return dateText(at)
 }
 
-/** `Nov 22, 2026`, in the reader's zone and words. */
+/** `Nov 22, 2026`, in the reader's time zone and locale. */
 export function dateText(at: number): string {
   return dateFormat.format(at)
 }
 
-/** `Nov 22, 14:03:21`: the year when it is another one than now. */
+/** `Nov 22, 14:03:21`, with the year if it is not the current one. */
 export function momentText(at: number, now = Date.now()): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? momentFormat.format(at) : yearFormat.format(at)
 }
 
-/** To the millisecond, with the zone: what a hint says. */
+/** To the millisecond, with the time zone. Used in tooltips. */
 export function exactText(at: number): string {
   return exactFormat.format(at)
 }

@@ -7,9 +7,9 @@ import { ProblemList } from './problem-list.tsx'
 export type Toast = {
   text: string
   tone?: 'ok' | 'error'
-  /** One thing to do about it, `Undo` say. */
+  /** One action, such as `Undo`. */
   action?: { label: string; run: () => void }
-  /** What is wrong, one thing a line; `more`: how many are left out. */
+  /** The problems, one per line; `more`: the number of problems not listed. */
   problems?: { list: readonly { text: string; go: (() => void) | undefined }[]; more: number }
 }
 
@@ -17,13 +17,13 @@ type Shown = Toast & { id: number }
 
 type Toaster = {
   show(toast: Toast): void
-  /** For what failed although nothing was wrong with what was asked. */
+  /** Shows the error of a failed action. */
   fail(error: unknown): void
 }
 
 const Context = createContext<Toaster | undefined>(undefined)
 
-/** Short notes in the corner. They go by themselves, but not while they are pointed at or hold the focus. */
+/** Short notifications in the corner. They disappear automatically, except while hovered or focused. */
 export function Toasts({ children }: { children: ReactNode }) {
   const [shown, setShown] = useState<readonly Shown[]>([])
   const counter = useRef(0)
@@ -54,7 +54,7 @@ export function Toasts({ children }: { children: ReactNode }) {
 
 export function useToast(): Toaster {
   const toaster = useContext(Context)
-  if (!toaster) throw new Error('useToast stands outside Toasts')
+  if (!toaster) throw new Error('useToast must be used inside Toasts')
   return toaster
 }
 
@@ -65,14 +65,14 @@ function ToastCard({ toast, onDone }: { toast: Shown; onDone: () => void }) {
     stop()
     timer.current = setTimeout(onDone, toast.action || toast.tone === 'error' ? longMs : shortMs)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the clock starts once, when the card appears
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the timer starts once, when the card appears
   useEffect(() => {
     start()
     return stop
   }, [])
   const { text, tone = 'ok', action, problems } = toast
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it only gives time to read
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only gives more time to read
     <div
       onMouseEnter={stop}
       onMouseLeave={start}

@@ -1,11 +1,11 @@
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react'
 
-/** Rows drawn above and below what is seen, so that scrolling meets no gap. */
+/** Extra rows above and below the visible ones, so that scrolling shows no gaps. */
 const overscan = 12
 
 /**
- * Which of many rows of one height are drawn: those in sight of the element that scrolls, and a few around them.
- * `scrollTo` brings a row into sight, by the shortest way.
+ * Which rows of a long list to draw: the visible ones and a few around them. All rows have the same height. `scrollTo`
+ * brings a row into view with the least scrolling.
  */
 export function useVirtualRows(
   scroller: RefObject<HTMLElement | null>,
@@ -36,7 +36,7 @@ export function useVirtualRows(
       const element = scroller.current
       if (!element) return
       const top = headHeight + index * rowHeight
-      // The head of the table stays on top of the rows.
+      // The table head stays above the rows.
       if (top - headHeight < element.scrollTop) element.scrollTop = top - headHeight
       else if (top + rowHeight > element.scrollTop + element.clientHeight) {
         element.scrollTop = top + rowHeight - element.clientHeight

@@ -1,4 +1,4 @@
-/** Keeps a text in this browser; where storage is switched off it is simply forgotten. */
+/** Stores text in this browser, if storage is available. */
 export function remember(key: string, text: string | null): void {
   try {
     if (text === null) localStorage.removeItem(key)

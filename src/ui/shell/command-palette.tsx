@@ -5,7 +5,7 @@ import { findItems } from '../parts/find.ts'
 import { PickList } from '../parts/pick-list.tsx'
 import type { Command } from './commands.tsx'
 
-/** Everything that can be done here, found by typing. */
+/** The command palette. */
 export function CommandPalette({
   open,
   onClose,
@@ -53,7 +53,7 @@ function Finder({ commands, onClose }: { commands: readonly Command[]; onClose: 
           run()
         },
       }))}
-      empty="Nothing is called that."
+      empty="No matching commands."
     />
   )
 }

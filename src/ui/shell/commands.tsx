@@ -2,16 +2,16 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 import { hasMod } from '../parts/keys.tsx'
 import { CommandPalette } from './command-palette.tsx'
 
-/** Something the command palette offers while what registered it is on the page. */
+/** A command of the palette, available while its owner is mounted. */
 export type Command = {
   id: string
   label: string
-  /** What it is listed under: `Go to`, `Workflow`. */
+  /** The group it is listed under: `Go to`, `Workflow`. */
   group: string
   icon?: ReactNode
-  /** Shown beside it; whoever offers the command listens for them. */
+  /** Shown next to the label. The owner of the command handles the keys. */
   keys?: string
-  /** Words that find it, too. */
+  /** Additional search terms. */
   words?: string
   run: () => void
 }
@@ -20,7 +20,7 @@ type Registry = { register(commands: readonly Command[]): () => void; open: () =
 
 const Context = createContext<Registry | undefined>(undefined)
 
-/** Holds the commands of everything on the page, and shows them at Ctrl+K or ⌘K. */
+/** Collects the commands of all mounted components and shows them on Ctrl+K or ⌘K. */
 export function Commands({ children }: { children: ReactNode }) {
   const [groups, setGroups] = useState<ReadonlySet<readonly Command[]>>(new Set())
   const [isOpen, setIsOpen] = useState(false)
@@ -57,15 +57,15 @@ export function Commands({ children }: { children: ReactNode }) {
 }
 
 /**
- * Offers commands while the caller is on the page. `run` may close over anything: the latest one is called; the list
- * itself is taken anew when `key` changes.
+ * Registers commands while the caller is mounted. `run` may use current state: the latest version is called. The list
+ * itself is updated when `key` changes.
  */
 export function useCommands(commands: readonly Command[], key = ''): void {
   const { register } = useRegistry()
   const latest = useRef(commands)
   latest.current = commands
   const shape = `${key}|${commands.map(({ id, label }) => `${id}:${label}`).join('|')}`
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` says when the list is another one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` changes whenever the list does
   useEffect(() => {
     const now = latest.current
     return register(
@@ -83,6 +83,6 @@ export function useOpenPalette(): () => void {
 
 function useRegistry(): Registry {
   const registry = useContext(Context)
-  if (!registry) throw new Error('useCommands stands outside Commands')
+  if (!registry) throw new Error('useCommands must be used inside Commands')
   return registry
 }

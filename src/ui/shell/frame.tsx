@@ -11,12 +11,12 @@ import { destinations, Sidebar } from './sidebar.tsx'
 import { chooseTheme } from './theme.ts'
 import { useChooseWorkspace, useWorkspace, WorkspaceProvider } from './workspace.tsx'
 
-/** What stands around every screen: the sidebar, the command palette, the workspace. */
+/** The frame around every screen: sidebar, command palette, workspace. */
 export function Frame({ children }: { children: ReactNode }) {
   const [path] = useLocation()
   const [isOpen, setIsOpen] = useState(false)
-  // On a narrow page the sidebar lies over the screen that it led to.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the reason
+  // On a narrow page the sidebar covers the screen, so navigating closes it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path triggers the effect
   useEffect(() => setIsOpen(false), [path])
   const isEditor = path.startsWith('/workflows/')
   return (
@@ -46,7 +46,7 @@ export function Frame({ children }: { children: ReactNode }) {
   )
 }
 
-/** The commands that are there on every screen. */
+/** The commands available on every screen. */
 function FrameCommands() {
   const [, navigate] = useLocation()
   const {
@@ -88,7 +88,7 @@ function FrameCommands() {
       })),
     ...(['system', 'light', 'dark'] as const).map((theme) => ({
       id: `theme-${theme}`,
-      label: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' }[theme],
+      label: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' }[theme],
       group: 'Appearance',
       words: 'appearance mode',
       icon: { system: <SunMoon size={15} />, light: <Sun size={15} />, dark: <Moon size={15} /> }[theme],

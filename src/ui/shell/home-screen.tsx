@@ -4,7 +4,7 @@ import { call } from '../api/call.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import { useWorkspace } from './workspace.tsx'
 
-/** The start: the canvas while there is one workflow only (the sample, on the first day), else the list of them. */
+/** The start page: the editor if there is only one workflow (the sample, on the first day), otherwise the list. */
 export function HomeScreen() {
   const { id } = useWorkspace()
   const { data, error, refetch } = useQuery({

@@ -1,4 +1,4 @@
-/** The sign of the house: water in a race. */
+/** The Millrace logo. */
 export function Mark({ size = 20 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" fill="none" aria-hidden="true" className="shrink-0">

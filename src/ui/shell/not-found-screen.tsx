@@ -4,18 +4,18 @@ import { Empty } from '../parts/states.tsx'
 import { useTitle } from './page.tsx'
 
 export function NotFoundScreen() {
-  useTitle('Not found')
+  useTitle('Page not found')
   return (
     <Empty
       icon={<Compass size={22} />}
-      title="There is nothing here"
+      title="Page not found"
       action={
         <Link href="/" className="text-accent-text underline underline-offset-2">
-          Back to the workflows
+          Back to workflows
         </Link>
       }
     >
-      The address may be misspelt, or what it named was deleted.
+      The URL may be misspelled, or the item may have been deleted.
     </Empty>
   )
 }

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 
 export type Crumb = { label: string; href?: string }
 
-/** A screen: where one is, what one can do here, and what there is. */
+/** The layout of a screen: breadcrumbs, title, actions and content. */
 export function Page({
   title,
   crumbs = [],
@@ -12,7 +12,7 @@ export function Page({
   children,
 }: {
   title: string
-  /** The way here, without the title. */
+  /** The breadcrumbs before the title. */
   crumbs?: readonly Crumb[]
   actions?: ReactNode
   children: ReactNode
@@ -29,7 +29,7 @@ export function Page({
   )
 }
 
-/** The part of a screen that scrolls. */
+/** The scrolling part of a screen. */
 export function PageBody({ children, wide }: { children: ReactNode; wide?: boolean }) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
@@ -60,7 +60,7 @@ export function Crumbs({ crumbs, title }: { crumbs: readonly Crumb[]; title: Rea
   )
 }
 
-/** What the browser's tab says while the caller is on the page. */
+/** Sets the title of the browser tab while the caller is mounted. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Millrace`

@@ -1,7 +1,10 @@
 import { Component, type ReactNode } from 'react'
 import { Failed } from '../parts/states.tsx'
 
-/** A bug on one screen stays on it. Its files may be gone after an update of the service, too: loading the page helps. */
+/**
+ * Limits an error to its screen. The screen's files may also be missing after an update of the service; reloading
+ * helps.
+ */
 export class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 
@@ -11,6 +14,6 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { error: 
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children
-    return <Failed error={this.state.error} title="This screen has stopped working" retry={() => location.reload()} />
+    return <Failed error={this.state.error} title="This page stopped working" retry={() => location.reload()} />
   }
 }

@@ -26,18 +26,18 @@ import { chooseTheme, chosenTheme } from './theme.ts'
 import { useWorkspace } from './workspace.tsx'
 import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 
-/** Where the sidebar leads; `name` is the part of the address after the workspace. */
+/** The entries of the sidebar; `name` is the part of the path after the workspace. */
 export const destinations = [
   { name: 'workflows', label: 'Workflows', icon: Workflow, also: '/workflows/' },
   { name: 'logs', label: 'Logs', icon: ChartNoAxesGantt, also: '/logs/' },
   { name: 'settings', label: 'Settings', icon: Settings, also: '/settings/' },
 ] as const
 
-/** `small`: icons only, for screens that want the room. On a narrow page it lies over the screen while it is open. */
+/** `small`: icons only, for screens that need the space. On a narrow page the open sidebar covers the screen. */
 export function Sidebar({ small, open, onClose }: { small: boolean; open: boolean; onClose: () => void }) {
   return (
     <>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: Escape and a button close it, too */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: Escape and a button also close it */}
       {open && <div className="backdrop z-40 md:hidden" onClick={onClose} />}
       <nav
         aria-label="Main"
@@ -173,7 +173,7 @@ function AccountMenu({ small }: { small: boolean }) {
       }
       entries={[
         { heading: 'Theme' },
-        themed('system', 'As the system', <SunMoon size={15} />),
+        themed('system', 'System', <SunMoon size={15} />),
         themed('light', 'Light', <Sun size={15} />),
         themed('dark', 'Dark', <Moon size={15} />),
         'separator',

@@ -2,7 +2,7 @@ import { remember } from './browser-memory.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 
-/** Kept in the browser; `theme-start.ts` reads it before anything is drawn. */
+/** Stored in the browser. `theme-start.ts` reads it before the first paint. */
 const storageKey = 'millrace.theme'
 
 export function chosenTheme(): Theme {

@@ -6,7 +6,7 @@ import { Menu } from '../parts/menu.tsx'
 import { Mark } from './mark.tsx'
 import { useChooseWorkspace, useWorkspace } from './workspace.tsx'
 
-/** The workspace that is looked at, and the others one may look at. */
+/** Shows the current workspace and switches to others. */
 export function WorkspaceSwitcher({ small }: { small: boolean }) {
   const { workspaces } = useMe()
   const workspace = useWorkspace()

@@ -9,7 +9,7 @@ type Chosen = { workspace: Workspace; choose: (id: string) => void }
 
 const Context = createContext<Chosen | undefined>(undefined)
 
-/** The workspace that is looked at: the one in the address (`/w/<id>/…`), else the latest one, else one's own. */
+/** The current workspace: the one in the URL (`/w/<id>/…`), otherwise the latest one, otherwise the user's own. */
 export function WorkspaceProvider({ children }: { children: ReactNode }) {
   const { workspaces } = useMe()
   const [, addressed] = useRoute<{ workspaceId: string }>('/w/:workspaceId/*?')
@@ -29,27 +29,30 @@ export function WorkspaceProvider({ children }: { children: ReactNode }) {
     if (id) choose(id)
   }, [id, choose])
   const value = useMemo(() => workspace && { workspace, choose }, [workspace, choose])
-  if (!value) return <p className="p-8 text-sm text-muted">This account is a member of no workspace.</p>
+  if (!value)
+    return (
+      <p className="p-8 text-sm text-muted">This account belongs to no workspace. Ask a workspace owner to add it.</p>
+    )
   return <Context value={value}>{children}</Context>
 }
 
-/** The workspace that is looked at. */
+/** The current workspace. */
 export function useWorkspace(): Workspace {
   return useChosen().workspace
 }
 
-/** Looks at another workspace: for screens whose address names something in one, and not the workspace itself. */
+/** Switches the workspace. For screens whose URL names something inside a workspace instead of the workspace. */
 export function useChooseWorkspace(): Chosen['choose'] {
   return useChosen().choose
 }
 
-/** Whether the account may change things in the workspace that is looked at. */
+/** Whether the account may change things in the current workspace. */
 export function useMayWrite(): boolean {
   return useWorkspace().role !== 'viewer'
 }
 
 function useChosen(): Chosen {
   const chosen = useContext(Context)
-  if (!chosen) throw new Error('useWorkspace stands outside WorkspaceProvider')
+  if (!chosen) throw new Error('useWorkspace must be used inside WorkspaceProvider')
   return chosen
 }

@@ -33,7 +33,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
         const workspace = { id: newId(), name: name.trim(), at: clock.now() }
         await store.createWorkspace({ ...workspace, ownerId: userId })
-        sessions.distrust(userId)
+        sessions.invalidate(userId)
         set.status = 201
         return { id: workspace.id, name: workspace.name, role: 'owner' as const, createdAt: isoTime(workspace.at) }
       },
@@ -97,7 +97,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
         if (!user) throw noAccount(email)
         await store.setMember(id, user.id, role)
-        sessions.distrust(user.id)
+        sessions.invalidate(user.id)
         set.status = 201
         return { userId: user.id, email: user.email, role }
       },
@@ -122,7 +122,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         const member = (await store.listMembers(id)).find((each) => each.userId === userId)
         if (!member) throw noMember()
         await store.setMember(id, userId, role)
-        sessions.distrust(userId)
+        sessions.invalidate(userId)
         return { userId, email: member.email, role }
       },
       {
@@ -145,7 +145,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         if (caller.userId === userId) assertMay(caller, id, 'read', 'workspace')
         else assertOwner(caller, id)
         if (!(await store.removeMember(id, userId))) throw noMember()
-        sessions.distrust(userId)
+        sessions.invalidate(userId)
         set.status = 204
       },
       {

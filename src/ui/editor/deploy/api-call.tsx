@@ -6,14 +6,14 @@ import { normaliseName } from '../document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { exampleInput } from '../example-input.ts'
 import { Snippet } from './snippet-box.tsx'
-import { languages, snippet, type Way, ways } from './snippets.ts'
+import { type CallMode, callModes, languages, snippet } from './snippets.ts'
 
-/** How the API trigger is called, with its own input format, in three languages and three ways. */
+/** How to call the API trigger: three modes in three languages, with the workflow's own input format. */
 export function ApiCall() {
   const { workflowId, types } = useEditing()
   const { baseUrl } = useMe().service
   const document = useDraft((state) => state.document)
-  const [way, setWay] = useState<Way>('plain')
+  const [mode, setMode] = useState<CallMode>('plain')
   const [language, setLanguage] = useState<(typeof languages)[number]>('curl')
   const [chosen, setChosen] = useState<readonly string[]>([])
   const outputs = Object.values(document.blocks).flatMap((block) => {
@@ -22,11 +22,11 @@ export function ApiCall() {
       ? type.outputs.filter((output) => output !== 'error').map((output) => `${normaliseName(block.name)}.${output}`)
       : []
   })
-  // The address that this page has is one that works for who reads it.
+  // The reader has just reached the service at the page's own address.
   const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
   const text = snippet({
     language,
-    way,
+    mode,
     url,
     input: exampleInput(document),
     outputs: chosen,
@@ -36,7 +36,7 @@ export function ApiCall() {
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <Segments label="Way of calling" options={ways} value={way} onChange={setWay} />
+        <Segments label="Mode" options={callModes} value={mode} onChange={setMode} />
         <Segments
           label="Language"
           options={languages.map((one) => ({ value: one, label: one }))}
@@ -44,11 +44,11 @@ export function ApiCall() {
           onChange={setLanguage}
         />
       </div>
-      <p className="text-sm text-muted">{ways.find(({ value }) => value === way)?.description}</p>
-      {way === 'streaming' && outputs.length > 0 && (
+      <p className="text-sm text-muted">{callModes.find(({ value }) => value === mode)?.description}</p>
+      {mode === 'streaming' && outputs.length > 0 && (
         <fieldset className="flex flex-wrap gap-x-4 gap-y-1.5">
           <legend className="mb-1 text-xs font-medium">
-            Outputs to send. None chosen: the text that models write.
+            Outputs to stream. With none selected, the text that models generate is streamed.
           </legend>
           {outputs.map((output) => (
             <Check
@@ -63,7 +63,7 @@ export function ApiCall() {
       )}
       <Snippet text={text} />
       <p className="text-xs text-muted">
-        The key is made under Settings, API keys. The whole description, for programs that generate clients:{' '}
+        Create an API key under Settings, API keys. To generate a client, use the{' '}
         <a
           className="text-accent-text underline underline-offset-2"
           href={`/api/workflows/${workflowId}/openapi.json`}
@@ -72,6 +72,7 @@ export function ApiCall() {
         >
           OpenAPI document
         </a>
+        .
       </p>
     </div>
   )

@@ -1,9 +1,9 @@
 import type { Document } from '../document.ts'
 
-/** One block that is new, gone or different; `what` names its parts that differ. */
+/** A block that was added, removed or changed; `what` names the changed parts. */
 export type Change = { kind: 'added' | 'removed' | 'changed'; id: string; name: string; what: string[] }
 
-/** What runs differently in a document than in another one; positions, notes and sample values run nothing. */
+/** Changes between two documents that affect runs. Positions, notes and sample values are ignored. */
 export function changesBetween(
   before: Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables'>,
   after: Document,
@@ -16,7 +16,7 @@ export function changesBetween(
       continue
     }
     const what: string[] = []
-    if (old.name !== block.name) what.push(`was called ${old.name}`)
+    if (old.name !== block.name) what.push(`renamed from ${old.name}`)
     if ((old.enabled ?? true) !== (block.enabled ?? true)) what.push(block.enabled === false ? 'disabled' : 'enabled')
     if ((old.parentId ?? null) !== (block.parentId ?? null)) what.push('moved into or out of a container')
     const names = new Set([...Object.keys(old.params ?? {}), ...Object.keys(block.params ?? {})])
@@ -26,7 +26,7 @@ export function changesBetween(
       ownSettings,
     )
     if (!same(settings[0], settings[1]) || !same(settings[2], settings[3])) what.push('settings')
-    const [led, leads] = [waysOut(before.edges, id), waysOut(after.edges, id)]
+    const [led, leads] = [outgoingEdges(before.edges, id), outgoingEdges(after.edges, id)]
     if (!same(led, leads)) what.push('connections')
     if (what.length > 0) changes.push({ kind: 'changed', id, name: block.name, what })
   }
@@ -34,11 +34,11 @@ export function changesBetween(
     if (!after.blocks[id]) changes.push({ kind: 'removed', id, name: block.name, what: [] })
   }
   if (!same(before.variables ?? {}, after.variables ?? {}))
-    changes.push({ kind: 'changed', id: 'variables', name: 'Variables of the workflow', what: [] })
+    changes.push({ kind: 'changed', id: 'variables', name: 'Workflow variables', what: [] })
   return changes
 }
 
-function waysOut(edges: Document['edges'], id: string): string[] {
+function outgoingEdges(edges: Document['edges'], id: string): string[] {
   return edges
     .filter(({ source }) => source === id)
     .map(({ target, sourceHandle }) => `${sourceHandle ?? 'source'} ${target}`)
@@ -60,7 +60,7 @@ function ownSettings(entry: { nodes?: string[]; id?: string } | undefined): unkn
   return settings
 }
 
-/** Equal as JSON, in whatever order members stand. */
+/** Compares as JSON, regardless of member order. */
 function same(a: unknown, b: unknown): boolean {
   return text(a) === text(b)
 }

@@ -9,7 +9,7 @@ import { VersionsView } from './versions-view.tsx'
 
 type View = 'deploy' | 'versions' | 'endpoint'
 
-/** Deploying a workflow, its versions, and how the active one is called. */
+/** Deploys a workflow, lists its versions and shows its entry points. */
 export function DeployDialog({
   view,
   autosave,
@@ -37,7 +37,7 @@ export function DeployDialog({
             content: <DeployView autosave={autosave} actions={actions} onView={onView} onClose={onClose} />,
           },
           { value: 'versions', label: 'Versions', content: <VersionsView autosave={autosave} onClose={onClose} /> },
-          { value: 'endpoint', label: 'How to call it', content: <EndpointView autosave={autosave} /> },
+          { value: 'endpoint', label: 'Entry points', content: <EndpointView autosave={autosave} /> },
         ]}
       />
     </Dialog>

@@ -14,7 +14,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { FindingList } from '../editor-header.tsx'
 import { type Change, changesBetween } from './changes.ts'
 
-/** The check, what changed since the active version, and the button. */
+/** Shows problems and changes since the live version, and deploys the draft. */
 export function DeployView({
   autosave,
   actions,
@@ -31,7 +31,7 @@ export function DeployView({
   const document = useDraft((state) => state.document)
   const queries = useQueryClient()
   const toast = useToast()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the view opens
   useEffect(() => {
     void autosave.flush()
   }, [])
@@ -71,14 +71,14 @@ export function DeployView({
     <div className="flex flex-col gap-5 p-5">
       <p className="text-sm">
         {version === null
-          ? 'Nothing is deployed yet. A deployment is a copy of the draft: callers get it until you deploy the next one.'
+          ? 'This workflow is not deployed. Deploying publishes the draft as a new live version.'
           : isSame
-            ? `Version ${version} is live, and the draft runs just like it.`
-            : `Version ${version} is live. Deploying makes the draft version ${version + 1}, for every call from then on.`}
+            ? `Version ${version} is live and matches the draft.`
+            : `Version ${version} is live. Deploying publishes the draft as version ${version + 1} for all new runs.`}
       </p>
       {changes && changes.length > 0 && (
         <section>
-          <h3 className="mb-1.5 text-xs font-medium">What changed since version {version}</h3>
+          <h3 className="mb-1.5 text-xs font-medium">Changes since version {version}</h3>
           <ul className="flex flex-col gap-1">
             {changes.map((change) => (
               <ChangeRow key={`${change.kind} ${change.id}`} change={change} />
@@ -87,8 +87,8 @@ export function DeployView({
         </section>
       )}
       {[
-        { title: 'To be put right first', list: errors },
-        { title: 'Worth a look', list: findings.filter(({ level }) => level !== 'error') },
+        { title: 'Errors to fix before deploying', list: errors },
+        { title: 'Warnings', list: findings.filter(({ level }) => level !== 'error') },
       ].map(
         ({ title, list }) =>
           list.length > 0 && (
@@ -113,7 +113,7 @@ export function DeployView({
         >
           {version === null ? 'Deploy' : `Deploy version ${version + 1}`}
         </Button>
-        {isSame && <span className="text-sm text-muted">There is nothing new to deploy.</span>}
+        {isSame && <span className="text-sm text-muted">No changes to deploy.</span>}
       </div>
     </div>
   )

@@ -3,27 +3,27 @@ import type { Autosave } from '../autosave.ts'
 import { isTrigger } from '../document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { useStatus } from '../editor-queries.ts'
-import { startedOf } from '../started.ts'
+import { triggerDetailsOf } from '../trigger-details.ts'
 import { ApiCall } from './api-call.tsx'
-import { TriggerTitle, WayInView } from './way-in-view.tsx'
-import { waysIn } from './ways-in.ts'
+import { EntryPointView, TriggerTitle } from './entry-point-view.tsx'
+import { entryPoints } from './entry-points.ts'
 
-/** How the workflow is started, by each of its triggers. */
+/** The entry points of a workflow: how each trigger starts it. */
 export function EndpointView({ autosave }: { autosave: Autosave }) {
   const { workflowId } = useEditing()
-  const { save, started } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { save, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
   const document = useDraft((state) => state.document)
   const { data: status } = useStatus(workflowId, save.phase === 'saved')
   const triggers = Object.values(document.blocks).filter(isTrigger)
   const enabled = triggers.filter((block) => block.enabled !== false)
   const api = enabled.find(({ type }) => type === 'api_trigger')
-  const others = waysIn(document, started, status?.isDeployed ? startedOf(status) : undefined)
+  const others = entryPoints(document, triggerDetails, status?.isDeployed ? triggerDetailsOf(status) : undefined)
   if (enabled.length === 0) {
     return (
       <p className="m-5 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn-text">
         {triggers.length === 0
-          ? 'This workflow has no trigger, so nothing can start it: add one to the canvas, and deploy.'
-          : 'The trigger of this workflow is disabled, so nothing can start it: enable it, and deploy.'}
+          ? 'This workflow has no trigger, so nothing can start it. Add a trigger and deploy.'
+          : 'The trigger of this workflow is disabled, so nothing can start it. Enable the trigger and deploy.'}
       </p>
     )
   }
@@ -35,8 +35,8 @@ export function EndpointView({ autosave }: { autosave: Autosave }) {
           <ApiCall />
         </section>
       )}
-      {others.map((way) => (
-        <WayInView key={way.id} way={way} />
+      {others.map((entryPoint) => (
+        <EntryPointView key={entryPoint.id} entryPoint={entryPoint} />
       ))}
     </div>
   )

@@ -1,6 +1,6 @@
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-/** A text to be taken along as it stands. */
+/** A code snippet with a copy button. */
 export function Snippet({ text }: { text: string }) {
   return (
     <div className="relative rounded-lg border border-line bg-sunken">

@@ -1,57 +1,57 @@
 export const languages = ['curl', 'TypeScript', 'Python'] as const
 export type Language = (typeof languages)[number]
-export type Way = 'plain' | 'streaming' | 'asynchronous'
+export type CallMode = 'plain' | 'streaming' | 'asynchronous'
 
-export const ways: readonly { value: Way; label: string; description: string }[] = [
+export const callModes: readonly { value: CallMode; label: string; description: string }[] = [
   {
     value: 'plain',
-    label: 'Wait for the answer',
-    description: 'The answer comes when the run has ended, and is recorded.',
+    label: 'Synchronous',
+    description: 'The response arrives after the run has ended and been recorded.',
   },
   {
     value: 'streaming',
-    label: 'Stream',
-    description: 'Text comes as it is written, in server-sent events; the last one has the whole result.',
+    label: 'Streaming',
+    description: 'Text arrives as it is generated, as server-sent events. The last event contains the whole result.',
   },
   {
     value: 'asynchronous',
-    label: 'In the background',
-    description: 'The run is accepted at once, survives a restart of the service, and is asked for later.',
+    label: 'Asynchronous',
+    description: 'The run is queued immediately and survives a restart of the service. Poll for its result.',
   },
 ]
 
 export type SnippetFacts = {
   language: Language
-  way: Way
+  mode: CallMode
   url: string
   origin: string
   input: Record<string, unknown>
-  /** For streaming: what is sent as it comes. */
+  /** For streaming: the block outputs to stream. */
   outputs: readonly string[]
-  /** Whether a Response block answers who waits, with a body of its own. */
+  /** Whether a Response block defines the body of the synchronous response. */
   hasResponse: boolean
 }
 
-/** A call that works as it stands, once the key is in its place. */
+/** A working call, except for the API key. */
 export function snippet(facts: SnippetFacts): string {
-  const { way, input, outputs } = facts
+  const { mode, input, outputs } = facts
   const selected = outputs.length > 0 ? { selectedOutputs: outputs } : {}
-  const body = way === 'streaming' ? { ...input, stream: true, ...selected } : input
+  const body = mode === 'streaming' ? { ...input, stream: true, ...selected } : input
   if (facts.language === 'curl') return curl(facts, body)
   return facts.language === 'TypeScript' ? typeScript(facts, body) : python(facts, body)
 }
 
-function curl({ way, url }: SnippetFacts, body: object): string {
+function curl({ mode, url }: SnippetFacts, body: object): string {
   return [
-    `curl -sS${way === 'streaming' ? 'N' : ''} -X POST ${shellText(url)} \\`,
+    `curl -sS${mode === 'streaming' ? 'N' : ''} -X POST ${shellText(url)} \\`,
     "  -H 'X-API-Key: YOUR_API_KEY' \\",
     "  -H 'Content-Type: application/json' \\",
-    ...(way === 'asynchronous' ? ["  -H 'X-Execution-Mode: async' \\"] : []),
+    ...(mode === 'asynchronous' ? ["  -H 'X-Execution-Mode: async' \\"] : []),
     `  -d ${shellText(JSON.stringify(body))}`,
   ].join('\n')
 }
 
-/** A request that starts a webhook trigger, as its parameters want it. */
+/** A shell command that starts a webhook trigger with the given parameters. */
 export function webhookLine(url: string, { methods, authentication }: Record<string, unknown>): string {
   const method = Array.isArray(methods) && methods.length > 0 ? String(methods[0]) : 'POST'
   const { type, name } = (authentication ?? {}) as Record<string, unknown>
@@ -65,7 +65,7 @@ export function webhookLine(url: string, { methods, authentication }: Record<str
   ].join(' \\\n')
 }
 
-/** A message to a chat, by the address of its page. */
+/** A shell command that sends a chat message, derived from the URL of the chat page. */
 export function chatLine(url: string, { access }: Record<string, unknown>): string {
   const proof = { public: undefined, password: 'X-Chat-Password: THE_PASSWORD' }[String(access)]
   const key = access === undefined || access === 'key' ? 'X-API-Key: YOUR_API_KEY' : proof
@@ -77,19 +77,19 @@ export function chatLine(url: string, { access }: Record<string, unknown>): stri
   ].join(' \\\n')
 }
 
-/** In single quotes nothing means anything but the quote itself. */
+/** Quotes text for a shell. Within single quotes, only the quote itself is special. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
-  const mode = way === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
+function typeScript({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {
+  const modeHeader = mode === 'asynchronous' ? `\n    'X-Execution-Mode': 'async',` : ''
   const request = [
     `const response = await fetch(${JSON.stringify(url)}, {`,
     "  method: 'POST',",
     '  headers: {',
     "    'X-API-Key': process.env.MILLRACE_API_KEY!,",
-    `    'Content-Type': 'application/json',${mode}`,
+    `    'Content-Type': 'application/json',${modeHeader}`,
     '  },',
     `  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), 2)}),`,
     '})',
@@ -119,34 +119,34 @@ function typeScript({ way, url, origin, hasResponse }: SnippetFacts, body: objec
       'if (!response.ok) throw new Error(await response.text())',
       'const { statusUrl } = await response.json()',
       'for (;;) {',
-      `  const answer = await fetch(${JSON.stringify(origin)} + statusUrl, {`,
+      `  const poll = await fetch(${JSON.stringify(origin)} + statusUrl, {`,
       "    headers: { 'X-API-Key': process.env.MILLRACE_API_KEY! },",
       '  })',
-      '  const job = await answer.json()',
+      '  const job = await poll.json()',
       "  if (job.status === 'completed') console.log(job.output)",
       "  if (!['queued', 'processing'].includes(job.status)) break",
       '  await new Promise((resolve) => setTimeout(resolve, 1000))',
       '}',
     ],
-  }[way]
+  }[mode]
   return [...request, ...rest].join('\n')
 }
 
-function python({ way, url, origin, hasResponse }: SnippetFacts, body: object): string {
+function python({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {
   const head =
-    way === 'plain'
+    mode === 'plain'
       ? ['import os', 'import requests']
-      : ['import json', 'import os', ...(way === 'asynchronous' ? ['import time'] : []), 'import requests']
-  const mode = way === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
+      : ['import json', 'import os', ...(mode === 'asynchronous' ? ['import time'] : []), 'import requests']
+  const modeHeader = mode === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
   const request = [
-    ...head.filter((line) => way === 'streaming' || line !== 'import json'),
+    ...head.filter((line) => mode === 'streaming' || line !== 'import json'),
     '',
-    `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${mode}}`,
+    `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${modeHeader}}`,
     `response = requests.post(`,
     `    ${JSON.stringify(url)},`,
     '    headers=headers,',
     `    json=${indented(pythonText(body), 4)},`,
-    ...(way === 'streaming' ? ['    stream=True,'] : []),
+    ...(mode === 'streaming' ? ['    stream=True,'] : []),
     ')',
     'response.raise_for_status()',
   ]
@@ -165,7 +165,7 @@ function python({ way, url, origin, hasResponse }: SnippetFacts, body: object): 
       `    job = requests.get(${JSON.stringify(origin)} + "/api/jobs/" + job["taskId"], headers=headers).json()`,
       'print(job.get("output"))',
     ],
-  }[way]
+  }[mode]
   return [...request, ...rest].join('\n')
 }
 
@@ -173,7 +173,7 @@ function indented(text: string, by: number): string {
   return text.replaceAll('\n', `\n${' '.repeat(by)}`)
 }
 
-/** JSON with Python's names for true, false and null. */
+/** JSON in Python syntax: True, False and None. */
 function pythonText(value: unknown, depth = 0): string {
   const pad = '    '.repeat(depth + 1)
   const end = '    '.repeat(depth)

@@ -12,7 +12,7 @@ import { openDocument } from '../edit.ts'
 import { useEditing } from '../editing.tsx'
 import { NameField } from '../name-field.tsx'
 
-/** Every version that was deployed: which one is live, names for them, and the ways back. */
+/** All versions: which one is live, their names, and actions to activate or load them. */
 export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClose: () => void }) {
   const { workflowId, draft, readOnly } = useEditing()
   const queries = useQueryClient()
@@ -46,7 +46,7 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
     mutationFn: () => call('DELETE /api/workflows/:id/deploy', { params: { id: workflowId } }),
     onSuccess: () => {
       refresh()
-      toast.show({ text: 'The workflow is no longer deployed: calls of it are refused.' })
+      toast.show({ text: 'The workflow was undeployed. New calls are rejected.' })
     },
     onError: toast.fail,
   })
@@ -58,9 +58,12 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
     },
     onSuccess: (document, version) => {
       const { id: _, ...whole } = document
-      // An edit like any other, so it can be undone.
+      // A regular edit, so it can be undone.
       draft.perform({ kind: 'replace', document: openDocument({ ...whole, name: draft.state().document.name }) })
-      toast.show({ text: `The draft is version ${version} again.`, action: { label: 'Undo', run: () => draft.undo() } })
+      toast.show({
+        text: `Version ${version} was loaded into the draft.`,
+        action: { label: 'Undo', run: () => draft.undo() },
+      })
       onClose()
     },
     onError: toast.fail,
@@ -70,7 +73,7 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
   if (data.data.length === 0) {
     return (
       <Empty icon={<Layers size={22} />} title="No versions yet">
-        Each deployment becomes a version. Each can be made live again.
+        Every deployment creates a version. You can make each version live again.
       </Empty>
     )
   }
@@ -82,18 +85,18 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
           <div className="min-w-40 flex-1">
             <NameField
               label={`Name of version ${version}`}
-              name={name ?? 'No name'}
+              name={name ?? 'Unnamed'}
               readOnly={readOnly}
               onRename={(next) => describe.mutate({ version, name: next })}
               className={name ? '' : 'text-muted'}
             />
             <div className="text-xs text-muted">{new Date(createdAt).toLocaleString()}</div>
           </div>
-          {isActive && <Badge tone="ok">live</Badge>}
+          {isActive && <Badge tone="ok">Live</Badge>}
           {!readOnly && (
             <span className="flex gap-1.5">
               <Button size="small" onClick={() => load.mutate(version)}>
-                Load into the draft
+                Load into draft
               </Button>
               {isActive ? (
                 <Button size="small" look="danger" busy={undeploy.isPending} onClick={() => undeploy.mutate()}>

@@ -28,15 +28,15 @@ type Props = {
 }
 
 /**
- * CodeMirror. It stands in a shadow root: there its styles are sheets of the root, while in the page they would be inline
- * styles, which the page's policy refuses.
+ * The CodeMirror editor. It lives in a shadow root, where its styles are style sheets. In the page they would be inline
+ * styles, which the page's policy forbids.
  */
 export function CodeEditor({ language, label, text, onChange, readOnly, suggestions, describedBy }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const latest = useRef({ onChange, suggestions })
   latest.current = { onChange, suggestions }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes comes by the effects below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: created once; the effects below update it
   useEffect(() => {
     const element = host.current
     if (!element) return
@@ -65,7 +65,8 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
             ...(describedBy ? { 'aria-describedby': describedBy } : {}),
           }),
           placeholder(language === 'json' ? '{ }' : 'return …'),
-          // Tab indents here; Escape closes the list of completions, and then leads back to the canvas (the inspector's).
+          // Tab indents. Escape closes the completion list first; pressed again, it returns to the canvas (see the
+          // inspector).
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...editing, ...historyKeymap, indentWithTab]),
           look,
           writable.of(EditorState.readOnly.of(readOnly)),
@@ -93,14 +94,14 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
   )
 }
 
-// Its own Mod+Enter puts in a line; here that runs the workflow, wherever one is.
+// CodeMirror inserts a line on Mod+Enter. In the editor this shortcut runs the workflow.
 const editing = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter')
 
 const writable = new Compartment()
 
 /**
- * Typing over several lines, or several lines at once: left to it, the browser would keep the style of the first one in an inline style, which the
- * page's policy refuses.
+ * Handles typing over several lines, and pasting several lines at once. The browser would keep the style of the first
+ * line as an inline style, which the page's policy forbids.
  */
 function replaceLines(event: InputEvent, view: EditorView): boolean {
   const { from, to } = view.state.selection.main
@@ -146,7 +147,7 @@ function complete(context: CompletionContext, suggestions: readonly Suggestion[]
   }
 }
 
-/** What cannot be read. A reference stands for a value, so it is read as a name of the same length. */
+/** Syntax errors. A reference stands for a value, so it is replaced by a name of the same length. */
 function faults(text: string, language: 'javascript' | 'json'): Diagnostic[] {
   if (text.trim() === '') return []
   const masked = text.replaceAll(/<[A-Za-z][^<>\n]*>|\{\{[A-Za-z_]\w*\}\}/g, (found) => mask(found, language))
@@ -173,14 +174,14 @@ function faults(text: string, language: 'javascript' | 'json'): Diagnostic[] {
         from: start,
         to: Math.max(start, Math.min(to - prefix.length, text.length)),
         severity: 'error',
-        message: 'This is no JavaScript.',
+        message: 'This is not valid JavaScript.',
       })
     },
   })
   return found
 }
 
-/** Within a JSON string a reference is text; as a value of its own it is one. */
+/** Masks a reference. In a JSON string the mask is text; elsewhere it is a value. */
 function mask(found: string, language: 'javascript' | 'json'): string {
   return language === 'json' ? '0'.padStart(found.length, ' ') : '_'.repeat(found.length)
 }

@@ -1,12 +1,12 @@
 import { lazy, Suspense, useState } from 'react'
 import { useSuggestions } from './use-suggestions.ts'
 
-// The code editor is half as large as all the rest: it comes when a block has code.
+// The code editor is half the size of everything else, so it is loaded only for blocks with code.
 const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }))
 
 /**
- * JavaScript, or JSON: a JSON value is shown as its text, and text that is JSON becomes the value again. Text that is not
- * (yet) JSON is kept as it is, for it may be a template of JSON.
+ * A field for JavaScript or JSON. A JSON value is shown as text and parsed back. Text that is not valid JSON is kept as
+ * it is, because it may be a template.
  */
 export function CodeField({
   language,
@@ -25,7 +25,7 @@ export function CodeField({
 }) {
   const suggestions = useSuggestions()
   const [written, setWritten] = useState<{ text: string; value: unknown }>()
-  // What was typed stays as it was typed, as long as it still means the value.
+  // Keeps the typed text as long as it still represents the value.
   const text = written && same(written.value, value) ? written.text : textFor(language, value)
   const change = (next: string) => {
     const meant = language === 'json' ? meaningOf(next) : next
@@ -58,7 +58,7 @@ function meaningOf(text: string): unknown {
   if (text.trim() === '') return undefined
   try {
     const value = JSON.parse(text) as unknown
-    // A JSON text that is one string: written with its quotes, it would lose them.
+    // A JSON text that is a single string would lose its quotes.
     return typeof value === 'string' ? text : value
   } catch {
     return text

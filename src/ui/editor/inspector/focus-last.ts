@@ -1,11 +1,11 @@
-/** After a row was added to a list: the focus goes into it. */
+/** Focuses the row that was just added to a list. */
 export function focusLastRow(button: HTMLElement): void {
   const list = button.closest('fieldset')
   requestAnimationFrame(() => {
     const row = [...(list?.querySelectorAll('[data-row]') ?? [])].at(-1)
     const field = row?.querySelector<HTMLElement>('input, textarea, select')
     field?.focus()
-    // A name that was made up is to be typed over.
+    // Select a generated name, so that typing replaces it.
     if (field instanceof HTMLInputElement) field.select()
   })
 }

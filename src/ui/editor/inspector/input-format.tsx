@@ -7,7 +7,7 @@ type InputField = { name: string; type: string; value?: unknown; required?: bool
 
 const types = ['string', 'number', 'boolean', 'object', 'array', 'files'].map((type) => ({ value: type, label: type }))
 
-/** The fields a caller may send. `Value` is what runs by hand take. */
+/** The fields that a caller can send. Manual runs use the `value` column. */
 export function InputFormat({
   value,
   onChange,
@@ -25,8 +25,8 @@ export function InputFormat({
       onChange={onChange}
       readOnly={readOnly}
       fresh={(): InputField => ({ name: freeName('field', fields, ({ name }) => name), type: 'string' })}
-      add="Add a field"
-      remove="Remove the field"
+      add="Add field"
+      remove="Remove field"
     >
       {(field, at, change) => (
         <>
@@ -48,11 +48,11 @@ export function InputFormat({
             />
           </div>
           <Input
-            aria-label={`Value of field ${at + 1} in runs by hand`}
+            aria-label={`Value of field ${at + 1} for manual runs`}
             placeholder={
               field.type === 'object' || field.type === 'array'
-                ? 'Value in runs by hand, as JSON'
-                : 'Value in runs by hand'
+                ? 'Value for manual runs, as JSON'
+                : 'Value for manual runs'
             }
             value={textOf(field.value)}
             readOnly={readOnly}
@@ -69,7 +69,7 @@ export function InputFormat({
               onChange={(event) => change({ description: event.target.value || undefined })}
             />
             <Check
-              label="required"
+              label="Required"
               checked={field.required === true}
               disabled={readOnly}
               onChange={(required) => change({ required: required || undefined })}
@@ -82,7 +82,7 @@ export function InputFormat({
   )
 }
 
-/** A value as its type has it, where the text already is one. */
+/** Converts text to a value of the type, if the text represents one. */
 function typed(text: string, type: string): unknown {
   if (type === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

@@ -5,10 +5,10 @@ import { classes } from '../../parts/class-names.ts'
 import { DocsLink, docsOfBlock } from '../../parts/docs-link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import type { Actions } from '../actions.ts'
-import { BlockIcon } from '../block-look.tsx'
+import { BlockIcon } from '../block-icon.tsx'
 import type { Params } from '../document.ts'
 import { isTrigger } from '../document.ts'
-import { whyNotNamed } from '../edit.ts'
+import { nameError } from '../edit.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { useFindings } from '../findings.tsx'
 import { NameField } from '../name-field.tsx'
@@ -16,10 +16,10 @@ import type { Runs } from '../run/use-runs.ts'
 import { OutputList } from './output-list.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
-import { TriggerStart } from './trigger-start.tsx'
+import { TriggerSection } from './trigger-section.tsx'
 import { Suggestions, useBlockSuggestions } from './use-suggestions.ts'
 
-/** The block that is selected: its name, its parameters, what it gives. */
+/** The inspector of the selected block: name, parameters and outputs. */
 export function Inspector({
   blockId,
   actions,
@@ -51,11 +51,11 @@ export function Inspector({
         <BlockIcon type={block.type} />
         <div className="min-w-0 flex-1">
           <NameField
-            label="Name of the block"
+            label="Block name"
             name={block.name}
             readOnly={readOnly}
             onRename={(name) => draft.perform({ kind: 'rename', id: blockId, name })}
-            whyNot={(name) => whyNotNamed(draft.state().document, blockId, name)}
+            errorOf={(name) => nameError(draft.state().document, blockId, name)}
             className="font-semibold"
           />
           <div className="truncate text-2xs text-muted">{type?.label ?? block.type}</div>
@@ -63,12 +63,16 @@ export function Inspector({
         {!readOnly && (
           <Menu
             align="end"
-            trigger={<IconButton label="More for this block" icon={<Ellipsis size={16} />} size="small" />}
+            trigger={<IconButton label="Block actions" icon={<Ellipsis size={16} />} size="small" />}
             entries={[
-              { label: 'Run this block alone', icon: <Play size={14} />, onSelect: () => void runs.runOnly(blockId) },
-              { label: 'Run up to here', icon: <StepForward size={14} />, onSelect: () => void runs.runUntil(blockId) },
+              { label: 'Run only this block', icon: <Play size={14} />, onSelect: () => void runs.runOnly(blockId) },
               {
-                label: 'Run again from here',
+                label: 'Run up to this block',
+                icon: <StepForward size={14} />,
+                onSelect: () => void runs.runUntil(blockId),
+              },
+              {
+                label: 'Run from this block',
                 icon: <StepForward size={14} />,
                 onSelect: () => void runs.runFrom(blockId),
               },
@@ -94,7 +98,7 @@ export function Inspector({
             </p>
           )}
           <BlockFindings blockId={blockId} />
-          <TriggerStart type={block.type} />
+          <TriggerSection type={block.type} />
           <div data-first className="contents">
             <Form blockId={blockId} />
           </div>
@@ -121,7 +125,12 @@ function Form({ blockId }: { blockId: string }) {
   const settings = useDraft(({ document }) => document.loops?.[blockId] ?? document.parallels?.[blockId])
   const findings = useFindings(blockId)
   const type = block && types.get(block.type)
-  if (!block || !type) return <p className="text-sm text-muted">This version knows no such block.</p>
+  if (!block || !type)
+    return (
+      <p className="text-sm text-muted">
+        This version of Millrace does not support this block type. Update Millrace or remove the block.
+      </p>
+    )
   const at = type?.container ? `.${blockId}` : `.${blockId}.params`
   const errorOf = (path: string, isWhole = false) =>
     findings.find((finding) => {
@@ -158,7 +167,7 @@ function Form({ blockId }: { blockId: string }) {
   )
 }
 
-// Few blocks have tools.
+// Loaded on demand: few blocks have tools.
 const ToolsField = lazy(async () => ({ default: (await import('./tools-field.tsx')).ToolsField }))
 
 function Tools(props: ToolsProps) {
@@ -173,7 +182,7 @@ function BlockFindings({ blockId }: { blockId: string }) {
   const { types } = useEditing()
   const block = useDraft(({ document }) => document.blocks[blockId])
   const type = block && types.get(block.type)
-  // What is said of a field stands at the field.
+  // Problems with a parameter are shown at its field.
   const fields = Object.keys((type?.container ? type.container.settings : type?.parameters)?.properties ?? {})
   const findings = useFindings(blockId).filter(({ path }) => !path.split(/[.[]/).some((part) => fields.includes(part)))
   if (findings.length === 0) return null

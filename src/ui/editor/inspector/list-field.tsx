@@ -7,7 +7,7 @@ import { TemplateField } from './template-field.tsx'
 
 type Item = Record<string, unknown>
 
-/** A list of things with members: branches of a condition, routes, messages, assignments. */
+/** A list of objects: branches of a condition, routes, messages, assignments. */
 export function ListField({
   name,
   schema,
@@ -67,7 +67,7 @@ export function ListField({
         }
       </Rows>
       {name === 'conditions' && (
-        <p className="text-xs text-muted">The first that is true is taken, else the branch “else”.</p>
+        <p className="text-xs text-muted">The first true condition is followed; otherwise, the “else” branch.</p>
       )}
     </>
   )
@@ -114,7 +114,7 @@ function Member({ name, schema, mode, value, label, onChange, readOnly }: Member
     return (
       <Input
         {...tied}
-        placeholder="Name of the branch"
+        placeholder="Branch name"
         value={textOf(value)}
         readOnly={readOnly}
         onChange={(event) => onChange(event.target.value)}

@@ -4,7 +4,7 @@ import { textOf } from '../block-summary.ts'
 import { objectOfType, shownMembers, withMember } from './object-members.ts'
 import { TemplateField } from './template-field.tsx'
 
-/** An object with known members, a field each; one with a `type` shows those that mean something beside it. */
+/** An object with known members, one field each. If it has a `type`, only the members of that type are shown. */
 export function ObjectField({
   label,
   schema,
@@ -20,7 +20,7 @@ export function ObjectField({
   onChange: (value: unknown) => void
   errorOf: (path: string) => string | undefined
   readOnly: boolean
-  /** Ties the choice of a type to the label of the whole. */
+  /** Ties the type select to the label of the whole field. */
   tied: { id: string }
 }) {
   const types = schema.properties?.['type']?.enum
@@ -64,18 +64,18 @@ export function ObjectField({
   )
 }
 
-/** What is there stands first when it is none of the choices: a select would show another one in its place. */
+/** Includes the present value even if it is not among the choices. Otherwise the select would show a different one. */
 function optionsOf(choices: readonly string[], present: string): { value: string; label: string }[] {
   const all = choices.includes(present) ? choices : [present, ...choices]
-  return all.map((one) => ({ value: one, label: one === '' ? 'Choose one' : (words[one] ?? one) }))
+  return all.map((one) => ({ value: one, label: one === '' ? 'Select…' : (words[one] ?? one) }))
 }
 
-/** Choices whose name in the document is no word for people. */
+/** Labels for choices whose document value is not self-explanatory. */
 const words: Readonly<Record<string, string>> = {
-  none: 'None: everybody who knows the address',
-  bearer: 'A bearer token',
-  header: 'A header',
-  signature: 'A signature',
+  none: 'None: anyone who knows the URL',
+  bearer: 'Bearer token',
+  header: 'Header',
+  signature: 'Signature',
   github: 'GitHub',
   stripe: 'Stripe',
   slack: 'Slack',

@@ -4,12 +4,12 @@ import { copyText } from '../../parts/clipboard.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
-import { passText, skippedText } from '../run/block-run.ts'
+import { iterationText, skippedText } from '../run/block-run.ts'
 import type { RunSpan } from '../run/run-event.ts'
 import { shownEntry } from '../run/run-state.ts'
 import { outputReferences } from './suggestions.ts'
 
-/** What a block gives to those after it, with what it was in the latest run. */
+/** The outputs of a block, with their values from the latest run. */
 export function OutputList({ blockId }: { blockId: string }) {
   const { types, run, draft } = useEditing()
   const toast = useToast()
@@ -21,7 +21,9 @@ export function OutputList({ blockId }: { blockId: string }) {
   const copy = async (text: string) => {
     const isCopied = await copyText(text)
     toast.show(
-      isCopied ? { text: `Copied ${text}` } : { text: 'The browser does not let this page copy.', tone: 'error' },
+      isCopied
+        ? { text: `Copied ${text}` }
+        : { text: 'The browser blocked copying. Select the text and copy it manually.', tone: 'error' },
     )
   }
   return (
@@ -32,7 +34,7 @@ export function OutputList({ blockId }: { blockId: string }) {
           <button
             key={reference}
             type="button"
-            title="Copy the reference"
+            title="Copy reference"
             onClick={() => void copy(reference)}
             className="group/out flex h-6 cursor-default items-center gap-1 rounded-md bg-accent-soft px-2 font-mono text-2xs text-accent-text"
           >
@@ -41,13 +43,13 @@ export function OutputList({ blockId }: { blockId: string }) {
           </button>
         ))}
       </div>
-      {shown?.span && <PassOutput key={shown.spanId} span={shown.span} iterations={shown.iterations} />}
+      {shown?.span && <ExecutionOutput key={shown.spanId} span={shown.span} iterations={shown.iterations} />}
     </section>
   )
 }
 
-/** What it gave in the latest run; of one in a loop or parallel, in which pass. */
-function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
+/** The output of the latest run, and the iteration it belongs to inside a loop or parallel. */
+function ExecutionOutput({ span, iterations }: { span: RunSpan; iterations: readonly number[] }) {
   const { status, error, output } = span
   if (status === 'skipped') {
     return (
@@ -57,6 +59,6 @@ function PassOutput({ span, iterations }: { span: RunSpan; iterations: readonly 
       </section>
     )
   }
-  const where = ['the latest run', passText(iterations)].filter(Boolean).join(', pass ')
+  const where = ['the latest run', iterationText(iterations)].filter(Boolean).join(', iteration ')
   return <JsonView label={error ? `Error in ${where}` : `In ${where}`} value={error ?? output} openDepth={1} />
 }

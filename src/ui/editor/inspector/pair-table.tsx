@@ -5,7 +5,7 @@ import { TemplateField } from './template-field.tsx'
 
 type Pair = { key: string; value: unknown }
 
-/** Headers, query parameters: names with values. */
+/** A list of name and value pairs: headers, query parameters. */
 export function PairTable({
   label,
   value,
@@ -52,7 +52,7 @@ export function PairTable({
   )
 }
 
-/** An object does where a list is meant. */
+/** Accepts an object in place of a list of pairs. */
 function pairsOf(value: unknown): Pair[] {
   if (Array.isArray(value))
     return value.map((one: Partial<Pair> | null) => ({ ...one, key: textOf(one?.key), value: one?.value ?? '' }))

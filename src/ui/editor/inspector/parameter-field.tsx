@@ -26,19 +26,19 @@ export type ParameterProps = {
   /** All parameters of the block. */
   params: Params
   onChange: (value: unknown) => void
-  /** Somebody leaves the field. */
+  /** Called when the field loses focus. */
   onDone?: (() => void) | undefined
   error: string | undefined
-  /** What the check says of a part of the value: `0.name`. */
+  /** The problem with a part of the value, such as `0.name`. */
   errorOf: (path: string) => string | undefined
   readOnly: boolean
-  /** Draws tools, which hold forms themselves. */
+  /** Renders the tools parameter, which contains forms itself. */
   Tools?: ComponentType<ToolsProps> | undefined
 }
 
 export type ToolsProps = Pick<ParameterProps, 'value' | 'onChange' | 'readOnly' | 'errorOf'>
 
-/** One parameter, with the control that fits it. */
+/** One parameter, with the matching control. */
 export function ParameterField(props: ParameterProps) {
   const { name, schema, isRequired, value, onChange, error, readOnly } = props
   const label = schema.title ?? labelOf(name)
@@ -75,8 +75,7 @@ function controlOf({
 }: ParameterProps & { tied: Tied; label: string }): ReactNode {
   if (mode === 'tools' && Tools)
     return <Tools value={value} onChange={onChange} readOnly={readOnly} errorOf={errorOf} />
-  if (name === 'responseFormat')
-    return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add a field" />
+  if (name === 'responseFormat') return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add field" />
   if (name === 'inputFormat') return <InputFormat value={value} onChange={onChange} readOnly={readOnly} />
   if (name === 'workflowId')
     return <WorkflowSelect value={textOf(value)} onChange={onChange} readOnly={readOnly} tied={tied} />
@@ -140,7 +139,7 @@ function controlOf({
       <TemplateField
         value={textOf(value)}
         onChange={(text) => onChange(literalOf(text))}
-        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference, or a list as JSON' : ''}
+        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference or a JSON list' : ''}
         readOnly={readOnly}
         mono
         tied={tied}
@@ -164,19 +163,19 @@ function controlOf({
   return <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
 }
 
-/** Choices whose name in the document is no word for people. */
+/** Labels for choices whose document value is not self-explanatory. */
 const words: Readonly<Record<string, string>> = {
-  for: 'A number of times',
-  forEach: 'For each item of a list',
-  while: 'While something is true',
-  doWhile: 'Once, then while something is true',
-  count: 'A number of times',
-  collection: 'For each item of a list',
+  for: 'Fixed number of times',
+  forEach: 'For each item in a list',
+  while: 'While a condition is true',
+  doWhile: 'Once, then while a condition is true',
+  count: 'Fixed number of times',
+  collection: 'For each item in a list',
   stop: 'Stop the run',
-  continue: 'Go on',
+  continue: 'Continue',
 }
 
-/** Parameters of any type that are most often one reference or one number. */
+/** Parameters of any type that usually hold one reference or number. */
 const shortNames = new Set(['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'])
 
 function isStructured({ name, schema }: ParameterProps): boolean {
@@ -189,7 +188,7 @@ function isPairs({ items, title }: ParameterSchema): boolean {
   return (names.includes('key') && names.includes('value')) || title === 'Headers'
 }
 
-/** Text that is a number or a JSON list becomes one; anything else is a template. */
+/** Text that is a number or a JSON list becomes a value; anything else stays a template. */
 function literalOf(text: string): unknown {
   if (!text.trim().startsWith('[')) return numberOf(text)
   try {
@@ -199,7 +198,7 @@ function literalOf(text: string): unknown {
   }
 }
 
-/** Digits become a number; a reference stays what it is, and nothing is nothing. */
+/** Digits become a number, empty text becomes undefined, and anything else, such as a reference, stays text. */
 function numberOf(text: string): unknown {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
@@ -242,7 +241,7 @@ function ModelField({ value, provider, onChange, readOnly, tied }: ControlProps 
       </datalist>
       {found && (
         <div className="text-xs text-muted">
-          {found.price.input} USD in, {found.price.output} USD out per million tokens
+          Per million tokens: input {found.price.input} USD, output {found.price.output} USD
         </div>
       )}
     </>

@@ -5,7 +5,7 @@ import { ParameterField, type ParameterProps } from './parameter-field.tsx'
 
 export type Modes = Readonly<Record<string, string>>
 
-/** Parameters that most people leave as they are stand folded below the others. */
+/** Parameters that are rarely changed; they are folded under “More settings”. */
 const rare = new Set([
   'timeoutMs',
   'retries',
@@ -28,7 +28,7 @@ const rare = new Set([
   'historyMax',
 ])
 
-/** A form drawn from a block's own schema: each parameter as what it is. */
+/** A form generated from a block's schema. */
 export function ParameterForm({
   schema,
   modes,
@@ -43,10 +43,12 @@ export function ParameterForm({
   modes: Modes
   params: Params
   onSet: (name: string, value: unknown) => void
-  /** What the check says of a parameter, or of a part of one: `tools.0.name`. `isWhole`: not what it says of its parts. */
+  /**
+   * The problem with a parameter or a part of it, such as `tools.0.name`. `isWhole`: ignore problems with its parts.
+   */
   errorOf: (path: string, isWhole?: boolean) => string | undefined
   readOnly: boolean
-  /** What the service fills in when it is left out. */
+  /** Parameters that the service fills in when they are missing. */
   givenAtSave?: readonly string[]
   Tools?: ParameterProps['Tools']
 }) {
@@ -64,9 +66,9 @@ export function ParameterForm({
       value={params[name]}
       params={params}
       onChange={(value) => onSet(name, value)}
-      // Empty while somebody writes there; left empty it is left out, so that what the service gives comes back.
+      // Stays empty while the field has the focus. Left empty, it is removed, so that the service's value returns.
       onDone={givenAtSave.includes(name) ? () => params[name] === '' && onSet(name, undefined) : undefined}
-      // What is said of one tool stands at that tool, and what is said of a member at that member.
+      // Problems with a tool or member are shown at that tool or member.
       error={errorOf(name, modes[name] === 'tools' || shownObject(property, params[name]) !== undefined)}
       errorOf={(path) => errorOf(`${name}.${path}`)}
       Tools={Tools}
@@ -88,7 +90,7 @@ export function ParameterForm({
   )
 }
 
-/** Some parameters mean something only beside another one's value. */
+/** Whether a parameter applies, given the values of the others. */
 function isWanted(name: string, params: Params): boolean {
   const has = params[name] !== undefined && params[name] !== ''
   const method = params['method'] ?? 'GET'

@@ -4,10 +4,10 @@ import { Button, IconButton } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { focusLastRow } from './focus-last.ts'
 
-/** A member that is set to undefined goes. */
+/** Changed members; undefined removes one. */
 export type Change<Item> = { [Name in keyof Item]?: Item[Name] | undefined }
 
-/** A list that is written row by row: rows are added at its end, changed, moved and removed. */
+/** A list edited row by row: rows can be added at the end, changed, moved and removed. */
 export function Rows<Item extends object>({
   label,
   items,
@@ -26,18 +26,18 @@ export function Rows<Item extends object>({
   items: readonly Item[]
   onChange: (items: Item[]) => void
   readOnly: boolean
-  /** What a new row holds. */
+  /** Creates the value of a new row. */
   fresh: () => Item
-  /** What the buttons say. */
+  /** The labels of the buttons. */
   add?: string
   remove?: string
-  /** A frame around each row, for rows of several lines. */
+  /** Draws a frame around each row, for rows of several lines. */
   boxed?: boolean
-  /** Whether the order means something: rows can be moved then. */
+  /** Whether the order matters. If so, rows can be moved. */
   ordered?: boolean
-  /** Rows that have to stay. */
+  /** The minimum number of rows. */
   least?: number
-  /** Beside the button that adds a row. */
+  /** Shown next to the add button. */
   aside?: ReactNode
   children: (item: Item, at: number, change: (part: Change<Item>) => void) => ReactNode
 }) {
@@ -58,7 +58,7 @@ export function Rows<Item extends object>({
       {items.map((item, at) => (
         <div
           data-row
-          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place in the list
+          // biome-ignore lint/suspicious/noArrayIndexKey: items are identified by position
           key={at}
           className={classes('flex items-start gap-1.5', boxed && 'rounded-lg border border-line p-2')}
         >
@@ -70,14 +70,14 @@ export function Rows<Item extends object>({
               {ordered && items.length > 1 && (
                 <>
                   <IconButton
-                    label="Up"
+                    label="Move up"
                     icon={<ArrowUp size={13} />}
                     size="small"
                     disabled={at === 0}
                     onClick={() => swap(at, -1)}
                   />
                   <IconButton
-                    label="Down"
+                    label="Move down"
                     icon={<ArrowDown size={13} />}
                     size="small"
                     disabled={at === items.length - 1}
@@ -118,7 +118,7 @@ export function Rows<Item extends object>({
   )
 }
 
-/** A name that none of the items has: `field3`. */
+/** A name that no item uses yet: `field3`. */
 export function freeName<Item>(stem: string, items: readonly Item[], nameOf: (item: Item) => unknown): string {
   const taken = new Set(items.map(nameOf))
   let number = items.length + 1

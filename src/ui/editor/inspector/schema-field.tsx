@@ -7,7 +7,7 @@ import { CodeField } from './code-field.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { type RowType, rowsOf, type SchemaRow, schemaOf } from './schema-rows.ts'
 
-/** A JSON schema of an object: its members as rows, or all of it as JSON for what rows cannot say. */
+/** A JSON schema of an object, edited as rows or, if rows cannot express it, as JSON. */
 export function SchemaField({
   label,
   add,
@@ -17,14 +17,14 @@ export function SchemaField({
   tied,
 }: {
   label: string
-  /** What the button says that adds a member. */
+  /** The label of the add button. */
   add: string
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
   tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
 }) {
-  // What was written stays as it was written, as long as it means the value: two rows may have one name for a while.
+  // Keeps the edited rows as long as they represent the value: two rows may temporarily have the same name.
   const [written, setWritten] = useState<SchemaRow[]>()
   const meant = rowsOf(value)
   const isWritten = written !== undefined && JSON.stringify(schemaOf(written)) === JSON.stringify(value)
@@ -38,10 +38,10 @@ export function SchemaField({
         </div>
         {rows ? (
           <Button size="small" look="quiet" icon={<List size={13} />} onClick={() => setView('rows')}>
-            As fields
+            Edit as fields
           </Button>
         ) : (
-          <p className="text-xs text-muted">This schema says more than a list of fields can.</p>
+          <p className="text-xs text-muted">This schema cannot be edited as a list of fields.</p>
         )}
       </div>
     )
@@ -59,10 +59,11 @@ export function SchemaField({
         ...{ name: freeName('field', rows, ({ name }) => name), type: 'string' as const, required: true },
       })}
       add={add}
-      remove="Remove the field"
+      remove="Remove field"
       aside={
         <Button size="small" look="quiet" icon={<Braces size={13} />} onClick={() => setView('json')}>
-          As JSON
+          {' '}
+          Edit as JSON
         </Button>
       }
     >
@@ -104,7 +105,7 @@ function SchemaRowFields({
       {row.type === 'enum' && (
         <Input
           aria-label={`Choices of field ${at + 1}`}
-          placeholder="Choices, with commas between them"
+          placeholder="Choices, separated by commas"
           defaultValue={row.choices?.join(', ')}
           readOnly={readOnly}
           onChange={(event) => change({ choices: listOf(event.target.value) })}
@@ -119,7 +120,7 @@ function SchemaRowFields({
           onChange={(event) => change({ description: event.target.value })}
         />
         <Check
-          label="required"
+          label="Required"
           checked={row.required}
           disabled={readOnly}
           onChange={(required) => change({ required })}
@@ -131,13 +132,13 @@ function SchemaRowFields({
 }
 
 const types: readonly { value: RowType; label: string }[] = [
-  { value: 'string', label: 'text' },
+  { value: 'string', label: 'string' },
   { value: 'number', label: 'number' },
   { value: 'integer', label: 'integer' },
-  { value: 'boolean', label: 'yes or no' },
+  { value: 'boolean', label: 'boolean' },
   { value: 'enum', label: 'one of' },
   { value: 'object', label: 'object' },
-  { value: 'string[]', label: 'texts' },
+  { value: 'string[]', label: 'strings' },
   { value: 'number[]', label: 'numbers' },
   { value: 'object[]', label: 'objects' },
 ]

@@ -1,10 +1,10 @@
-/** A member of an object, as a row of a form shows it. */
+/** A member of an object schema, as a form row. */
 export type SchemaRow = {
   name: string
   type: RowType
   description?: string
   required: boolean
-  /** For `enum`: the texts to choose from. */
+  /** For `enum`: the allowed values. */
   choices?: readonly string[]
 }
 
@@ -23,7 +23,7 @@ const shapes = {
   'object[]': { type: 'array', items: { type: 'object' } },
 } as const
 
-/** The rows of a JSON schema of an object; undefined when it says more than rows can. */
+/** Converts an object schema into rows. Returns undefined when rows cannot express it. */
 export function rowsOf(schema: unknown): SchemaRow[] | undefined {
   if (schema === undefined || schema === null) return []
   if (!isSchema(schema)) return undefined
@@ -50,7 +50,9 @@ function rowOf(name: string, property: unknown, required: boolean): SchemaRow | 
   return found && { ...own, type: found[0] as RowType }
 }
 
-/** The JSON schema that rows mean; of rows with one name the last counts, one without a name means nothing. */
+/**
+ * Converts rows into a JSON schema. The last of several rows with the same name wins; rows without a name are skipped.
+ */
 export function schemaOf(rows: readonly SchemaRow[]): Schema | undefined {
   const named = rows.filter(({ name }) => name !== '')
   if (named.length === 0) return undefined
@@ -63,7 +65,7 @@ export function schemaOf(rows: readonly SchemaRow[]): Schema | undefined {
     type: 'object',
     properties: Object.fromEntries(properties),
     required: [...required],
-    // Providers that hold models to a schema ask for it.
+    // Required by providers for strict structured output.
     additionalProperties: false,
   }
 }

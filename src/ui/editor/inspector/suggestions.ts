@@ -1,23 +1,23 @@
 import { type Block, type Document, isTrigger, normaliseName } from '../document.ts'
 
-/** Something that can be put into a text: `<quotes.data>` or `{{API_KEY}}`. */
+/** Something that can be inserted into text: `<quotes.data>` or `{{API_KEY}}`. */
 export type Suggestion = {
   text: string
-  /** Whose it is: the block's name, or what kind of thing it is. */
+  /** The source: a block's name, or a kind such as “Variable”. */
   from: string
-  /** What it was in the latest run, in short. */
+  /** The shortened value from the latest run. */
   sample?: string
 }
 
-/** What is known of block types: the names of their outputs, and the kind of run a trigger starts. */
+/** Facts about a block type: its output names and the kind of run it starts, if it is a trigger. */
 export type OutputsOf = (type: string) => { outputs: readonly string[]; starts: string | null } | undefined
 
-/** Outputs of blocks in the latest run, by the block's id. */
+/** Outputs of blocks in the latest run, by block id. */
 export type Samples = ReadonlyMap<string, unknown>
 
 /**
- * What a block can refer to: the outputs of everything that runs before it, with the paths that the latest run shows are
- * there, its loop's items, and the workflow's variables.
+ * Everything a block can refer to: outputs of upstream blocks, including the paths seen in the latest run, items of the
+ * surrounding loop, and workflow variables.
  */
 export function suggestionsFor(
   document: Document,
@@ -33,14 +33,15 @@ export function suggestionsFor(
   return [...blocks, ...containerSuggestions(document, blockId), ...variableSuggestions(document)]
 }
 
-/** Blocks that run before a block, the nearest first: along its connections, and those of the containers around it. */
+/** Blocks that run before a block, nearest first: along its connections and those of the surrounding containers. */
 export function upstreamOf(document: Document, blockId: string): string[] {
   const found = new Set<string>()
   const next = [blockId]
   for (let at = next.shift(); at !== undefined; at = next.shift()) {
     const parent = document.blocks[at]?.parentId
     const sources = document.edges.filter(({ target }) => target === at).map(({ source }) => source)
-    // A container leads into its body, and is not done when the body runs: what is before it counts, it does not.
+    // A container has not finished while its body runs. So blocks before the container count, but the container itself
+    // does not.
     for (const source of [...sources.filter((id) => id !== parent), ...(parent ? [parent] : [])]) {
       if (source === parent) {
         if (!next.includes(source) && !found.has(`in ${source}`)) {
@@ -71,20 +72,20 @@ function blockSuggestions(
   })
 }
 
-/** What a block gives: the outputs of its type, and those that its parameters name. */
+/** The outputs of a block: those of its type plus those named by its parameters. */
 function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<OutputsOf>): string[] {
   const fields = isTrigger({ type: blockType }) ? namesOf(params['inputFormat']) : []
   const assigned = blockType === 'variables' ? namesOf(params['assign']) : []
   return [...new Set([...fields, ...(type?.outputs ?? []), ...assigned])]
 }
 
-/** The references to all that a block gives. */
+/** References to all outputs of a block. */
 export function outputReferences(block: Block, document: Document, type: ReturnType<OutputsOf>): string[] {
   const name = referenceName(block, document, type?.starts ?? null)
   return outputNames(block, type).map((output) => `<${name}${step(output)}>`)
 }
 
-/** What references call a block: a trigger by its kind, unless a block is really named so. */
+/** The name that references use for a block: a trigger by its kind, unless a block has that name. */
 export function referenceName(block: Block, document: Document, starts: string | null): string {
   const own = normaliseName(block.name)
   if (starts === null) return own
@@ -92,7 +93,7 @@ export function referenceName(block: Block, document: Document, starts: string |
   return isHidden ? own : starts
 }
 
-/** Paths inside a value that a run gave. */
+/** Paths inside a value from the latest run. */
 function deeper(path: string, value: unknown, from: string, depth: number): Suggestion[] {
   if (depth >= depthMax) return []
   if (Array.isArray(value)) {
@@ -150,7 +151,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What stands before the caret that wants completing: `<que` or `{{API`. */
+/** The incomplete reference before the caret: `<que` or `{{API`. */
 export function openReference(
   before: string,
 ): { kind: 'block' | 'environment'; start: number; typed: string } | undefined {
@@ -160,7 +161,7 @@ export function openReference(
   return environment ? { kind: 'environment', start: environment.index, typed: environment[1] ?? '' } : undefined
 }
 
-/** A text in parts: what is a reference, and what is not. */
+/** Splits text into references and other text. */
 export function splitReferences(text: string): { text: string; isReference: boolean }[] {
   const parts: { text: string; isReference: boolean }[] = []
   let at = 0

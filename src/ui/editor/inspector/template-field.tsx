@@ -9,8 +9,8 @@ import { useSuggestions } from './use-suggestions.ts'
 type Tied = { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true; 'aria-label'?: string }
 
 /**
- * A text with references in it: they are coloured, `<` offers what blocks before this one give, `{{` the names of the
- * environment. It grows with its text.
+ * A text field with highlighted references. `<` suggests outputs of earlier blocks, `{{` suggests environment
+ * variables. The field grows with its text.
  */
 export function TemplateField({
   value,
@@ -41,7 +41,7 @@ export function TemplateField({
   const isOpen = found.length > 0
   const current = Math.min(at, found.length - 1)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: as high as its text
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => {
     const element = area.current
     if (!element) return
@@ -108,7 +108,7 @@ export function TemplateField({
         }}
         onKeyDown={onKeyDown}
         onBlur={(event) => {
-          // Into what is offered below it.
+          // The focus moved into the suggestions.
           if (event.currentTarget.parentElement?.contains(event.relatedTarget)) return
           setCaret(undefined)
           onDone?.()
@@ -146,7 +146,7 @@ function SuggestionList({
       className="popup absolute inset-x-0 top-full z-30 mt-1 max-h-64 overflow-y-auto p-1"
     >
       {found.map((suggestion, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
         <div
           key={suggestion.text}
           id={`${id}-${index}`}
@@ -155,7 +155,7 @@ function SuggestionList({
           aria-selected={index === current}
           ref={index === current ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
           onMouseMove={() => onPoint(index)}
-          // Before the field loses the focus.
+          // Keep the focus in the field.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(suggestion)}
           className={classes('cursor-default rounded-md px-2 py-1', index === current && 'bg-hover')}

@@ -22,7 +22,7 @@ type Tool = {
   params?: Params
 }
 
-/** What a model may ask for: workflows, and requests whose parameters may hold `<args.name>`. */
+/** The tools of a model: workflows, and API requests whose parameters may contain `<args.name>`. */
 export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
   const tools = (Array.isArray(value) ? value : []) as Tool[]
   return (
@@ -32,8 +32,8 @@ export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
       onChange={(next) => onChange(next.length === 0 ? undefined : next)}
       readOnly={readOnly}
       fresh={(): Tool => ({ type: 'workflow', name: freeName('tool_', tools, ({ name }) => name) })}
-      add="Add a tool"
-      remove="Remove the tool"
+      add="Add tool"
+      remove="Remove tool"
     >
       {(tool, at, change) => (
         <ToolForm
@@ -62,22 +62,22 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
       {readOnly ? (
         <p className="flex items-center gap-1.5 text-xs text-muted">
           {tool.type === 'api' ? <Globe size={13} /> : <Workflow size={13} />}
-          {tool.type === 'api' ? 'A request' : 'A workflow'}
+          {tool.type === 'api' ? 'API request' : 'Workflow'}
         </p>
       ) : (
         <div>
           <Segments
-            label={`Kind of tool ${number}`}
+            label={`Type of tool ${number}`}
             value={tool.type}
             onChange={(type) => change({ type })}
             options={[
-              { value: 'workflow', label: 'A workflow' },
-              { value: 'api', label: 'A request' },
+              { value: 'workflow', label: 'Workflow' },
+              { value: 'api', label: 'API request' },
             ]}
           />
         </div>
       )}
-      <Field label="Name" error={errorOf('name')} note="What the model calls it: letters, digits, _ and -.">
+      <Field label="Name" error={errorOf('name')} note="The name the model uses: letters, digits, _ and -.">
         {(tied) => (
           <Input
             {...tied}
@@ -93,7 +93,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         {(tied) => (
           <TemplateField
             value={textOf(tool.description)}
-            placeholder="What it does, and when to use it"
+            placeholder="What it does and when to use it"
             lines={2}
             readOnly={readOnly}
             onChange={(text) => change({ description: text === '' ? undefined : text })}
@@ -105,7 +105,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         <Field
           label="Workflow"
           error={errorOf('workflowId')}
-          note="Its deployed version runs; the model fills in its input format."
+          note="Its live version runs. The model fills in its input."
         >
           {(tied) => (
             <WorkflowSelect
@@ -123,7 +123,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
   )
 }
 
-/** What the model has to say, and the request that is made of it. */
+/** The arguments that the model fills in, and the request that uses them. */
 function RequestOf({ tool, change, readOnly, errorOf }: ToolProps) {
   const { types } = useEditing()
   const outer = useSuggestions()
@@ -138,14 +138,14 @@ function RequestOf({ tool, change, readOnly, errorOf }: ToolProps) {
         error={errorOf('parameters')}
         note={
           <>
-            What the model fills in; the request reads them as <code>{'<args.name>'}</code>.
+            Values the model fills in. The request reads them as <code>{'<args.name>'}</code>.
           </>
         }
       >
         {(tied) => (
           <SchemaField
             label="Arguments"
-            add="Add an argument"
+            add="Add argument"
             value={parameters}
             onChange={(next) => change({ parameters: next })}
             readOnly={readOnly}

@@ -4,14 +4,14 @@ import { call } from '../../api/call.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { type Suggestion, suggestionsFor } from './suggestions.ts'
 
-/** What can be put into the texts of the block that is inspected. */
+/** The suggestions for text fields of the inspected block. */
 export const Suggestions = createContext<readonly Suggestion[]>([])
 
 export function useSuggestions(): readonly Suggestion[] {
   return useContext(Suggestions)
 }
 
-/** Everything that a block can refer to: upstream outputs, variables, names of the environment. */
+/** Everything a block can refer to: upstream outputs, variables and environment variables. */
 export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
   const { types, run, workspaceId, workflowId } = useEditing()
   const document = useDraft((state) => state.document)
@@ -21,7 +21,7 @@ export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
     queryFn: ({ signal }) => call('GET /api/workspaces/:id/environment', { params: { id: workspaceId }, signal }),
   })
   const hasRun = entries.length > 0
-  // Until something was run here: what the log has of the latest run, whoever started it.
+  // Until the first run in this editor, use the latest run from the log.
   const { data: logged } = useQuery({
     queryKey: ['latest-outputs', workflowId],
     enabled: !hasRun,
@@ -29,7 +29,7 @@ export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
     queryFn: ({ signal }) => latestOutputs(workspaceId, workflowId, signal),
   })
   return useMemo(() => {
-    // Blocks of workflows that are called may have the ids of blocks here.
+    // Blocks of called workflows may have the same ids, so only depth 0 counts.
     const ran = entries.flatMap(({ blockId: id, depth, span }) =>
       depth === 0 && span?.status === 'success' ? [[id, span.output] as const] : [],
     )
@@ -41,7 +41,7 @@ export function useBlockSuggestions(blockId: string): readonly Suggestion[] {
 
 type TraceSpan = { blockId?: string | null; status?: string; output?: unknown; children?: readonly TraceSpan[] }
 
-/** What each block gave in the latest run of the log that went well. */
+/** The outputs of each block in the latest successful run of the log. */
 async function latestOutputs(
   workspaceId: string,
   workflowId: string,

@@ -1,7 +1,7 @@
 import { Select } from '../../parts/field.tsx'
 import { useEditing, useWorkflowNames } from '../editing.tsx'
 
-/** Another workflow of the workspace. */
+/** Selects another workflow of the workspace. */
 export function WorkflowSelect({
   value,
   onChange,
@@ -23,7 +23,7 @@ export function WorkflowSelect({
       value={value}
       disabled={readOnly}
       onChange={(event) => onChange(event.target.value)}
-      options={[{ value: '', label: 'Choose a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
+      options={[{ value: '', label: 'Select a workflow' }, ...options, ...(isKnown ? [] : [{ value, label: value }])]}
     />
   )
 }

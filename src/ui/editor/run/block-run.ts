@@ -1,22 +1,25 @@
 import { isTrigger } from '../document.ts'
 import type { RunSpan } from './run-event.ts'
 
-/** How a block stands in a run. Of one in a loop or parallel, what its passes come to: a failure is never covered up. */
+/**
+ * The state of a block in a run. For a block in a loop or parallel, it sums up all executions: a failure is never
+ * hidden.
+ */
 export type BlockRun = {
   status: RunSpan['status'] | 'running'
-  /** What the passes that have ended come to; undefined when none has. */
+  /** The combined status of the executions that have ended; undefined when none has. */
   ended: RunSpan['status'] | undefined
-  /** How often it has run; passes that skipped it do not count. */
-  passes: number
+  /** How often the block ran. Skipped executions do not count. */
+  executions: number
   failures: number
-  /** Of the latest pass that ended as `ended` says. */
+  /** Duration of the latest execution with the status `ended`. */
   duration: number | undefined
   reused: boolean
 }
 
-export type EndedPass = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
+export type EndedExecution = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
 
-/** Whether a later pass is to be shown in the place of an earlier one. */
+/** Whether a later execution replaces an earlier one on the card. */
 export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] | undefined): boolean {
   return earlier === undefined || weights[later] >= weights[earlier]
 }
@@ -24,14 +27,14 @@ export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] |
 const weights = { skipped: 0, success: 1, cancelled: 2, error: 3 } satisfies Record<RunSpan['status'], number>
 
 export function afterStart(before: BlockRun | undefined): BlockRun {
-  const { passes, ...rest } = before ?? none
-  return { ...rest, status: 'running', passes: passes + 1 }
+  const { executions, ...rest } = before ?? none
+  return { ...rest, status: 'running', executions: executions + 1 }
 }
 
-/** `wasCounted`: its start was told of. `othersRun`: another pass has not ended yet. */
-export function afterPass(
+/** `wasCounted`: its start was already counted. `othersRun`: another execution is still running. */
+export function afterExecution(
   before: BlockRun | undefined,
-  pass: EndedPass,
+  pass: EndedExecution,
   { wasCounted, othersRun }: { wasCounted: boolean; othersRun: boolean },
 ): BlockRun {
   const block = before ?? none
@@ -39,23 +42,26 @@ export function afterPass(
   return {
     status: othersRun ? 'running' : (shown.ended ?? pass.status),
     ended: shown.ended,
-    passes: block.passes + (wasCounted || pass.status === 'skipped' ? 0 : 1),
+    executions: block.executions + (wasCounted || pass.status === 'skipped' ? 0 : 1),
     failures: block.failures + (pass.status === 'error' ? 1 : 0),
     duration: shown.duration,
     reused: shown.reused,
   }
 }
 
-const none = { ended: undefined, passes: 0, failures: 0, duration: undefined, reused: false }
+const none = { ended: undefined, executions: 0, failures: 0, duration: undefined, reused: false }
 
-/** Why a block was skipped. One that is disabled is passed through, with outputs that are null; no other skipped one has any. */
+/**
+ * Why a block was skipped. A disabled block passes the run on and has outputs that are null; other skipped blocks have
+ * no outputs.
+ */
 export function skippedText({ type, output }: { type: string; output: unknown }): string {
-  if (output !== null) return 'This block did not run: it was disabled.'
-  if (isTrigger({ type })) return 'This block did not run: the run began with another trigger.'
-  return 'This block did not run: no way that was taken led to it.'
+  if (output !== null) return 'This block was skipped because it is disabled.'
+  if (isTrigger({ type })) return 'This block was skipped because the run started with another trigger.'
+  return 'This block was skipped because the run did not reach it.'
 }
 
-/** In which pass of each loop and parallel around it a block ran, counted from 1 as people do: `#2`, or `#2.1`. */
-export function passText(iterations: readonly number[]): string {
+/** The iteration of each surrounding loop and parallel, counted from 1: `#2`, or `#2.1`. */
+export function iterationText(iterations: readonly number[]): string {
   return iterations.length === 0 ? '' : `#${iterations.map((index) => index + 1).join('.')}`
 }

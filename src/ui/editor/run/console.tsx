@@ -14,10 +14,10 @@ import { classes } from '../../parts/class-names.ts'
 import { Spinner } from '../../parts/spinner.tsx'
 import { remember, remembered } from '../../shell/browser-memory.ts'
 import type { Actions } from '../actions.ts'
-import { BlockIcon } from '../block-look.tsx'
+import { BlockIcon } from '../block-icon.tsx'
 import { duration } from '../block-summary.ts'
 import { useEditing } from '../editing.tsx'
-import { passText } from './block-run.ts'
+import { iterationText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
 import { entryLines } from './entry-lines.ts'
 import type { RunEntry, RunState } from './run-state.ts'
@@ -26,13 +26,13 @@ import type { Runs } from './use-runs.ts'
 const storageKey = 'millrace.console-height'
 const heights = { min: 120, normal: 264, max: 700 }
 
-/** What the run by hand did, block by block, while it happens. */
+/** The progress and results of the manual run, block by block. */
 export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
   const { run } = useEditing()
   const state = useSyncExternalStore(run.watch, run.state)
   const [height, setHeight] = useState(() => Number(remembered(storageKey)) || heights.normal)
   const [chosenOpen, setOpen] = useState<boolean>()
-  // What was found when the workflow was opened does not cover it.
+  // A run restored on opening the workflow starts collapsed, so that it does not cover the canvas.
   const isOpen = chosenOpen ?? !state.isPast
   const [chosen, setChosen] = useState<string>()
   const entry = state.entries.find(({ spanId }) => spanId === chosen)
@@ -53,13 +53,13 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
         <PhaseBadge state={state} />
         <span className="flex-1" />
         <IconButton
-          label={isOpen ? 'Fold the console' : 'Unfold the console'}
+          label={isOpen ? 'Collapse console' : 'Expand console'}
           icon={isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
           size="small"
           side="top"
           onClick={() => setOpen(!isOpen)}
         />
-        <IconButton label="Close the console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
+        <IconButton label="Close console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
       </header>
       {isOpen && (
         <div className="flex min-h-0 flex-1">
@@ -96,11 +96,11 @@ function Grip({ height, onResize }: { height: number; onResize: (height: number)
     onResize(height + step)
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a rule that can be moved has no element of its own
+    // biome-ignore lint/a11y/useSemanticElements: there is no element for a movable separator
     <div
       role="separator"
       aria-orientation="horizontal"
-      aria-label="Height of the console"
+      aria-label="Console height"
       aria-valuenow={Math.round(height)}
       aria-valuemin={heights.min}
       aria-valuemax={heights.max}
@@ -150,7 +150,7 @@ function EntryList({
   const list = useRef<HTMLUListElement>(null)
   const isAtEnd = useRef(true)
   const count = state.entries.length
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the list as it grows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls as the list grows
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight })
   }, [count])
@@ -176,8 +176,8 @@ function EntryList({
       </li>
       {count + state.earlier > lines.length && (
         <li className="px-2 py-1 text-xs text-muted">
-          {count + state.earlier - lines.length} earlier ones
-          {state.earlier > 0 && ': the log has them all'}
+          {count + state.earlier - lines.length} earlier entries
+          {state.earlier > 0 && '; the log has all of them'}
         </li>
       )}
       {lines.map(({ entry, level }) => (
@@ -192,7 +192,7 @@ function EntryList({
             <BlockIcon type={entry.type} size="small" />
             <span className="min-w-0 flex-1 truncate">{entry.name}</span>
             {entry.iterations.length > 0 && (
-              <span className="text-2xs text-muted tabular-nums">{passText(entry.iterations)}</span>
+              <span className="text-2xs text-muted tabular-nums">{iterationText(entry.iterations)}</span>
             )}
             <EntryStatus entry={entry} />
           </button>
@@ -202,7 +202,7 @@ function EntryList({
   )
 }
 
-/** Rows drawn at most: a loop of a thousand passes would be more than anybody reads. */
+/** Maximum number of rows drawn; nobody reads a thousand iterations. */
 const shownMax = 400
 
 const rowLook = classes(

@@ -5,7 +5,7 @@ import { duration } from '../block-summary.ts'
 import { skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
-/** What went into a block and what came out. */
+/** The input and output of a block. */
 export function EntryDetail({ entry }: { entry: RunEntry }) {
   const { span, text } = entry
   return (
@@ -34,7 +34,7 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
                 {span.attempts?.map(({ number, status, error, duration: took }) => (
                   <li key={number} className="flex gap-3 tabular-nums">
                     <span className="text-muted">{number}.</span>
-                    <span>{status ?? 'no answer'}</span>
+                    <span>{status ?? 'no response'}</span>
                     <span className="text-muted">{duration(took)}</span>
                     {error && <span className="min-w-0 break-words text-error-text">{error}</span>}
                   </li>
@@ -48,7 +48,7 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
   )
 }
 
-/** What the run as a whole gave. */
+/** The result of the whole run. */
 export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: string) => void }) {
   const { phase, error, output, cost, executionId } = state
   const streamed = state.entries.filter(({ text, status }) => text !== '' && status === 'running')
@@ -58,7 +58,7 @@ export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: s
         <ErrorText message={error.message} code={error.code}>
           {error.blockId && (
             <Button size="small" onClick={() => onGo(error.blockId!)}>
-              Go to the block
+              Go to block
             </Button>
           )}
         </ErrorText>

@@ -1,12 +1,9 @@
 import { type RunEntry, spanNumber } from './run-state.ts'
 
-/** A line of the console: what ran in a block stands below it, one level deeper. */
+/** A line of the console. Entries inside a block are listed below it, one level deeper. */
 export type EntryLine = { entry: RunEntry; level: number }
 
-/**
- * The `max` entries that began last, and the blocks around them, as a tree: below a loop or parallel pass by pass, in a
- * pass in the order of beginning.
- */
+/** The latest `max` entries and their containers, as a tree: sorted by iteration, then by start. */
 export function entryLines(entries: readonly RunEntry[], max: number): EntryLine[] {
   const known = new Map(entries.map((entry) => [entry.spanId, entry]))
   const shown = new Set<RunEntry>()

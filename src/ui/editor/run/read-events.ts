@@ -1,15 +1,11 @@
 import { ApiError } from '../../api/api-error.ts'
 
-/** The messages of a stream of server-sent events, as they come, up to `[DONE]`. */
+/** Reads a stream of server-sent events until `[DONE]`. */
 export async function* readEvents(address: string, signal: AbortSignal): AsyncGenerator<unknown> {
   const response = await fetch(address, { signal, credentials: 'same-origin' })
   if (!response.ok || !response.body) {
     const { error, code } = (await response.json().catch(() => ({}))) as { error?: string; code?: string }
-    throw new ApiError(
-      response.status,
-      code ?? 'UNKNOWN',
-      error ?? `The service answered with status ${response.status}.`,
-    )
+    throw new ApiError(response.status, code ?? 'UNKNOWN', error ?? `The service returned status ${response.status}.`)
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -30,7 +26,7 @@ export async function* readEvents(address: string, signal: AbortSignal): AsyncGe
   }
 }
 
-/** Comments keep the connection open and say nothing. */
+/** Comment lines only keep the connection open. */
 function dataOf(message: string): string | undefined {
   const lines = message.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
   return lines.length === 0 ? undefined : lines.join('\n')

@@ -1,9 +1,9 @@
 import { remember, remembered } from '../../shell/browser-memory.ts'
 
-/** The latest run by hand of a workflow, and the latest that was not of one block alone. */
+/** The latest manual run of a workflow, and the latest one that ran more than a single block. */
 export type RememberedRun = { executionId: string; wholeId: string | undefined }
 
-/** Keeps the latest run of a workflow in this browser, or forgets it. */
+/** Remembers the latest run of a workflow in this browser, or forgets it. */
 export function rememberRun(workflowId: string, run: RememberedRun | undefined): void {
   const others = all().filter((one) => one.workflowId !== workflowId)
   const next = run ? [{ workflowId, ...run }, ...others] : others
@@ -16,12 +16,12 @@ export function rememberedRun(workflowId: string): RememberedRun | undefined {
 
 const storageKey = 'millrace.latest-runs'
 
-/** Workflows whose run is remembered; those that ran longest ago are forgotten. */
+/** Maximum number of remembered workflows. The oldest runs are forgotten first. */
 const workflowsMax = 50
 
 type Entry = RememberedRun & { workflowId: string }
 
-/** The newest first. */
+/** Newest first. */
 function all(): Entry[] {
   try {
     const list: unknown = JSON.parse(remembered(storageKey) ?? '[]')

@@ -7,16 +7,16 @@ import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
 import { exampleInput } from '../example-input.ts'
-import type { Refusal } from './refusal.ts'
 import type { RunTrigger } from './run-watch.ts'
+import type { StartError } from './start-error.ts'
 import { leading, type Runs } from './use-runs.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
 
-/** What was written for each trigger, for as long as the editor is open: an input is tried more than once. */
+/** The input typed for each trigger. It is kept while the editor is open, because inputs are often tried again. */
 export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
 
-/** A run by hand with another input than the `value` column has, and by another trigger than it would begin with. */
+/** Starts a manual run with custom input and a selectable trigger. */
 export function RunDialog({
   runs,
   written,
@@ -25,7 +25,7 @@ export function RunDialog({
 }: {
   runs: Runs
   written: WrittenInputs
-  /** Leads to a block for which the run was refused. */
+  /** Goes to the block that prevents the run. */
   onGo: (blockId: string) => void
   onClose: () => void
 }) {
@@ -35,14 +35,14 @@ export function RunDialog({
     const starts = types.get(block.type)?.starts
     return starts && block.enabled !== false ? [{ type: block.type, starts, name: block.name }] : []
   })
-  // The service begins a run by hand with the same one.
+  // The same default trigger as the service's.
   const usual = ['manual', 'api'].map((kind) => triggers.find(({ starts }) => starts === kind)).find(Boolean)
   const [wanted, setWanted] = useState(written.trigger)
   const trigger = triggers.find(({ type }) => type === wanted) ?? usual ?? triggers[0]
   const example = JSON.stringify(trigger ? exampleInput(document, trigger.type) : {}, null, 2)
   const [, setEdits] = useState(0)
   const text = (trigger && written.texts.get(trigger.type)) ?? example
-  const [error, setError] = useState<Refusal>()
+  const [error, setError] = useState<StartError>()
   const [busy, setBusy] = useState(false)
   const write = (next: string) => {
     if (trigger) written.texts.set(trigger.type, next)
@@ -57,10 +57,10 @@ export function RunDialog({
       return
     }
     setBusy(true)
-    const refused = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
+    const startError = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
     setBusy(false)
-    if (refused === undefined) onClose()
-    else setError(refused)
+    if (startError === undefined) onClose()
+    else setError(startError)
   }
   const goTo = (blockId: string) => {
     onClose()
@@ -81,12 +81,12 @@ export function RunDialog({
     <Dialog
       open
       onClose={onClose}
-      title="Run with other input"
-      description="The draft runs once with this. Fields that are left out have the value that the input format gives them."
+      title="Run with custom input"
+      description="Runs the draft once with this input. Omitted fields use their values from the input format."
     >
       <DialogBody>
         {triggers.length > 1 && trigger && (
-          <Field label="Start with">
+          <Field label="Trigger">
             {(tied) => (
               <Select
                 {...tied}
@@ -104,10 +104,10 @@ export function RunDialog({
         {trigger ? (
           <div className="flex flex-col gap-1">
             <div className="flex min-h-7 items-center justify-between">
-              <span className="text-xs font-medium">Input, as JSON</span>
+              <span className="text-xs font-medium">Input (JSON)</span>
               {text !== example && (
                 <Button size="small" look="quiet" onClick={() => write(example)}>
-                  Start over
+                  Reset
                 </Button>
               )}
             </div>
@@ -125,7 +125,7 @@ export function RunDialog({
             </Suspense>
           </div>
         ) : (
-          <p className="text-sm text-muted">There is nothing that a run could start with: add a trigger first.</p>
+          <p className="text-sm text-muted">A run needs a trigger. Add one to the workflow first.</p>
         )}
         {error && (
           <div role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
@@ -151,6 +151,6 @@ function readJson(text: string): { value: unknown } | { error: string } {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch (error) {
-    return { error: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` }
+    return { error: `The input is not valid JSON:  ${error instanceof Error ? error.message : String(error)}` }
   }
 }

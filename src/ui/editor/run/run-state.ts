@@ -1,9 +1,9 @@
-import { afterPass, afterStart, type BlockRun, outweighs } from './block-run.ts'
+import { afterExecution, afterStart, type BlockRun, outweighs } from './block-run.ts'
 import type { RunEvent, RunSpan } from './run-event.ts'
 
 export type RunPhase = 'idle' | 'starting' | 'running' | 'success' | 'error' | 'cancelled'
 
-/** One line of the console: a block's pass. */
+/** One line of the console: a block execution. */
 export type RunEntry = {
   spanId: string
   blockId: string
@@ -11,26 +11,26 @@ export type RunEntry = {
   type: string
   iterations: readonly number[]
   depth: number
-  /** The entry of the block that it stands in; null for none. */
+  /** The span of the surrounding block; null for none. */
   parentId: string | null
   status: BlockRun['status']
-  /** What it has streamed so far. */
+  /** Text streamed so far. */
   text: string
   span: RunSpan | undefined
 }
 
 export type RunState = {
   readonly phase: RunPhase
-  /** It had ended before somebody came to look. */
+  /** The run had already ended when it was opened. */
   readonly isPast: boolean
   readonly executionId: string | undefined
-  /** The latest run that was not of one block alone: what parts of the workflow go on from. */
+  /** The latest run of more than a single block. Partial runs continue from it. */
   readonly wholeId: string | undefined
   readonly startedAt: number | undefined
   readonly duration: number | undefined
   readonly blocks: ReadonlyMap<string, BlockRun>
   readonly entries: readonly RunEntry[]
-  /** Blocks that had ended before somebody came to look, and of which nothing is known here: the log has them. */
+  /** Blocks that ended before this client connected and are not known here. The log has them. */
   readonly earlier: number
   readonly output: unknown
   readonly error: { message: string; code: string; blockId: string | null } | undefined
@@ -91,7 +91,9 @@ export function fold(state: RunState, event: RunEvent): RunState {
   }
 }
 
-/** The state when nothing more will be heard of the run: of blocks that have not ended there is nothing to say. */
+/**
+ * The state after the connection to the run was lost. Unfinished blocks are removed, because their state is unknown.
+ */
 export function lost(state: RunState, { message, code }: { message: string; code: string }): RunState {
   return {
     ...state,
@@ -102,13 +104,13 @@ export function lost(state: RunState, { message, code }: { message: string; code
   }
 }
 
-/** Entries kept at most: the oldest of a long loop go, those that went well first. */
+/** Maximum number of entries. The oldest successful ones are removed first. */
 const entriesMax = 2_000
 
 function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[] {
   const at = entries.findLastIndex(({ spanId }) => spanId === entry.spanId)
   if (at !== -1) return entries.with(at, entry)
-  // In the order of their beginning, whenever they are told of: who comes late hears of those that have ended first.
+  // Sorts by start. A client that connects late receives ended blocks before running ones.
   const began = spanNumber(entry)
   let place = entries.length
   while (place > 0 && spanNumber(entries[place - 1]!) > began) place -= 1
@@ -116,21 +118,21 @@ function put(entries: readonly RunEntry[], entry: RunEntry): readonly RunEntry[]
   if (all.length <= entriesMax) return all
   const parents = new Set(all.map(({ parentId }) => parentId))
   const wentWell = all.findIndex(({ spanId, status }) => isWell.has(status) && !parents.has(spanId))
-  // One that has not ended is told of again, and counted twice if it is not known by then.
+  // Keep running entries: they are reported again, and would be counted twice if they were unknown.
   const ended = wentWell === -1 ? all.findIndex(({ status }) => status !== 'running') : wentWell
   return all.toSpliced(Math.max(0, ended), 1)
 }
 
 const isWell: ReadonlySet<RunEntry['status']> = new Set(['success', 'skipped'])
 
-/** `s12` is the twelfth span of its run that began. */
+/** `s12` is the twelfth span that started in its run. */
 export function spanNumber({ spanId }: Pick<RunEntry, 'spanId'>): number {
   return Number(spanId.slice(1))
 }
 
 type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>
 
-/** What the cards show. Blocks of sub-workflows have none here. */
+/** Updates the block states on the cards. Blocks of sub-workflows have no card. */
 function ran({ blocks, entries, earlier }: RunState, event: BlockEvent): RunState['blocks'] {
   if (event.depth > 0) return blocks
   const { id, blockId } = event.span
@@ -143,12 +145,12 @@ function ran({ blocks, entries, earlier }: RunState, event: BlockEvent): RunStat
     (other) => other.blockId === blockId && other.depth === 0 && other.spanId !== id && other.status === 'running',
   )
   const pass = { status, duration, reused: reused === true }
-  const after = afterPass(before, pass, { wasCounted: known !== undefined, othersRun })
-  // Who knows only the last passes of a run counts none.
-  return new Map(blocks).set(blockId, earlier > 0 ? { ...after, passes: 1, failures: 0 } : after)
+  const after = afterExecution(before, pass, { wasCounted: known !== undefined, othersRun })
+  // A client that missed earlier executions cannot count them.
+  return new Map(blocks).set(blockId, earlier > 0 ? { ...after, executions: 1, failures: 0 } : after)
 }
 
-/** The pass of a block that its mark on the canvas stands for: where it failed, if it did; else the latest. */
+/** The execution that a block's card represents: the failed one, if any, otherwise the latest. */
 export function shownEntry(entries: readonly RunEntry[], blockId: string): RunEntry | undefined {
   let shown: RunEntry | undefined
   for (const entry of entries) {

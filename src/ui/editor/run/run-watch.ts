@@ -5,10 +5,10 @@ import type { RememberedRun } from './remembered-runs.ts'
 import type { RunEvent } from './run-event.ts'
 import { fold, idle, lost, type RunState } from './run-state.ts'
 
-/** The kinds of run that a trigger starts. */
+/** The kinds of run that triggers start. */
 export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat'
 
-/** What a run by hand is to be. */
+/** The request body of a manual run. */
 export type RunRequest = {
   trigger?: RunTrigger
   input?: unknown
@@ -17,7 +17,7 @@ export type RunRequest = {
   only?: { blockId: string; executionId?: string }
 }
 
-/** Starts runs of a draft and watches them; the canvas and the console draw what it knows. */
+/** Starts runs of a draft and follows them. The canvas and the console render its state. */
 export class RunWatch {
   readonly #workflowId: string
   #state: RunState = idle
@@ -29,7 +29,7 @@ export class RunWatch {
     this.#workflowId = workflowId
   }
 
-  /** A run of the past, as far as a canvas shows it. */
+  /** A past run, for a read-only canvas. */
   static ended(workflowId: string, blocks: RunState['blocks']): RunWatch {
     const watch = new RunWatch(workflowId)
     watch.#state = { ...idle, phase: 'success', blocks }
@@ -48,8 +48,8 @@ export class RunWatch {
   }
 
   /**
-   * Runs the draft as it is saved. Rejects when it cannot start, and what was known of the run before stays; how it ends is
-   * in the state.
+   * Runs the saved draft. Rejects when the run cannot start, and then keeps the state of the previous run. The outcome
+   * of a started run is in the state.
    */
   async start(request: RunRequest, onStarted?: () => void): Promise<void> {
     this.#reading?.abort()
@@ -79,8 +79,8 @@ export class RunWatch {
   }
 
   /**
-   * Shows an earlier run again, unless one has been started meanwhile, and goes on watching it if it has not ended. False
-   * when the service knows it no more; what else goes wrong before there is something to show is not told.
+   * Shows an earlier run, and follows it if it is still running, unless another run was started in the meantime.
+   * Returns false when the service no longer knows the run. Other errors before the first event are ignored.
    */
   async resume({ executionId, wholeId }: RememberedRun): Promise<boolean> {
     if (this.#reading || this.#state.phase !== 'idle') return true
@@ -96,7 +96,7 @@ export class RunWatch {
     return true
   }
 
-  /** Asks the run to stop; how it ends is told like everything else of it. */
+  /** Requests cancellation. The outcome arrives as an event. */
   async cancel(): Promise<void> {
     const { executionId } = this.#state
     if (!executionId || !this.isRunning) return
@@ -105,18 +105,21 @@ export class RunWatch {
     })
   }
 
-  /** Watches no longer, and forgets nothing: whoever comes back is shown the run again. */
+  /** Stops following the run but keeps its state, so that returning to the editor shows it again. */
   leave(): void {
     this.#reading?.abort()
   }
 
-  /** Forgets the run that was watched; it goes on. */
+  /** Forgets the run. It continues on the service. */
   clear(): void {
     this.#reading?.abort()
     this.#become(idle)
   }
 
-  /** Of a run that has ended everything comes at once, and is shown at once: it never looks as if it went on. */
+  /**
+   * All events of an ended run arrive together and are shown together, so that it never looks as if it were still
+   * running.
+   */
   async #follow(from: RunState, signal: AbortSignal): Promise<void> {
     let state = from
     const address = `/api/editor/runs/${encodeURIComponent(from.executionId ?? '')}/events`
@@ -129,14 +132,14 @@ export class RunWatch {
     if (!signal.aborted && state.phase === 'running') throw new ApiError(0, 'UNREACHABLE', lostText)
   }
 
-  /** It may go on, but nobody can tell how; another one can be started. */
+  /** The run may continue, but its outcome is unknown. Another run can be started. */
   #lose(error: unknown): void {
     const code = error instanceof ApiError ? error.code : 'UNREACHABLE'
     const message = error instanceof ApiError ? error.message : lostText
     this.#become(lost(this.#state, { message, code }))
   }
 
-  /** Watchers are told once a frame, however many events come. */
+  /** Notifies watchers at most once per frame. */
   #become(state: RunState): void {
     this.#state = state
     if (this.#told) return
@@ -148,10 +151,9 @@ export class RunWatch {
   }
 }
 
-const lostText =
-  'The run cannot be watched any more: the connection was lost. If it goes on, it is in the logs when it has ended.'
+const lostText = 'The connection was lost, so this run can no longer be followed. Look for its result in the logs.'
 
-/** When a run has ended, all its blocks have, too. */
+/** When a run has ended, all its blocks have ended too. */
 function isOfRunInFlight({ event }: RunEvent): boolean {
   return event === 'block.started' || event === 'block.chunk'
 }

@@ -3,8 +3,8 @@ import { useEditing } from '../editing.tsx'
 import { rememberedRun, rememberRun } from './remembered-runs.ts'
 
 /**
- * Remembers which run was made here last. What is given back shows that run again, as far as the service still knows it:
- * for when the workflow is opened, and all of it is drawn.
+ * Remembers the latest run. The returned function restores that run, if the service still knows it; call it once the
+ * opened workflow is fully drawn.
  */
 export function useLatestRun(): () => void {
   const { run, workflowId } = useEditing()
@@ -28,7 +28,7 @@ export function useLatestRun(): () => void {
   }, [run, workflowId])
 }
 
-/** Not every browser tells when it is idle. Answers how to leave it. */
+/** Not every browser has `requestIdleCallback`. Returns a function that cancels the wait. */
 function whenIdle(act: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
     const waiting = requestIdleCallback(act, { timeout: 1_000 })

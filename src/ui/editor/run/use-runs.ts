@@ -2,12 +2,12 @@ import { useMemo } from 'react'
 import { type Toast, useToast } from '../../parts/toast.tsx'
 import type { Autosave } from '../autosave.ts'
 import { useEditing } from '../editing.tsx'
-import { type Refusal, refusalOf } from './refusal.ts'
 import type { RunRequest } from './run-watch.ts'
+import { type StartError, startErrorOf } from './start-error.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft; it is saved first. `onGo` leads to a block for which a run was refused. */
+/** Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. */
 export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   const { run, draft, readOnly } = useEditing()
   const toast = useToast()
@@ -22,14 +22,14 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         }
         await run.start(request)
       } catch (error) {
-        toast.show(refusalToast(refusalOf(error, draft.state().document), onGo))
+        toast.show(startErrorToast(startErrorOf(error, draft.state().document), onGo))
       }
     }
-    /** Gives back why the run could not start; what goes wrong later is told like with every run. */
-    const tryWith = async (request: RunRequest): Promise<Refusal | undefined> => {
-      const refusal = (error: unknown) => refusalOf(error, draft.state().document)
-      if (run.isRunning) return plain('A run is under way. Stop it, or wait for it.')
-      const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+    /** Returns why the run could not start. Later errors are shown like those of every run. */
+    const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
+      const startError = (error: unknown) => startErrorOf(error, draft.state().document)
+      if (run.isRunning) return plain('Another run is in progress. Stop it or wait for it to end.')
+      const { promise, resolve } = Promise.withResolvers<StartError | undefined>()
       try {
         if (!(await autosave.flush())) {
           const { save } = autosave.info()
@@ -41,10 +41,10 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
             started = true
             resolve(undefined)
           })
-          .catch((error: unknown) => (started ? toast.fail(error) : resolve(refusal(error))))
+          .catch((error: unknown) => (started ? toast.fail(error) : resolve(startError(error))))
         return await promise
       } catch (error) {
-        return refusal(error)
+        return startError(error)
       }
     }
     const earlier = () => run.state().wholeId
@@ -56,7 +56,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         const executionId = earlier()
         return start({ only: { blockId, ...(executionId ? { executionId } : {}) } })
       },
-      /** Needs a run before it: what came before the block is taken from that. */
+      /** Takes the outputs of earlier blocks from the previous full run. */
       runFrom: (blockId: string) => {
         const executionId = earlier()
         return executionId ? start({ from: { executionId, blockId } }) : start({ until: blockId })
@@ -67,12 +67,12 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
   }, [run, draft, autosave, toast, readOnly, onGo])
 }
 
-function plain(text: string): Refusal {
+function plain(text: string): StartError {
   return { text, problems: [], more: 0 }
 }
 
-/** One problem has a button that leads to its block, several are lines of which each does. */
-function refusalToast({ text, problems, more }: Refusal, onGo: (blockId: string) => void): Toast {
+/** One problem gets a button that goes to its block; several become a list of links. */
+function startErrorToast({ text, problems, more }: StartError, onGo: (blockId: string) => void): Toast {
   const [first] = problems
   if (!first) return { text, tone: 'error' }
   const { blockId } = first
@@ -83,7 +83,7 @@ function refusalToast({ text, problems, more }: Refusal, onGo: (blockId: string)
   return { text, tone: 'error', problems: { list: leading(problems, onGo), more } }
 }
 
-/** Problems with the ways to their blocks. */
-export function leading(problems: Refusal['problems'], onGo: (blockId: string) => void) {
+/** Problems with callbacks that go to their blocks. */
+export function leading(problems: StartError['problems'], onGo: (blockId: string) => void) {
   return problems.map(({ text, blockId }) => ({ text, go: blockId === undefined ? undefined : () => onGo(blockId) }))
 }

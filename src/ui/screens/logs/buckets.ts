@@ -1,11 +1,11 @@
-/** How a stretch of time is cut for a histogram. Times are epoch milliseconds. */
+/** The buckets of a histogram. Times are epoch milliseconds. */
 export type Buckets = { from: number; bucketMs: number; count: number }
 
-/** Cuts at lengths that people count in, `most` pieces at most, from a round time of the reader's zone on. */
+/** Divides a time range into at most `most` buckets of a common length, starting at a round local time. */
 export function bucketsFor(from: number, to: number, most: number): Buckets {
   const span = Math.max(1_000, to - from)
   const bucketMs = lengths.find((length) => span / length <= most - 1) ?? Math.ceil(span / (most - 1) / dayMs) * dayMs
-  // Hours and days begin where they do for the reader, not at UTC's.
+  // Hours and days start in the reader's time zone, not in UTC.
   const zoneMs = -new Date(from).getTimezoneOffset() * 60_000
   const first = Math.floor((from + zoneMs) / bucketMs) * bucketMs - zoneMs
   return { from: first, bucketMs, count: Math.floor((to - first) / bucketMs) + 1 }

@@ -14,7 +14,7 @@ import { workflowNamesQuery } from './log-queries.ts'
 import { triggerIcons, triggerLabels } from './log-texts.tsx'
 import { RangePick } from './range-pick.tsx'
 
-/** Every filter of the log. */
+/** The filters of the log. */
 export function FilterBar({
   workspaceId,
   filter,
@@ -47,7 +47,7 @@ export function FilterBar({
       />
       <WorkflowPick workspaceId={workspaceId} filter={filter} onChange={onChange} />
       <MultiPick
-        label="Started by"
+        label="Trigger"
         choices={triggers.map((value) => ({ value, label: triggerLabels[value], icon: triggerIcons[value] }))}
         chosen={filter.triggers}
         onChange={(chosen) => onChange({ triggers: chosen as Trigger[] })}
@@ -63,7 +63,7 @@ export function FilterBar({
         </Button>
       )}
       <div className="flex-1" />
-      <Hint text={isLive ? 'New entries come in by themselves' : 'Show new entries as they come in'} keys="L">
+      <Hint text={isLive ? 'New entries appear automatically' : 'Show new entries as they arrive'} keys="L">
         <Button
           aria-pressed={isLive}
           onClick={() => onLive(!isLive)}
@@ -79,7 +79,7 @@ export function FilterBar({
 
 type Change = { filter: LogFilter; onChange: (change: Partial<LogFilter>) => void }
 
-/** Workflows and folders in one list: a folder stands for all that is in it. */
+/** Workflows and folders in one list. A folder stands for everything in it. */
 function WorkflowPick({ workspaceId, filter, onChange }: Change & { workspaceId: string }) {
   const workflows = useQuery(workflowNamesQuery(workspaceId))
   const folders = useQuery({
@@ -119,7 +119,7 @@ function WorkflowPick({ workspaceId, filter, onChange }: Change & { workspaceId:
   )
 }
 
-/** What is asked for less often. */
+/** The less common filters. */
 function MorePick({ filter, onChange }: Change) {
   const [isOpen, setIsOpen] = useState(false)
   const { minDurationMs, maxDurationMs, minCost, maxCost, model, executionId } = filter
@@ -154,12 +154,12 @@ function MorePick({ filter, onChange }: Change) {
           icon={<SlidersHorizontal size={14} aria-hidden="true" />}
           className={classes(count > 0 && 'border-accent! bg-accent-soft! text-accent-text!')}
         >
-          {count > 0 ? `More: ${count}` : 'More'}
+          {count > 0 ? `More filters: ${count}` : 'More filters'}
         </Button>
       }
     >
       <form onSubmit={send} className="flex flex-col gap-3">
-        <Field label="Execution id">
+        <Field label="Execution ID">
           {(tied) => <Input {...tied} name="executionId" defaultValue={executionId} className="font-mono" />}
         </Field>
         <Between label="Duration" unit="ms" name="DurationMs" min={minDurationMs} max={maxDurationMs} />

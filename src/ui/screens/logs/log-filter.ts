@@ -1,10 +1,10 @@
-/** What of the log is looked at, as the address of the screen has it: `?level=error&range=7d&workflowIds=a,b`. */
+/** The filters of the log, as stored in the URL: `?level=error&range=7d&workflowIds=a,b`. */
 export type LogFilter = {
   level: 'info' | 'error' | undefined
   triggers: readonly Trigger[]
   workflowIds: readonly string[]
   folderIds: readonly string[]
-  /** How far back, or a stretch of time. */
+  /** A relative range, or a start and end time. */
   range: RangeName | { from: string | undefined; to: string | undefined }
   executionId: string | undefined
   minDurationMs: number | undefined
@@ -22,7 +22,7 @@ export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000
 export type RangeName = keyof typeof ranges
 export const rangeDefault: RangeName = '24h'
 
-/** Reads an address. What cannot be understood in it is as if it were not there. */
+/** Reads filters from a URL. Invalid values are ignored. */
 export function readFilter(search: URLSearchParams): LogFilter {
   const text = (name: string) => search.get(name)?.trim() || undefined
   const list = (name: string) => (text(name) ?? '').split(',').filter((item) => item !== '')
@@ -54,7 +54,7 @@ function isRange(text: string | undefined): text is RangeName {
   return text !== undefined && Object.hasOwn(ranges, text)
 }
 
-/** Writes a filter into an address, whose other members stay. What is as it is by default is left out. */
+/** Writes filters into a URL and keeps its other parameters. Default values are omitted. */
 export function writeFilter(filter: LogFilter, search: URLSearchParams): URLSearchParams {
   const { range, ...rest } = filter
   const next = new URLSearchParams(search)
@@ -70,7 +70,7 @@ export function writeFilter(filter: LogFilter, search: URLSearchParams): URLSear
   return next
 }
 
-/** The stretch of time that is looked at; undefined is open. `now` in epoch milliseconds. */
+/** The start and end of the range; undefined means open. `now` is in epoch milliseconds. */
 export function timesOf({ range }: Pick<LogFilter, 'range'>, now: number): { from?: number; to?: number } {
   if (typeof range === 'string') return range === 'all' ? {} : { from: now - ranges[range] }
   return {
@@ -79,7 +79,7 @@ export function timesOf({ range }: Pick<LogFilter, 'range'>, now: number): { fro
   }
 }
 
-/** The parameters that ask the service for it. */
+/** The query parameters for the service. */
 export function parametersOf(filter: LogFilter, now: number): Record<string, string | number | undefined> {
   const { range: _, triggers, workflowIds, folderIds, ...rest } = filter
   const { from, to } = timesOf(filter, now)
@@ -93,7 +93,7 @@ export function parametersOf(filter: LogFilter, now: number): Record<string, str
   }
 }
 
-/** Whether anything but the time is filtered by. */
+/** Whether any filter except the time range is set. */
 export function isFiltered({ range: _, ...rest }: LogFilter): boolean {
   return Object.values(rest).some((value) => (Array.isArray(value) ? value.length > 0 : value !== undefined))
 }

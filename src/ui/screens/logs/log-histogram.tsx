@@ -8,7 +8,7 @@ import { type Histogram, histogramQuery, type Parameters } from './log-queries.t
 
 type Bucket = Histogram['data'][number]
 
-/** Runs over time. A bar that is clicked, or a stretch that is drawn, becomes the time that is looked at. */
+/** A histogram of runs. Clicking a bar or dragging over bars selects their time range. */
 export function LogHistogram({
   parameters,
   bucketMs,
@@ -16,14 +16,14 @@ export function LogHistogram({
 }: {
   parameters: Parameters
   bucketMs: number
-  /** Epoch milliseconds, `to` not included. */
+  /** Epoch milliseconds; `to` is exclusive. */
   onPick: (from: number, to: number) => void
 }) {
   const { data, error, isPending } = useQuery(histogramQuery(parameters))
   if (error) {
     return (
       <p role="alert" className="flex h-22 items-center px-6 text-xs text-error-text">
-        The counts could not be loaded: {messageOf(error)}
+        The run counts could not be loaded: {messageOf(error)}
       </p>
     )
   }
@@ -73,7 +73,7 @@ function Bars({
         ) : (
           <>
             <span>
-              {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}: the oldest are not counted`}
+              {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}; the oldest are not counted`}
             </span>
             {failed > 0 && <span className="text-error-text">{failed} failed</span>}
           </>
@@ -119,7 +119,7 @@ function Bars({
   )
 }
 
-/** A single failure among thousands is still there to see. */
+/** Keeps a single failure visible next to thousands of runs. */
 function heightOf(count: number, most: number): string {
   return count === 0 ? '0' : `max(2px, ${(count / most) * 100}%)`
 }
@@ -129,7 +129,7 @@ function spanText(from: number, bucketMs: number): string {
   return `${momentText(from)} – ${clockText(from + bucketMs)}`
 }
 
-/** Where some of the buckets begin, as shares of the whole. */
+/** Labels for some bucket starts; `share` is the position as a fraction of the width. */
 function ticksOf(buckets: readonly Bucket[], bucketMs: number): { text: string; share: number }[] {
   const count = buckets.length
   const step = Math.max(1, Math.ceil(count / ticksMax))

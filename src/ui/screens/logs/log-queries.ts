@@ -1,19 +1,19 @@
 import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 
-export type LogPage = AnswerOf<'GET /api/editor/logs'>
+export type LogPage = ResponseOf<'GET /api/editor/logs'>
 export type LogEntry = LogPage['data'][number]
-type LogAnswer = AnswerOf<'GET /api/editor/logs/:id'>
+type LogAnswer = ResponseOf<'GET /api/editor/logs/:id'>
 export type LogDetail = LogAnswer['data'] & Pick<LogAnswer, 'workspaceId'>
-export type Histogram = AnswerOf<'GET /api/editor/logs/histogram'>
+export type Histogram = ResponseOf<'GET /api/editor/logs/histogram'>
 export type Parameters = Readonly<Record<string, string | number | undefined>>
 export type LogPages = InfiniteData<LogPage, string | null>
 
-/** The first page is there soon; who scrolls on gets more at once. */
+/** A small first page loads quickly; the following pages are larger. */
 const firstPageSize = 100
 const pageSize = 500
 
-/** Entries, newest first, page by page. A page stays as it was loaded: entries never change. */
+/** Log entries, newest first, page by page. Pages are never refetched, because entries never change. */
 export function logsQuery(parameters: Parameters) {
   return infiniteQueryOptions({
     queryKey: ['logs', parameters],
@@ -35,7 +35,7 @@ export function loadPage(parameters: Parameters, cursor: string | null, signal?:
 export function histogramQuery(parameters: Parameters) {
   return queryOptions({
     queryKey: ['log-counts', parameters],
-    // Its beginning moves on with the clock: nobody asks for the same counts again.
+    // The start moves with the clock, so the same query is not repeated.
     gcTime: 30_000,
     queryFn: ({ signal }) => call('GET /api/editor/logs/histogram', { query: parameters, signal }),
     placeholderData: keepPreviousData,
@@ -49,7 +49,7 @@ export function logQuery(id: string) {
       const { data, workspaceId } = await call('GET /api/editor/logs/:id', { params: { id }, signal })
       return { ...data, workspaceId }
     },
-    // An entry does not change, but addresses of its files expire.
+    // An entry does not change, but the URLs of its files expire.
     staleTime: 10 * 60_000,
     gcTime: 60_000,
   })

@@ -10,15 +10,15 @@ import type { LogRows } from './use-log-rows.ts'
 
 const rowHeight = 36
 const headHeight = 32
-/** Older entries are asked for when this few rows are left below. */
+/** The number of rows left below at which older entries are loaded. */
 const loadAhead = 60
 
 const columns =
   'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_28px_72px] @2xl:grid-cols-[160px_minmax(0,1fr)_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
 
 /**
- * The entries: only those in sight are drawn, older ones are loaded when one comes near them. It is one stop of the Tab
- * key, in which arrows go from entry to entry.
+ * The table of log entries. It draws only visible rows and loads older entries on demand. It is a single tab stop;
+ * arrow keys move between entries.
  */
 export function LogTable({
   found,
@@ -30,9 +30,9 @@ export function LogTable({
 }: {
   found: LogRows
   nameOf: (workflowId: string) => string
-  /** The id of the entry that is looked at. */
+  /** The id of the selected entry. */
   current: string | undefined
-  /** `isStep`: by an arrow, and so not worth a step back. */
+  /** `isStep`: selected with an arrow key, so no history entry is added. */
   onPick: (id: string, isStep: boolean) => void
   onOpen: (id: string) => void
   scroller: RefObject<HTMLDivElement | null>
@@ -64,7 +64,7 @@ export function LogTable({
     }
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows that are not drawn cannot be in a table
+    // biome-ignore lint/a11y/useSemanticElements: rows that are not drawn cannot be part of a table
     <div
       ref={scroller}
       role="grid"
@@ -93,7 +93,7 @@ export function LogTable({
       </div>
       {isLoadingMore && (
         <div className="late flex h-10 items-center justify-center gap-2 text-xs text-muted">
-          <Spinner /> Looking for older entries
+          <Spinner /> Loading older entries…
         </div>
       )}
     </div>
@@ -119,9 +119,9 @@ function Head() {
   )
 }
 
-const heads = ['Time', 'Workflow', 'Started by', 'Duration', 'Cost']
+const heads = ['Time', 'Workflow', 'Trigger', 'Duration', 'Cost']
 
-/** With little room only what tells runs apart is left. */
+/** Narrow tables show only the columns that tell runs apart. */
 const headLooks = [
   '',
   '',
@@ -193,7 +193,7 @@ function Cell({ className, children }: { className: string; children: React.Reac
   )
 }
 
-/** Keeps what one reads in its place while new entries come in above it. */
+/** Keeps the visible rows in place while new entries arrive above them. */
 function useStillRows(scroller: RefObject<HTMLElement | null>, rows: readonly LogEntry[]): void {
   const first = useRef(rows[0]?.id)
   useLayoutEffect(() => {

@@ -2,7 +2,7 @@ import { CalendarClock, Globe, Hand, MessageCircle, Webhook } from 'lucide-react
 import type { ReactNode } from 'react'
 import type { Trigger } from './log-filter.ts'
 
-/** What started runs, for people. */
+/** Labels of what started a run. */
 export const triggerLabels: Readonly<Record<Trigger, string>> = {
   api: 'API',
   webhook: 'Webhook',

@@ -19,7 +19,7 @@ import { workflowNamesQuery } from './log-queries.ts'
 import { LogTable } from './log-table.tsx'
 import { useLogRows } from './use-log-rows.ts'
 
-/** What ran: found, followed, looked into. All that is looked at is in the address. */
+/** The log of runs. Filters and the selected entry are stored in the URL. */
 export function LogsScreen() {
   const { id: workspaceId, name: workspaceName } = useWorkspace()
   const [search, setSearch] = useSearchParams()
@@ -28,7 +28,7 @@ export function LogsScreen() {
   const scroller = useRef<HTMLDivElement>(null)
   const filterText = writeFilter(readFilter(search), new URLSearchParams()).toString()
   const filter = useMemo(() => readFilter(new URLSearchParams(filterText)), [filterText])
-  const { now, renew } = useNowOf(filterText + workspaceId)
+  const { now, refresh } = useNowOf(filterText + workspaceId)
   const parameters = useMemo(() => ({ workspaceId, ...parametersOf(filter, now) }), [workspaceId, filter, now])
   const found = useLogRows(parameters, isLive)
   const nameOf = useWorkflowNames(workspaceId)
@@ -42,7 +42,7 @@ export function LogsScreen() {
     setSearch((before) => without(before, 'entry', 'view', 'span'))
     scroller.current?.focus()
   }
-  useLogKeys({ l: () => setLive(!isLive), r: renew, e: () => change({ level: filter.level ? undefined : 'error' }) })
+  useLogKeys({ l: () => setLive(!isLive), r: refresh, e: () => change({ level: filter.level ? undefined : 'error' }) })
   useCommands([
     {
       id: 'logs-failed',
@@ -53,12 +53,12 @@ export function LogsScreen() {
     },
     {
       id: 'logs-live',
-      label: isLive ? 'Stop following' : 'Follow new entries',
+      label: isLive ? 'Stop live updates' : 'Start live updates',
       group: 'Logs',
       keys: 'L',
       run: () => setLive(!isLive),
     },
-    { id: 'logs-renew', label: 'Load the logs again', group: 'Logs', keys: 'R', run: renew },
+    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: 'R', run: refresh },
     { id: 'logs-clear', label: 'Clear all filters', group: 'Logs', run: () => change(noFilter) },
   ])
   return (
@@ -69,11 +69,11 @@ export function LogsScreen() {
           <Counts filter={filter} now={now} parameters={parameters} isLive={isLive} onPick={change} />
           {found.liveError !== undefined && (
             <p role="alert" className="bg-warn-soft px-6 py-1.5 text-xs text-warn-text">
-              New entries do not come in: {messageOf(found.liveError)} Trying again…
+              New entries could not be loaded: {messageOf(found.liveError)} Retrying…
             </p>
           )}
           {found.error && found.rows.length === 0 ? (
-            <Failed error={found.error} retry={found.retry} title="The log could not be loaded" />
+            <Failed error={found.error} retry={found.retry} title="The logs could not be loaded" />
           ) : found.isPending ? (
             <Loading lines={9} />
           ) : found.rows.length === 0 && !found.hasMore ? (
@@ -84,7 +84,7 @@ export function LogsScreen() {
               nameOf={nameOf}
               current={entryId}
               scroller={scroller}
-              // With nothing open an arrow opens the first one: details follow the arrows.
+              // When nothing is selected, an arrow key selects the first entry.
               onPick={open}
               onOpen={() => document.getElementById('log-entry')?.focus()}
             />
@@ -104,7 +104,7 @@ export function LogsScreen() {
   )
 }
 
-/** Over the time that is looked at; over all time, the last 90 days. */
+/** Counts over the selected time range, or over the last 90 days for all time. */
 function Counts({
   filter,
   now,
@@ -118,7 +118,7 @@ function Counts({
   isLive: boolean
   onPick: (change: Partial<LogFilter>) => void
 }) {
-  // Followed live, its end moves on, but not with every entry.
+  // With live updates, the end moves on, but not with every entry.
   const end = useTicking(now, isLive ? 10_000 : undefined)
   const { from = end - 90 * 86_400_000, to = end } = timesOf(filter, now)
   const buckets = bucketsFor(from, to, 90)
@@ -129,7 +129,7 @@ function Counts({
         from: new Date(buckets.from).toISOString(),
         bucketMs: buckets.bucketMs,
         buckets: buckets.count,
-        // Only so that it is asked anew.
+        // Makes the query key change, so that it is fetched again.
         ...(isLive ? { until: end } : {}),
       }}
       bucketMs={buckets.bucketMs}
@@ -146,35 +146,37 @@ function NoEntries({ filter, onChange }: { filter: LogFilter; onChange: (change:
     return (
       <Empty
         icon={<SearchX size={22} />}
-        title="No run is like that"
+        title="No matching runs"
         action={
           <>
-            <Button onClick={() => onChange({ ...noFilter, range: filter.range })}>Clear the filters</Button>
-            {!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+            <Button onClick={() => onChange({ ...noFilter, range: filter.range })}>Clear filters</Button>
+            {!isAll && <Button onClick={() => onChange({ range: 'all' })}>Show all time</Button>}
           </>
         }
       >
-        Nothing in this time has all that you filter by.
+        No run in this time range matches all filters.
       </Empty>
     )
   }
   return (
     <Empty
       icon={<ChartNoAxesGantt size={22} />}
-      title={isAll ? 'Nothing has run yet' : 'Nothing ran in this time'}
-      action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Look at all time</Button>}
+      title={isAll ? 'No runs yet' : 'No runs in this time range'}
+      action={!isAll && <Button onClick={() => onChange({ range: 'all' })}>Show all time</Button>}
     >
-      Each run of a workflow leaves an entry here when it ends: what started it, what each block did, and what it cost.{' '}
+      Every run appears here when it ends, with its trigger, the trace of its blocks and its cost.{' '}
       <DocsLink to={docs.logs}>Log entries and traces</DocsLink>
     </Empty>
   )
 }
 
-/** The time that ranges count back from. It stands still, so that pages belong together, until something else is asked. */
-function useNowOf(key: string): { now: number; renew: () => void } {
+/**
+ * The time that relative ranges count back from. It stays fixed until the query changes, so that pages fit together.
+ */
+function useNowOf(key: string): { now: number; refresh: () => void } {
   const [given, setGiven] = useState({ key, now: Date.now() })
   if (given.key !== key) setGiven({ key, now: Date.now() })
-  return { now: given.now, renew: () => setGiven({ key, now: Date.now() }) }
+  return { now: given.now, refresh: () => setGiven({ key, now: Date.now() }) }
 }
 
 function useTicking(start: number, everyMs: number | undefined): number {
@@ -196,7 +198,7 @@ function useWorkflowNames(workspaceId: string): (id: string) => string {
   }, [data])
 }
 
-/** Single keys, while nobody types. */
+/** Single-key shortcuts, active while nobody is typing. */
 function useLogKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys)
   latest.current = keys

@@ -15,7 +15,7 @@ const names: Readonly<Record<RangeName, string>> = {
   all: 'All time',
 }
 
-/** How far back one looks, or from when to when. */
+/** Selects a relative range, or a start and end time. */
 export function RangePick({
   range,
   onChange,
@@ -31,8 +31,8 @@ export function RangePick({
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
     const [from, to] = [isoOf(fields.get('from')), isoOf(fields.get('to'))]
-    if (!from && !to) setProblem('Give one of the two at least.')
-    else if (from && to && from >= to) setProblem('The end must be later than the beginning.')
+    if (!from && !to) setProblem('Enter a start, an end or both.')
+    else if (from && to && from >= to) setProblem('The end must be after the start.')
     else choose({ from, to })
   }
   const given = typeof range === 'string' ? undefined : range
@@ -69,7 +69,7 @@ export function RangePick({
         <Field label="To" error={problem}>
           {(tied) => <Input {...tied} name="to" type="datetime-local" step={1} defaultValue={localOf(given?.to)} />}
         </Field>
-        <Button type="submit">Show this time</Button>
+        <Button type="submit">Apply</Button>
       </form>
     </Popover>
   )
@@ -82,7 +82,7 @@ function rangeText(range: LogFilter['range']): string {
   return from ? `Since ${momentText(Date.parse(from))}` : `Until ${momentText(Date.parse(to ?? ''))}`
 }
 
-/** The field has the reader's own time, without a zone. */
+/** The field contains local time without a time zone. */
 function isoOf(value: FormDataEntryValue | null): string | undefined {
   const time = typeof value === 'string' && value !== '' ? new Date(value).getTime() : Number.NaN
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()

@@ -6,16 +6,16 @@ export type LogRows = {
   rows: readonly LogEntry[]
   isPending: boolean
   error: unknown
-  /** Whether there may be older ones; `loadMore` gets them, unless it does so already. */
+  /** Whether older entries exist. `loadMore` loads them, unless a load is in progress. */
   hasMore: boolean
   isLoadingMore: boolean
   loadMore: () => void
   retry: () => void
-  /** Why new entries do not come in, while they should. */
+  /** The error of the live updates, if they currently fail. */
   liveError: unknown
 }
 
-/** The entries that a query finds, as far as they were looked at, and while `isLive` those that are recorded meanwhile. */
+/** The entries of a query loaded so far. With `isLive`, new entries are added as they are recorded. */
 export function useLogRows(parameters: Parameters, isLive: boolean): LogRows {
   const options = logsQuery(parameters)
   const found = useInfiniteQuery({ ...options, refetchOnWindowFocus: false, refetchOnReconnect: false })
@@ -37,13 +37,13 @@ export function useLogRows(parameters: Parameters, isLive: boolean): LogRows {
 }
 
 /**
- * Asks for new entries every so often, and puts them in front. Ids sort as entries were recorded, so what is newer than
- * the newest one here is new. When more have come than a few pages hold, it starts over with the newest.
+ * Polls for new entries and adds them in front. Ids sort in recording order, so larger ids are newer. After more new
+ * entries than a few pages hold, it starts over with the newest page.
  */
 function useLiveTail(parameters: Parameters, isOn: boolean): unknown {
   const queries = useQueryClient()
   const [error, setError] = useState<unknown>()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: parameters are told apart by what they say
+  // biome-ignore lint/correctness/useExhaustiveDependencies: parameters are compared by value
   useEffect(() => {
     if (!isOn) return
     const aborter = new AbortController()
@@ -91,7 +91,7 @@ async function withNewer(parameters: Parameters, pages: LogPages, signal: AbortS
   return { pages: [await loadPage(parameters, null, signal)], pageParams: [null] }
 }
 
-/** The oldest pages go when many new entries have come in; who scrolls there loads them again. */
+/** Drops the oldest pages after many new entries. Scrolling there loads them again. */
 function trimmed({ pages, pageParams }: LogPages): LogPages {
   let kept = 0
   const over = pages.findIndex(({ data }) => {
@@ -103,5 +103,5 @@ function trimmed({ pages, pageParams }: LogPages): LogPages {
 
 const pollMs = 2_000
 const freshPagesMax = 5
-/** Entries kept while new ones come in. */
+/** Maximum number of entries kept during live updates. */
 const keptMax = 20_000

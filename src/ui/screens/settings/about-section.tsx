@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
 import { bytesText, countOf } from '../../parts/amount-text.ts'
@@ -9,9 +9,9 @@ import { docs } from '../../parts/docs-link.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { Facts, Section } from './section.tsx'
 
-type Service = AnswerOf<'GET /api/editor/service'>
+type Service = ResponseOf<'GET /api/editor/service'>
 
-/** What runs here, whether it is well, what its disk holds, and where more is to be read. */
+/** Version, health and storage of the service, and links for developers. */
 export function AboutSection() {
   const { service } = useMe()
   const { data, error } = useQuery({
@@ -30,14 +30,14 @@ export function AboutSection() {
               value: `version ${service.version}`,
               note: data && `commit ${data.commit}, Bun ${data.bun}`,
             },
-            { name: 'Address', value: service.baseUrl },
+            { name: 'Base URL', value: service.baseUrl },
             { name: 'Health', value: <Health service={data} error={error} /> },
             ...(data ? [{ name: 'Started', value: <TimeAgo at={data.startedAt} /> }] : []),
           ]}
         />
       </Section>
       {data && <Storage {...data} />}
-      <Section title="For programs">
+      <Section title="For developers">
         <ul className="flex flex-col gap-1.5 text-sm">
           {links.map(({ href, label, note }) => (
             <li key={href}>
@@ -57,10 +57,11 @@ function Health({ service, error }: { service: Service | undefined; error: unkno
   if (error) return <State tone="error">{messageOf(error)}</State>
   if (!service) return '…'
   const { isWell, waiting } = service.health
-  if (!isWell) return <State tone="error">Runs cannot be recorded: see the service's own output.</State>
+  if (!isWell)
+    return <State tone="error">Runs cannot be recorded. Check the output of the service for the cause.</State>
   return (
     <State tone="ok">
-      All is well{waiting > 0 && `, ${countOf(waiting, 'entry', 'entries')} on the way to the disk`}
+      Healthy{waiting > 0 && `, ${countOf(waiting, 'log entry', 'log entries')} waiting to be written`}
     </State>
   )
 }
@@ -75,21 +76,21 @@ function State({ tone, children }: { tone: Tone; children: ReactNode }) {
 }
 
 function Storage({ storage, retention }: Service) {
-  const kept = `${countOf(retention.days, 'day')}, ${bytesText(retention.bytesMax)} at most`
+  const kept = `${countOf(retention.days, 'day')}, up to ${bytesText(retention.bytesMax)}`
   return (
-    <Section title="Files and disk" note="The oldest log entries go first, and their files with them.">
+    <Section title="Storage" note="The oldest log entries are deleted first, together with their files.">
       <Facts
         facts={[
-          { name: 'Log entries stay', value: kept },
+          { name: 'Log retention', value: kept },
           ...(storage
             ? [
                 {
                   name: 'Database',
                   value: bytesText(storage.databaseBytes + storage.walBytes),
-                  note: storage.freeBytes > 0 && `${bytesText(storage.freeBytes)} of it not in use`,
+                  note: storage.freeBytes > 0 && `${bytesText(storage.freeBytes)} unused`,
                 },
-                { name: 'Left on the disk', value: bytesText(storage.diskFreeBytes) },
-                { name: 'Files of runs', value: storage.files === 'disk' ? 'in the data folder' : 'in a bucket (S3)' },
+                { name: 'Free disk space', value: bytesText(storage.diskFreeBytes) },
+                { name: 'Run files', value: storage.files === 'disk' ? 'In the data folder' : 'In an S3 bucket' },
               ]
             : []),
         ]}
@@ -99,8 +100,8 @@ function Storage({ storage, retention }: Service) {
 }
 
 const links = [
-  { href: docs.home, label: 'Documentation', note: 'every subject on a page, with search' },
-  { href: '/swagger', label: 'The API', note: 'every route, to read and to try' },
-  { href: '/swagger/json', label: 'OpenAPI document', note: 'what clients are generated from' },
-  { href: '/metrics', label: 'Metrics', note: 'for Prometheus and what reads its format' },
+  { href: docs.home, label: 'Documentation', note: 'guides and reference, with search' },
+  { href: '/swagger', label: 'API reference', note: 'browse and try every route' },
+  { href: '/swagger/json', label: 'OpenAPI document', note: 'for generating clients' },
+  { href: '/metrics', label: 'Metrics', note: 'in the Prometheus format' },
 ] as const

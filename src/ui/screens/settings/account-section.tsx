@@ -10,10 +10,10 @@ import { Segments } from '../../parts/segments.tsx'
 import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
-import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
+import { tierFact } from './tier-fact.ts'
 
-/** The account that is signed in, its password, and what the dashboard looks like in this browser. */
+/** The signed-in account, its password, and the theme of this browser. */
 export function AccountSection() {
   const me = useMe()
   const { user, service } = me
@@ -23,23 +23,23 @@ export function AccountSection() {
       <Section title="Account" action={!service.noAuth && <SignOut />}>
         <Facts
           facts={[
-            { name: 'E-mail', value: user.email },
-            { name: 'Since', value: dateText(Date.parse(user.createdAt)) },
-            planFact(me),
+            { name: 'Email', value: user.email },
+            { name: 'Created', value: dateText(Date.parse(user.createdAt)) },
+            tierFact(me),
           ]}
         />
       </Section>
       <Section
-        title={user.hasPassword ? 'Change password' : 'Set a password'}
+        title={user.hasPassword ? 'Change password' : 'Set password'}
         note={
           user.hasPassword
-            ? 'Every other session of yours ends with it.'
-            : 'Without one, only a new sign-in link leads back in when you are signed out.'
+            ? 'Changing it signs you out of all other sessions.'
+            : 'Without a password, you need a new sign-in link every time you sign in.'
         }
       >
         <PasswordForm hasPassword={user.hasPassword} />
       </Section>
-      <Section title="Appearance" note="Kept in this browser.">
+      <Section title="Appearance" note="Saved in this browser.">
         <div>
           <Segments
             label="Theme"
@@ -49,7 +49,7 @@ export function AccountSection() {
               setTheme(next)
             }}
             options={[
-              { value: 'system', label: 'As the system' },
+              { value: 'system', label: 'System' },
               { value: 'light', label: 'Light' },
               { value: 'dark', label: 'Dark' },
             ]}
@@ -79,7 +79,7 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
     mutationFn: (body: { password: string; currentPassword?: string }) => call('PUT /api/editor/me/password', { body }),
     onSuccess: async () => {
       form.current?.reset()
-      toast.show({ text: hasPassword ? 'The password was changed.' : 'The password was set.' })
+      toast.show({ text: hasPassword ? 'Password changed.' : 'Password set.' })
       await queries.invalidateQueries({ queryKey: sessionKey })
     },
   })

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Braces, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -16,9 +16,9 @@ import { useToast } from '../../parts/toast.tsx'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { Section } from './section.tsx'
 
-type Variable = AnswerOf<'GET /api/workspaces/:id/environment'>['data'][number]
+type Variable = ResponseOf<'GET /api/workspaces/:id/environment'>['data'][number]
 
-/** Values that workflows read as `{{NAME}}`. They go in, and never come out again. */
+/** Environment variables, which workflows read as `{{NAME}}`. Values are never shown again. */
 export function EnvironmentSection() {
   const { id } = useWorkspace()
   const mayWrite = useMayWrite()
@@ -41,8 +41,8 @@ export function EnvironmentSection() {
       title="Environment variables"
       note={
         <>
-          Workflows read them as <code className="font-mono text-text">{'{{NAME}}'}</code>. They are encrypted where
-          they are stored, and logs show their names in place of their values.
+          Workflows read them as <code className="font-mono text-text">{'{{NAME}}'}</code>. Values are encrypted at
+          rest, and logs show the name instead of the value.
         </>
       }
       action={data && data.data.length > 0 && add}
@@ -52,16 +52,16 @@ export function EnvironmentSection() {
       ) : !data ? (
         <Loading lines={3} />
       ) : data.data.length === 0 ? (
-        <Empty icon={<Braces size={22} />} title="No variables" action={add}>
-          Keys and tokens of other services belong here, not into workflows.
+        <Empty icon={<Braces size={22} />} title="No environment variables yet" action={add}>
+          Store keys and tokens for other services here instead of in workflows.
         </Empty>
       ) : (
-        <Table label="Environment variables" wideOnly={[1, 2]} head={['Name', 'Value', 'Changed', '']}>
+        <Table label="Environment variables" wideOnly={[1, 2]} head={['Name', 'Value', 'Updated', '']}>
           {data.data.map((variable) => (
             <Row key={variable.name}>
               <Cell className="font-mono text-xs font-medium">{variable.name}</Cell>
               <Cell className="text-muted max-md:hidden">
-                {variable.plain ? <Badge>shown in logs</Badge> : '••••••••'}
+                {variable.plain ? <Badge>Shown in logs</Badge> : '••••••••'}
               </Cell>
               <Cell className="text-muted max-md:hidden">
                 <TimeAgo at={variable.updatedAt} />
@@ -101,7 +101,7 @@ export function EnvironmentSection() {
           toast.show({ text: `${name} was removed.` })
         }}
       >
-        Blocks that read it fail from then on, and its value cannot be got back.
+        Blocks that use it will fail. Its value cannot be recovered.
       </Confirm>
     </Section>
   )
@@ -154,7 +154,7 @@ function VariableForm({
           )}
         </Field>
       )}
-      <Field label="Value" note={variable && 'The value it has now cannot be shown; this one takes its place.'}>
+      <Field label="Value" note={variable && 'The current value cannot be shown. This value replaces it.'}>
         {(tied) => (
           <TextArea
             {...tied}
@@ -169,7 +169,7 @@ function VariableForm({
         )}
       </Field>
       <div>
-        <Switch label="No secret: logs may show it" checked={plain} onChange={setPlain} />
+        <Switch label="Not a secret: logs may show it" checked={plain} onChange={setPlain} />
       </div>
     </FormDialog>
   )

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
+import { countOf } from '../../parts/amount-text.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -17,11 +18,11 @@ import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { Section } from './section.tsx'
 
-type Key = AnswerOf<'GET /api/editor/keys'>['data'][number]
+type Key = ResponseOf<'GET /api/editor/keys'>['data'][number]
 
 const queryKey = ['keys']
 
-/** Keys by which programs call the service. */
+/** API keys, which programs use to call the service. */
 export function KeysSection() {
   const { user, workspaces } = useMe()
   const [isAdding, setIsAdding] = useState(false)
@@ -40,10 +41,11 @@ export function KeysSection() {
   return (
     <Section
       title="API keys"
-      note="A program that runs workflows or reads the log shows one of these in the header X-API-Key."
+      note="Programs authenticate with an API key in the X-API-Key header."
       action={
         <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setIsAdding(true)}>
-          New key
+          {' '}
+          New API key
         </Button>
       }
     >
@@ -52,22 +54,22 @@ export function KeysSection() {
       ) : !shown ? (
         <Loading lines={3} />
       ) : shown.length === 0 ? (
-        <Empty icon={<KeyRound size={22} />} title="No keys">
-          Make one to call workflows from your own programs.
+        <Empty icon={<KeyRound size={22} />} title="No API keys yet">
+          Create one to call workflows from your programs.
         </Empty>
       ) : (
-        <Table label="API keys" wideOnly={[2, 4]} head={['Name', 'Key', 'Reaches', 'Last used', 'Made', '']}>
+        <Table label="API keys" wideOnly={[2, 4]} head={['Name', 'Key', 'Access', 'Last used', 'Created', '']}>
           {shown.map((key) => (
             <Row key={key.id}>
               <Cell className="max-w-60">
                 <span className="block truncate font-medium">{key.name}</span>
-                {key.userId !== user.id && <span className="block text-xs text-muted">of another member</span>}
+                {key.userId !== user.id && <span className="block text-xs text-muted">another member</span>}
               </Cell>
               <Cell className="font-mono text-xs whitespace-nowrap text-muted">mrk_…{key.lastFour}</Cell>
               <Cell className="text-muted max-md:hidden">
-                {key.workspaceId ? (workspaceOf(key) ?? 'one workspace') : 'all workspaces'}
+                {key.workspaceId ? (workspaceOf(key) ?? 'One workspace') : 'All workspaces'}
               </Cell>
-              <Cell className="text-muted">{key.lastUsedAt ? <TimeAgo at={key.lastUsedAt} /> : 'never'}</Cell>
+              <Cell className="text-muted">{key.lastUsedAt ? <TimeAgo at={key.lastUsedAt} /> : 'Never'}</Cell>
               <Cell className="text-muted max-md:hidden">
                 <TimeAgo at={key.createdAt} />
               </Cell>
@@ -81,9 +83,7 @@ export function KeysSection() {
       {gone > 0 && (
         <div>
           <Button look="quiet" size="small" onClick={() => setIsAll(!isAll)}>
-            {isAll
-              ? 'Hide keys that do not work any more'
-              : `Show ${gone} that ${gone === 1 ? 'does' : 'do'} not work any more`}
+            {isAll ? 'Hide inactive keys' : `Show ${countOf(gone, 'inactive key')}`}
           </Button>
         </div>
       )}
@@ -91,26 +91,26 @@ export function KeysSection() {
       <Confirm
         open={revoked !== undefined}
         onClose={() => setRevoked(undefined)}
-        title={`Revoke ${revoked?.name ?? 'the key'}?`}
+        title={`Revoke ${revoked?.name ?? 'the API key'}?`}
         action="Revoke"
         onConfirm={async () => {
           await call('DELETE /api/editor/keys/:id', { params: { id: revoked?.id ?? '' } })
           await queries.invalidateQueries({ queryKey })
-          toast.show({ text: 'The key was revoked. It stops working within 5 seconds.' })
+          toast.show({ text: 'API key revoked. It stops working within 5 seconds.' })
         }}
       >
-        Every program that shows it is refused from then on. This cannot be taken back.
+        Programs that use this key will be rejected. This cannot be undone.
       </Confirm>
     </Section>
   )
 }
 
 function KeyState({ data: { isActive, revokedAt, expiresAt }, onRevoke }: { data: Key; onRevoke: () => void }) {
-  if (revokedAt) return <Badge>revoked</Badge>
-  if (!isActive) return <Badge>expired</Badge>
+  if (revokedAt) return <Badge>Revoked</Badge>
+  if (!isActive) return <Badge>Expired</Badge>
   return (
     <span className="inline-flex items-center gap-2">
-      {expiresAt && <Badge tone="warn">until {dateText(Date.parse(expiresAt))}</Badge>}
+      {expiresAt && <Badge tone="warn">Until {dateText(Date.parse(expiresAt))}</Badge>}
       <Button size="small" look="danger" onClick={onRevoke}>
         Revoke
       </Button>
@@ -135,9 +135,9 @@ function NewKey({ onClose }: { onClose: () => void }) {
   if (make.data) {
     return (
       <ShownOnceDialog
-        title="Copy the key now"
-        description="It is shown this once: only its hash is kept."
-        label="The new API key"
+        title="Copy your API key now"
+        description="It is shown only once. Millrace stores only its hash."
+        label="New API key"
         text={make.data.apiKey}
         onClose={onClose}
       />
@@ -148,13 +148,13 @@ function NewKey({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="New API key"
-      submit="Make key"
+      submit="Create key"
       width="small"
       busy={make.isPending}
       error={make.isError ? messageOf(make.error) : null}
       onSubmit={() => make.mutate()}
     >
-      <Field label="Name" note="What uses it, so that you know later which to revoke.">
+      <Field label="Name" note="What uses this key, so you know later which one to revoke.">
         {(tied) => (
           <Input
             {...tied}
@@ -167,31 +167,31 @@ function NewKey({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
-      <Field label="Reaches">
+      <Field label="Access">
         {(tied) => (
           <Select
             {...tied}
             value={workspaceId}
             onChange={(event) => setWorkspaceId(event.target.value)}
             options={[
-              { value: '', label: 'All workspaces of yours' },
+              { value: '', label: 'All your workspaces' },
               ...workspaces.map(({ id, name: label }) => ({ value: id, label: `Only ${label}` })),
             ]}
           />
         )}
       </Field>
-      <Field label="Works">
+      <Field label="Expires">
         {(tied) => (
           <Select
             {...tied}
             value={days}
             onChange={(event) => setDays(event.target.value)}
             options={[
-              { value: '', label: 'Until it is revoked' },
-              { value: '7', label: 'For 7 days' },
-              { value: '30', label: 'For 30 days' },
-              { value: '90', label: 'For 90 days' },
-              { value: '365', label: 'For a year' },
+              { value: '', label: 'Never' },
+              { value: '7', label: 'In 7 days' },
+              { value: '30', label: 'In 30 days' },
+              { value: '90', label: 'In 90 days' },
+              { value: '365', label: 'In one year' },
             ]}
           />
         )}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One subject of the settings: what it is about, what can be done, what there is. */
+/** A section of the settings: title, note, action and content. */
 export function Section({
   title,
   children,
@@ -26,7 +26,7 @@ export function Section({
   )
 }
 
-/** Facts under each other, their names on the left. */
+/** A list of facts, with names on the left. */
 export function Facts({ facts }: { facts: readonly { name: string; value: ReactNode; note?: ReactNode }[] }) {
   return (
     <dl className="divide-y divide-line rounded-lg border border-line bg-surface">

@@ -16,7 +16,7 @@ const sections = [
   { name: 'account', label: 'Account', group: 'You', content: AccountSection, docs: docs.signIn },
   {
     name: 'environment',
-    label: 'Environment',
+    label: 'Environment variables',
     group: 'Workspace',
     content: EnvironmentSection,
     docs: docs.environment,
@@ -26,7 +26,7 @@ const sections = [
   { name: 'about', label: 'About', group: 'Service', content: AboutSection, docs: docs.configuration },
 ] as const
 
-/** What can be set: for the account, the workspace, and what is to be known of the service. */
+/** The settings of the account, the workspace and the service. */
 export function SettingsScreen({ params: { section } }: { params: { workspaceId: string; section?: string } }) {
   const { id, name } = useWorkspace()
   const [, navigate] = useLocation()

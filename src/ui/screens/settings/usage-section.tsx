@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { useMe } from '../../api/session.ts'
 import { costText, countOf, countText, shortCount } from '../../parts/amount-text.ts'
 import { BarChart } from '../../parts/bar-chart.tsx'
@@ -9,14 +9,14 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { dayText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { histogramQuery } from '../logs/log-queries.ts'
-import { planFact } from './plan-fact.ts'
 import { Facts, Section } from './section.tsx'
+import { tierFact } from './tier-fact.ts'
 
 const dayMs = 86_400_000
 
-type Usage = AnswerOf<'GET /api/editor/usage'>
+type Usage = ResponseOf<'GET /api/editor/usage'>
 
-/** What the account may use and has used, and what ran in the workspace. */
+/** Usage and limits of the account, and runs of the workspace. */
 export function UsageSection() {
   const { user } = useMe()
   const { data, error, refetch } = useQuery({
@@ -30,19 +30,16 @@ export function UsageSection() {
     <>
       <Section
         title="This month"
-        note="Of all workspaces that you own. Months are counted in UTC, and runs by hand count against nothing."
+        note="Covers all workspaces you own. Months are in UTC. Manual runs do not count toward the limit."
       >
         <Spent {...limits.usage} />
       </Section>
       <Costs usage={data} />
       <Runs />
-      <Section
-        title="Limits"
-        note="Of your account, whichever of its keys is used. A minute begins with its first request."
-      >
+      <Section title="Limits" note="Shared by all API keys of your account. Each minute starts with its first request.">
         <Facts
           facts={[
-            planFact({ user, limits }),
+            tierFact({ user, limits }),
             { name: 'Synchronous runs', ...rateFact(limits.workflowExecutionRateLimit.sync) },
             { name: 'Asynchronous runs', ...rateFact(limits.workflowExecutionRateLimit.async) },
           ]}
@@ -53,19 +50,19 @@ export function UsageSection() {
 }
 
 function rateFact({ limit, remaining, resetAt }: { limit: number; remaining: number; resetAt: string }) {
-  if (limit >= unlimitedFrom) return { value: 'as many as the machine bears' }
+  if (limit >= unlimitedFrom) return { value: 'Unlimited' }
   const left = limit - remaining
   return {
-    value: `${countText(limit)} a minute`,
+    value: `${countText(limit)} per minute`,
     note: left > 0 && (
       <>
-        {countText(remaining)} left, anew <TimeAgo at={resetAt} />
+        {countText(remaining)} left, resets <TimeAgo at={resetAt} />
       </>
     ),
   }
 }
 
-/** Where a limit is there only because there has to be a number. */
+/** Limits from this number on mean unlimited. */
 const unlimitedFrom = 1_000_000
 
 function Spent({
@@ -86,7 +83,7 @@ function Spent({
         <span className="text-sm text-muted">{hasLimit ? `of ${costText(limit)} for models` : 'spent on models'}</span>
       </p>
       {hasLimit && (
-        // biome-ignore lint/a11y/useSemanticElements: browsers do not let a meter be drawn
+        // biome-ignore lint/a11y/useSemanticElements: browsers do not allow styling a meter
         <div
           role="meter"
           aria-label="Spent this month"
@@ -103,25 +100,25 @@ function Spent({
       )}
       {isExceeded && (
         <p role="alert" className="mt-3 text-sm text-error-text">
-          The limit is reached: runs by API are refused until the month ends or the plan is raised.
+          The usage limit is reached. API runs are rejected until the month ends or the account gets a higher tier.
         </p>
       )}
     </div>
   )
 }
 
-/** By day and by model. */
+/** Model cost by day and by model. */
 function Costs({ usage: { days, models } }: { usage: Usage }) {
   const cost = days.reduce((sum, day) => sum + day.cost, 0)
   const number = 'text-right tabular-nums'
   return (
     <Section title="Models" note={models.length > 0 && `${costText(cost)} in ${daysShown} days.`}>
       <BarChart
-        label="Cost of models a day"
+        label="Model cost per day"
         labels={days.map(({ day }) => utcDay.format(Date.parse(day)))}
         series={[{ name: 'Cost', tone: 'model', values: days.map((day) => day.cost) }]}
         say={costText}
-        none={`No model was asked in the last ${daysShown} days`}
+        none={`No model calls in the last ${daysShown} days`}
       />
       {models.length > 0 && (
         <Table label="Cost by model" numbersFrom={1} head={['Model', 'Runs', 'Tokens in', 'Tokens out', 'Cost']}>
@@ -140,7 +137,7 @@ function Costs({ usage: { days, models } }: { usage: Usage }) {
   )
 }
 
-/** Of the workspace that is looked at, in the days of the reader. */
+/** Runs of the current workspace per local day. */
 function Runs() {
   const { id, name } = useWorkspace()
   const today = new Date()
@@ -162,18 +159,18 @@ function Runs() {
           ? undefined
           : data.isComplete
             ? said
-            : `${said} There are more than could be counted: the first days are too low.`
+            : `${said} There are too many runs to count them all: the counts of the earliest days are too low.`
       }
     >
       <BarChart
-        label="Runs a day"
+        label="Runs per day"
         labels={days.map(({ at }) => dayText(Date.parse(at)))}
         series={[
           { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
           { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
         ]}
         say={shortCount}
-        none={`Nothing ran in the last ${daysShown} days`}
+        none={`No runs in the last ${daysShown} days`}
       />
     </Section>
   )

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { sessionKey, useMe } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
@@ -15,15 +15,15 @@ import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { Section } from './section.tsx'
 
-type Member = AnswerOf<'GET /api/editor/workspaces/:id/members'>['data'][number]
+type Member = ResponseOf<'GET /api/editor/workspaces/:id/members'>['data'][number]
 type SharedRole = 'editor' | 'viewer'
 
 const roles = [
-  { value: 'editor', label: 'Editor: changes and runs' },
-  { value: 'viewer', label: 'Viewer: looks only' },
+  { value: 'editor', label: 'Editor: can edit and run' },
+  { value: 'viewer', label: 'Viewer: read-only' },
 ] as const
 
-/** The name of the workspace, and who works in it. */
+/** The name and members of the workspace. */
 export function WorkspaceSection() {
   const workspace = useWorkspace()
   const [isMaking, setIsMaking] = useState(false)
@@ -32,7 +32,7 @@ export function WorkspaceSection() {
     <>
       <Section
         title="Workspace"
-        note="Workflows, variables and logs belong to a workspace; members of one see nothing of another."
+        note="Workflows, environment variables and logs belong to a workspace. Members see only their own workspaces."
         action={
           <Button icon={<Plus size={15} aria-hidden="true" />} onClick={() => setIsMaking(true)}>
             New workspace
@@ -56,7 +56,7 @@ function RenameForm({ isOwner }: { isOwner: boolean }) {
     mutationFn: () => call('PATCH /api/editor/workspaces/:id', { params: { id }, body: { name: name.trim() } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: sessionKey })
-      toast.show({ text: 'The workspace was renamed.' })
+      toast.show({ text: 'Workspace renamed.' })
     },
   })
   const send = (event: FormEvent) => {
@@ -111,7 +111,7 @@ function Members({ isOwner }: { isOwner: boolean }) {
   return (
     <Section
       title="Members"
-      note="Editors change and run everything in the workspace, viewers look at it. Its owner decides who is in."
+      note="Editors can change and run everything in the workspace. Viewers have read-only access. The owner manages members."
       action={
         isOwner && (
           <Button look="primary" icon={<UserPlus size={15} aria-hidden="true" />} onClick={() => setIsAdding(true)}>
@@ -125,7 +125,7 @@ function Members({ isOwner }: { isOwner: boolean }) {
       ) : !data ? (
         <Loading lines={3} />
       ) : (
-        <Table label="Members" head={['E-mail', 'Role', '']}>
+        <Table label="Members" head={['Email', 'Role', '']}>
           {data.data.map((member) => (
             <Row key={member.userId}>
               <Cell className="font-medium">
@@ -177,8 +177,8 @@ function Members({ isOwner }: { isOwner: boolean }) {
         }}
       >
         {isSelf
-          ? 'Only its owner can let you in again.'
-          : 'What they made stays. Their keys stop working here within 5 seconds.'}
+          ? 'Only the owner can add you back.'
+          : 'Their work stays. Their API keys lose access to this workspace within 5 seconds.'}
       </Confirm>
     </Section>
   )
@@ -209,7 +209,7 @@ function AddMember({ onClose, onAdded }: { onClose: () => void; onAdded: () => P
       error={add.isError ? messageOf(add.error) : null}
       onSubmit={() => add.mutate()}
     >
-      <Field label="E-mail" note="Of an account that is there already: who runs the service makes accounts.">
+      <Field label="Email" note="The account must already exist. The administrator of this service creates accounts.">
         {(tied) => (
           <Input
             {...tied}
@@ -253,7 +253,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       title="New workspace"
       width="small"
-      submit="Make workspace"
+      submit="Create workspace"
       busy={make.isPending}
       error={make.isError ? messageOf(make.error) : null}
       onSubmit={() => make.mutate()}

@@ -9,7 +9,7 @@ import { Field, Input } from '../../parts/field.tsx'
 import { Mark } from '../../shell/mark.tsx'
 import { useTitle } from '../../shell/page.tsx'
 
-/** E-mail and password. It stands in the place of any screen while nobody is signed in, so the address stays. */
+/** The sign-in form. It replaces every screen while nobody is signed in, so the URL stays the same. */
 export function SignInScreen() {
   useTitle('Sign in')
   const queries = useQueryClient()
@@ -32,11 +32,11 @@ export function SignInScreen() {
         </div>
         {usedLink && !signIn.isError && (
           <p role="alert" className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn-text">
-            That sign-in link has been used or replaced by a newer one, or is too old. Sign in with your password.
+            This sign-in link has expired or was already used. Sign in with your password or ask for a new link.
           </p>
         )}
         <form onSubmit={send} className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm">
-          <Field label="E-mail">
+          <Field label="Email">
             {(tied) => <Input {...tied} name="email" type="email" autoComplete="username" required autoFocus />}
           </Field>
           <Field label="Password">
@@ -52,7 +52,7 @@ export function SignInScreen() {
           </Button>
         </form>
         <p className="mt-4 text-center text-xs text-muted">
-          No password yet, or forgotten? On the machine that Millrace runs on:{' '}
+          No password, or forgot it? Run this on the server:{' '}
           <code className="font-mono text-text">millrace users password</code>
         </p>
       </div>

@@ -16,7 +16,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { type Delivery, type DeliveryState, deliveriesQuery, states, stateTones } from './webhook-queries.ts'
 
-/** What runs of the workflow owed to webhooks, and what became of it. */
+/** The webhook deliveries of a workflow. */
 export function DeliveryList({
   workflowId,
   mayWrite,
@@ -56,13 +56,13 @@ export function DeliveryList({
       ) : found.isPending ? (
         <Loading />
       ) : rows.length === 0 && !found.hasNextPage ? (
-        <Empty icon={<Send size={22} />} title={state ? `None is ${state}` : 'Nothing was sent yet'}>
+        <Empty icon={<Send size={22} />} title={state ? `No ${state} deliveries` : 'No deliveries yet'}>
           {state
-            ? 'Deliveries in another state may be there.'
-            : 'Each run that a webhook admits leaves a delivery here when it ends.'}
+            ? 'There may be deliveries in another state.'
+            : 'Each run that matches a webhook subscription appears here when it ends.'}
         </Empty>
       ) : (
-        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last answer']}>
+        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last response']}>
           {rows.map((delivery) => (
             <Row
               key={delivery.id}
@@ -86,7 +86,7 @@ export function DeliveryList({
               </Cell>
               <Cell className="text-muted tabular-nums">{delivery.attemptCount}</Cell>
               <Cell className="max-w-72 truncate text-muted">
-                <LastAnswer delivery={delivery} />
+                <LastResponse delivery={delivery} />
               </Cell>
             </Row>
           ))}
@@ -99,7 +99,7 @@ export function DeliveryList({
           busy={found.isFetchingNextPage}
           onClick={() => void found.fetchNextPage()}
         >
-          Show older ones
+          Show older deliveries
         </Button>
       )}
       {isResending && <ResendFailed workflowId={workflowId} onClose={() => setIsResending(false)} />}
@@ -114,7 +114,7 @@ export const stateLabels: Readonly<Record<DeliveryState, string>> = {
   cancelled: 'Cancelled',
 }
 
-function LastAnswer({ delivery: { lastAttempt, state, nextAttemptAt } }: { delivery: Delivery }) {
+function LastResponse({ delivery: { lastAttempt, state, nextAttemptAt } }: { delivery: Delivery }) {
   const said = lastAttempt ? (lastAttempt.status ?? lastAttempt.error?.code ?? '') : ''
   if (state !== 'pending' || nextAttemptAt === null) return said
   return (
@@ -124,7 +124,7 @@ function LastAnswer({ delivery: { lastAttempt, state, nextAttemptAt } }: { deliv
   )
 }
 
-/** All that failed since a time, sent again. */
+/** Resends all deliveries that failed since a given time. */
 function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: () => void }) {
   const [hours, setHours] = useState('24')
   const queries = useQueryClient()
@@ -140,8 +140,8 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       toast.show({
         text:
           resent === 0
-            ? 'None had failed in that time.'
-            : `${countOf(resent, 'delivery', 'deliveries')} on the way again.`,
+            ? 'No deliveries failed in that time.'
+            : `${countOf(resent, 'delivery', 'deliveries')} queued again.`,
       })
       onClose()
     },
@@ -151,14 +151,14 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       open
       onClose={onClose}
       title="Resend failed deliveries"
-      description="With the same ids and the same bodies, to every webhook of the workflow."
+      description="Sends them again, with the same IDs and bodies, to all webhook subscriptions of this workflow."
       width="small"
       submit="Resend"
       busy={resend.isPending}
       error={resend.isError ? messageOf(resend.error) : null}
       onSubmit={() => resend.mutate()}
     >
-      <Field label="Of runs that ended">
+      <Field label="Runs that ended">
         {(tied) => (
           <Select
             {...tied}

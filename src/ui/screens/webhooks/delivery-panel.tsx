@@ -13,10 +13,10 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText, momentText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { stateLabels } from './delivery-list.tsx'
-import { parsed } from './trial-result.tsx'
+import { parsed } from './test-delivery.tsx'
 import { type DeliveryDetail, deliveryQuery, stateTones } from './webhook-queries.ts'
 
-/** One delivery with its attempts, what receivers said, and what can be done about it. */
+/** One delivery with its attempts, responses and actions. */
 export function DeliveryPanel({
   workflowId,
   deliveryId,
@@ -40,12 +40,12 @@ export function DeliveryPanel({
   const params = { id: workflowId, deliveryId }
   const resend = useMutation({
     mutationFn: () => call('POST /api/workflows/:id/deliveries/:deliveryId/resend', { params }),
-    onSuccess: (delivery) => settled(delivery, 'It is on the way again.'),
+    onSuccess: (delivery) => settled(delivery, 'Delivery queued again.'),
     onError: toast.fail,
   })
   const cancel = useMutation({
     mutationFn: () => call('POST /api/workflows/:id/deliveries/:deliveryId/cancel', { params }),
-    onSuccess: (delivery) => settled(delivery, 'There are no further attempts.'),
+    onSuccess: (delivery) => settled(delivery, 'Delivery cancelled.'),
     onError: toast.fail,
   })
   return (
@@ -109,13 +109,13 @@ function Facts({ delivery: { url, id, eventId, logId, createdAt, nextAttemptAt }
           ended {momentText(Date.parse(createdAt))}
         </Link>
       </Fact>
-      <Fact label="Delivery id">
+      <Fact label="Delivery ID">
         <code className="min-w-0 truncate font-mono text-xs">{id}</code>
-        <CopyButton text={id} label="Copy delivery id" />
+        <CopyButton text={id} label="Copy delivery ID" />
       </Fact>
-      <Fact label="Event id">
+      <Fact label="Event ID">
         <code className="min-w-0 truncate font-mono text-xs">{eventId}</code>
-        <CopyButton text={eventId} label="Copy event id" />
+        <CopyButton text={eventId} label="Copy event ID" />
       </Fact>
       {nextAttemptAt && (
         <Fact label="Next attempt">
@@ -139,13 +139,13 @@ function Attempts({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
   if (attempts.length === 0) return <p className="text-sm text-muted">No attempt has ended yet.</p>
   return (
     <section aria-label="Attempts">
-      <h2 className="mb-2 text-xs font-medium text-muted">Attempts, the latest first</h2>
+      <h2 className="mb-2 text-xs font-medium text-muted">Attempts, latest first</h2>
       <ol className="flex flex-col gap-3">
         {attempts.toReversed().map(({ number, startedAt, durationMs, status, error, answer }) => (
           <li key={number} className="rounded-lg border border-line bg-surface p-3">
             <p className="flex flex-wrap items-center gap-2 text-sm">
               <span className="text-muted tabular-nums">{number}.</span>
-              <Badge tone={error ? 'error' : 'ok'}>{status ?? 'no answer'}</Badge>
+              <Badge tone={error ? 'error' : 'ok'}>{status ?? 'No response'}</Badge>
               <span className="text-xs text-muted tabular-nums">{durationText(durationMs)}</span>
               <span className="flex-1" />
               <span className="text-xs text-muted">
@@ -159,7 +159,7 @@ function Attempts({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
             )}
             {answer !== null && answer !== '' && (
               <div className="mt-2">
-                <JsonView label="Answer" value={parsed(answer)} />
+                <JsonView label="Response" value={parsed(answer)} />
               </div>
             )}
           </li>

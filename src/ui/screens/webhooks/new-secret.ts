@@ -1,4 +1,4 @@
-/** A secret nobody guesses: 32 random bytes, as text that goes anywhere. */
+/** A random secret: 32 bytes as URL-safe text. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   const text = btoa(String.fromCharCode(...bytes))

@@ -8,7 +8,7 @@ import { newSecret } from './new-secret.ts'
 import { SecretShown } from './webhook-form.tsx'
 import { type Webhook, webhooksQuery } from './webhook-queries.ts'
 
-/** Gives a webhook a new secret. For a while deliveries can be signed with the old one as well. */
+/** Rotates the secret of a webhook subscription. For a while, deliveries can also be signed with the old secret. */
 export function RotateSecret({
   workflowId,
   webhook,
@@ -35,13 +35,13 @@ export function RotateSecret({
     <FormDialog
       open
       onClose={onClose}
-      title={hasOne ? 'New secret' : 'Sign deliveries'}
+      title={hasOne ? 'Rotate secret' : 'Sign deliveries'}
       submit={hasOne ? 'Rotate secret' : 'Set secret'}
       busy={rotate.isPending}
       error={rotate.isError ? messageOf(rotate.error) : null}
       onSubmit={() => rotate.mutate()}
     >
-      <Field label="Secret" note="Made at random; write your own if the receiver has one already.">
+      <Field label="Secret" note="Randomly generated. Enter your own if the receiver already has one.">
         {(tied) => (
           <Input
             {...tied}
@@ -54,17 +54,20 @@ export function RotateSecret({
         )}
       </Field>
       {hasOne && (
-        <Field label="The secret before" note="While it is good, svc-signature has two parts, its own first.">
+        <Field
+          label="Previous secret"
+          note="While it is valid, svc-signature carries two signatures, the previous one first."
+        >
           {(tied) => (
             <Select
               {...tied}
               value={keepS}
               onChange={(event) => setKeepS(event.target.value)}
               options={[
-                { value: '0', label: 'Ends at once' },
-                { value: '3600', label: 'Stays good for an hour' },
-                { value: '21600', label: 'Stays good for 6 hours' },
-                { value: '86400', label: 'Stays good for 24 hours' },
+                { value: '0', label: 'Expires immediately' },
+                { value: '3600', label: 'Valid for 1 hour' },
+                { value: '21600', label: 'Valid for 6 hours' },
+                { value: '86400', label: 'Valid for 24 hours' },
               ]}
             />
           )}

@@ -15,17 +15,17 @@ import { type Webhook, webhooksQuery } from './webhook-queries.ts'
 
 type Filters = 'levelFilter' | 'triggerFilter'
 type Saved = Omit<Webhook, 'id' | 'secret' | 'previousSecretUntil' | 'createdAt' | 'updatedAt'>
-/** Filters undefined: all are admitted. */
+/** An undefined filter admits every run. */
 type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefined }
 
 const includes = [
-  { name: 'includeFinalOutput', label: 'Final output', note: 'what the run answered' },
-  { name: 'includeTraceSpans', label: 'Trace', note: 'what each block did; may be long' },
-  { name: 'includeRateLimits', label: 'Rate limits', note: "what is left of the owner's minute" },
-  { name: 'includeUsageData', label: 'Usage', note: 'what the owner has spent this month' },
+  { name: 'includeFinalOutput', label: 'Final output', note: 'The output of the run' },
+  { name: 'includeTraceSpans', label: 'Trace', note: 'What each block did; can be large' },
+  { name: 'includeRateLimits', label: 'Rate limits', note: "The owner's remaining rate limits" },
+  { name: 'includeUsageData', label: 'Usage', note: "The owner's usage this month" },
 ] as const satisfies readonly { name: keyof Options; label: string; note: string }[]
 
-/** All options of a webhook, for a new one or one that is there. A secret that is made here is shown this once. */
+/** Creates or edits a webhook subscription. A generated secret is shown once. */
 export function WebhookForm({
   workflowId,
   webhook,
@@ -49,7 +49,7 @@ export function WebhookForm({
         const body = { ...rest, ...filters, url, ...(isSigned && { secret }) }
         return await call('POST /api/editor/workflows/:id/webhooks', { params: { id: workflowId }, body })
       }
-      // Null takes a filter away, which leaving it out would not.
+      // Null removes a filter; omitting it would keep it.
       const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
       const body = { ...rest, ...filters, url } as Partial<Saved>
       const params = { id: workflowId, webhookId: webhook.id }
@@ -65,14 +65,14 @@ export function WebhookForm({
     <FormDialog
       open
       onClose={onClose}
-      title={webhook ? 'Change webhook' : 'New webhook'}
-      description={!webhook && 'Runs that end are told to an address of yours, by a POST with JSON.'}
-      submit={webhook ? 'Save' : 'Add webhook'}
+      title={webhook ? 'Edit webhook subscription' : 'New webhook subscription'}
+      description={!webhook && 'Sends a POST request with JSON to your URL when a run ends.'}
+      submit={webhook ? 'Save' : 'Create subscription'}
       busy={save.isPending}
       error={save.isError ? messageOf(save.error) : null}
       onSubmit={() => save.mutate()}
     >
-      <Field label="Address" note="May hold {{NAME}} of the environment.">
+      <Field label="URL" note="Can contain environment variables, such as {{NAME}}.">
         {(tied) => (
           <Input
             {...tied}
@@ -85,9 +85,9 @@ export function WebhookForm({
           />
         )}
       </Field>
-      <Group label="Which runs">
+      <Group label="Runs to deliver">
         <Segments
-          label="By result"
+          label="Result"
           value={options.levelFilter?.length === 1 ? options.levelFilter[0]! : 'all'}
           onChange={(level) => set({ levelFilter: level === 'all' ? undefined : [level] })}
           options={[
@@ -107,7 +107,7 @@ export function WebhookForm({
           ))}
         </div>
       </Group>
-      <Group label="What is sent, beside the facts of the run">
+      <Group label="Additional data to send">
         <div className="grid gap-1.5 sm:grid-cols-2">
           {includes.map(({ name, label, note }) => (
             <Check
@@ -120,26 +120,26 @@ export function WebhookForm({
           ))}
         </div>
       </Group>
-      <Group label="How">
+      <Group label="Options">
         {!webhook && <Switch label="Sign deliveries with a new secret" checked={isSigned} onChange={setIsSigned} />}
         <Switch
-          label="Try again after broken connections and timeouts, too"
+          label="Also retry after connection errors and timeouts"
           checked={options.retryOnNetworkError}
           onChange={(retryOnNetworkError) => set({ retryOnNetworkError })}
         />
-        <Switch label="Switched on" checked={options.active} onChange={(active) => set({ active })} />
+        <Switch label="Active" checked={options.active} onChange={(active) => set({ active })} />
       </Group>
     </FormDialog>
   )
 }
 
-/** A secret that nobody sees again. */
+/** Shows a new secret once. */
 export function SecretShown({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
     <ShownOnceDialog
       title="Copy the secret now"
-      description="The receiver checks svc-signature with it. It is shown this once."
-      label="The secret"
+      description="The receiver verifies svc-signature with it. It is shown only once."
+      label="Secret"
       text={secret}
       onClose={onClose}
     />
@@ -155,7 +155,7 @@ function Group({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-/** All of them is no filter. None cannot be said, so the last one stays. */
+/** All triggers together mean no filter. At least one trigger must stay selected. */
 function withTrigger(
   filter: Options['triggerFilter'],
   trigger: (typeof triggers)[number],

@@ -11,29 +11,29 @@ import { Switch } from '../../parts/switch.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { triggerLabels } from '../logs/log-texts.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
-import { TrialResult } from './trial-result.tsx'
+import { TestDeliveryDialog } from './test-delivery.tsx'
 import { WebhookForm } from './webhook-form.tsx'
-import { type Trial, type Webhook, webhooksQuery } from './webhook-queries.ts'
+import { type TestDelivery, type Webhook, webhooksQuery } from './webhook-queries.ts'
 
 type Open =
   | { kind: 'new' }
   | { kind: 'change' | 'rotate' | 'delete'; webhook: Webhook }
-  | { kind: 'tried'; trial: Trial; webhook: Webhook }
+  | { kind: 'tested'; result: TestDelivery; webhook: Webhook }
 
-/** Who is told when runs of the workflow end. */
+/** The webhook subscriptions of a workflow. */
 export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayWrite: boolean }) {
   const [open, setOpen] = useState<Open>()
   const queries = useQueryClient()
   const toast = useToast()
   const { data, error, refetch } = useQuery(webhooksQuery(workflowId))
   const close = () => setOpen(undefined)
-  const anew = () => queries.invalidateQueries(webhooksQuery(workflowId))
+  const refresh = () => queries.invalidateQueries(webhooksQuery(workflowId))
   const test = useMutation({
     mutationFn: (webhook: Webhook) =>
       call('POST /api/editor/workflows/:id/webhooks/:webhookId/test', {
         params: { id: workflowId, webhookId: webhook.id },
       }),
-    onSuccess: (trial, webhook) => setOpen({ kind: 'tried', trial, webhook }),
+    onSuccess: (result, webhook) => setOpen({ kind: 'tested', result, webhook }),
     onError: toast.fail,
   })
   const turn = useMutation({
@@ -42,12 +42,13 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
         params: { id: workflowId, webhookId: id },
         body: { active },
       }),
-    onSettled: anew,
+    onSettled: refresh,
     onError: toast.fail,
   })
   const add = mayWrite && (
     <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setOpen({ kind: 'new' })}>
-      New webhook
+      {' '}
+      New subscription
     </Button>
   )
   if (error) return <Failed error={error} retry={() => void refetch()} />
@@ -55,9 +56,9 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
   return (
     <>
       {data.length === 0 ? (
-        <Empty icon={<WebhookIcon size={22} />} title="Nobody is told yet" action={add}>
-          A webhook tells another service when a run of this workflow ends: signed, tried again when it fails, and never
-          forgotten.
+        <Empty icon={<WebhookIcon size={22} />} title="No webhook subscriptions yet" action={add}>
+          A webhook subscription notifies another service when a run of this workflow ends. Deliveries can be signed,
+          and failed ones are retried.
         </Empty>
       ) : (
         <div className="flex flex-col gap-3">
@@ -92,15 +93,15 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
                       </Button>
                       <Menu
                         align="end"
-                        trigger={<IconButton label={`More about ${webhook.url}`} icon={<Ellipsis size={16} />} />}
+                        trigger={<IconButton label={`Actions for ${webhook.url}`} icon={<Ellipsis size={16} />} />}
                         entries={[
                           {
-                            label: 'Change',
+                            label: 'Edit',
                             icon: <Pencil size={15} />,
                             onSelect: () => setOpen({ kind: 'change', webhook }),
                           },
                           {
-                            label: webhook.secret === 'none' ? 'Sign deliveries' : 'New secret',
+                            label: webhook.secret === 'none' ? 'Sign deliveries' : 'Rotate secret',
                             icon: <KeyRound size={15} />,
                             onSelect: () => setOpen({ kind: 'rotate', webhook }),
                           },
@@ -115,7 +116,7 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
                       />
                     </div>
                   ) : (
-                    <Badge tone={webhook.active ? 'ok' : 'plain'}>{webhook.active ? 'on' : 'off'}</Badge>
+                    <Badge tone={webhook.active ? 'ok' : 'plain'}>{webhook.active ? 'On' : 'Off'}</Badge>
                   )}
                 </div>
               </li>
@@ -126,31 +127,31 @@ export function WebhookList({ workflowId, mayWrite }: { workflowId: string; mayW
       {open?.kind === 'new' && <WebhookForm workflowId={workflowId} webhook={undefined} onClose={close} />}
       {open?.kind === 'change' && <WebhookForm workflowId={workflowId} webhook={open.webhook} onClose={close} />}
       {open?.kind === 'rotate' && <RotateSecret workflowId={workflowId} webhook={open.webhook} onClose={close} />}
-      {open?.kind === 'tried' && <TrialResult trial={open.trial} url={open.webhook.url} onClose={close} />}
+      {open?.kind === 'tested' && <TestDeliveryDialog result={open.result} url={open.webhook.url} onClose={close} />}
       <Confirm
         open={open?.kind === 'delete'}
         onClose={close}
-        title="Delete this webhook?"
+        title="Delete this webhook subscription?"
         action="Delete"
         onConfirm={async () => {
           if (open?.kind !== 'delete') return
           const params = { id: workflowId, webhookId: open.webhook.id }
           await call('DELETE /api/editor/workflows/:id/webhooks/:webhookId', { params })
-          await anew()
-          toast.show({ text: 'The webhook was deleted. Deliveries that wait go on.' })
+          await refresh()
+          toast.show({ text: 'Webhook subscription deleted. Pending deliveries continue.' })
         }}
       >
-        Runs that end from now on are not told to it. Its secret cannot be got back.
+        It receives no deliveries for new runs. Its secret cannot be recovered.
       </Confirm>
     </>
   )
 }
 
 function SecretBadge({ webhook: { secret, previousSecretUntil } }: { webhook: Webhook }) {
-  if (secret === 'lost') return <Badge tone="error">secret lost: set it anew</Badge>
-  if (secret === 'none') return <Badge tone="warn">not signed</Badge>
+  if (secret === 'lost') return <Badge tone="error">Secret lost: set a new one</Badge>
+  if (secret === 'none') return <Badge tone="warn">Not signed</Badge>
   const isBoth = previousSecretUntil !== null && Date.parse(previousSecretUntil) > Date.now()
-  return <Badge tone="ok">{isBoth ? 'signed with two secrets' : 'signed'}</Badge>
+  return <Badge tone="ok">{isBoth ? 'Signed with two secrets' : 'Signed'}</Badge>
 }
 
 function wordsOf(webhook: Webhook): string[] {
@@ -162,9 +163,9 @@ function wordsOf(webhook: Webhook): string[] {
     webhook.includeUsageData && 'usage',
   ].filter((part) => part !== false)
   return [
-    levelFilter?.length === 1 ? `${levelFilter[0] === 'error' ? 'failed' : 'succeeded'} runs` : 'all results',
-    triggerFilter ? triggerFilter.map((trigger) => triggerLabels[trigger]).join(', ') : 'any trigger',
-    ...(parts.length > 0 ? [`with ${parts.join(', ')}`] : []),
-    ...(retryOnNetworkError ? ['network errors tried again'] : []),
+    levelFilter?.length === 1 ? `${levelFilter[0] === 'error' ? 'Failed' : 'Succeeded'} runs` : 'All results',
+    triggerFilter ? triggerFilter.map((trigger) => triggerLabels[trigger]).join(', ') : 'Any trigger',
+    ...(parts.length > 0 ? [`With ${parts.join(', ')}`] : []),
+    ...(retryOnNetworkError ? ['Retries network errors'] : []),
   ]
 }

@@ -1,12 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import type { Tone } from '../../parts/badge.tsx'
 
-export type Webhook = AnswerOf<'GET /api/editor/workflows/:id/webhooks'>['data'][number]
-export type Delivery = AnswerOf<'GET /api/workflows/:id/deliveries'>['data'][number]
-export type DeliveryDetail = AnswerOf<'GET /api/workflows/:id/deliveries/:deliveryId'>
+export type Webhook = ResponseOf<'GET /api/editor/workflows/:id/webhooks'>['data'][number]
+export type Delivery = ResponseOf<'GET /api/workflows/:id/deliveries'>['data'][number]
+export type DeliveryDetail = ResponseOf<'GET /api/workflows/:id/deliveries/:deliveryId'>
 export type DeliveryState = Delivery['state']
-export type Trial = AnswerOf<'POST /api/editor/workflows/:id/webhooks/:webhookId/test'>
+export type TestDelivery = ResponseOf<'POST /api/editor/workflows/:id/webhooks/:webhookId/test'>
 
 export const states = ['pending', 'delivered', 'failed', 'cancelled'] as const satisfies readonly DeliveryState[]
 export const stateTones: Readonly<Record<DeliveryState, Tone>> = {
@@ -24,7 +24,7 @@ export function webhooksQuery(id: string) {
   })
 }
 
-/** Newest first; asked anew while one looks, because attempts go on. */
+/** Newest first. Refetched while visible, because attempts continue. */
 export function deliveriesQuery(id: string, state: DeliveryState | undefined) {
   return infiniteQueryOptions({
     queryKey: ['deliveries', id, state ?? 'all'],

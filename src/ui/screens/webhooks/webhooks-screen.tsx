@@ -13,7 +13,7 @@ import { DeliveryPanel } from './delivery-panel.tsx'
 import { WebhookList } from './webhook-list.tsx'
 import { type DeliveryState, states } from './webhook-queries.ts'
 
-/** Who is told when runs of a workflow end, and what was sent. What is looked at is in the address. */
+/** The webhook subscriptions and deliveries of a workflow. The current view is stored in the URL. */
 export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
   const { workspaces } = useMe()
   const current = useWorkspace()
@@ -49,7 +49,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
       ]}
     >
       {error ? (
-        <Failed error={error} retry={() => void refetch()} title="This workflow cannot be opened" />
+        <Failed error={error} retry={() => void refetch()} title="This workflow could not be opened" />
       ) : !data ? (
         <Loading />
       ) : (
@@ -63,7 +63,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
               tabs={[
                 {
                   value: 'webhooks',
-                  label: 'Webhooks',
+                  label: 'Subscriptions',
                   content: (
                     <Body>
                       <WebhookList workflowId={id} mayWrite={mayWrite} />

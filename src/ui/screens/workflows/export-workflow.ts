@@ -1,19 +1,19 @@
 import { call } from '../../api/call.ts'
 
-/** Gives a workflow's document to the browser as a file, as `millrace workflows push` and the import take it. */
+/** Downloads a workflow document, in the form that the import and `millrace workflows push` accept. */
 export async function exportWorkflow(id: string): Promise<void> {
-  const answer = await call('GET /api/workflows/:id', { params: { id } })
-  const document = Object.fromEntries(Object.entries(answer).filter(([name]) => !ownMembers.has(name)))
+  const workflow = await call('GET /api/workflows/:id', { params: { id } })
+  const document = Object.fromEntries(Object.entries(workflow).filter(([name]) => !ownMembers.has(name)))
   const blob = new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' })
   const url = URL.createObjectURL(blob)
   const link = globalThis.document.createElement('a')
   link.href = url
-  link.download = `${fileNameOf(answer.name)}.json`
+  link.download = `${fileNameOf(workflow.name)}.json`
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** What the service adds to a document. */
+/** Members that the service adds to a document. */
 const ownMembers: ReadonlySet<string> = new Set([
   'workspaceId',
   'createdAt',

@@ -1,7 +1,9 @@
-/** A folder as the list shows it: what lies in it, and below it. */
+/** A folder in the list, with its workflows and subfolders. */
 export type FolderNode<Item> = { path: string; name: string; items: Item[]; folders: FolderNode<Item>[]; count: number }
 
-/** Folders exist through what lies in them. Names are in the order of the alphabet, numbers in that of their values. */
+/**
+ * Builds the folder tree; a folder exists if a workflow is in it. Names are sorted alphabetically, numbers by value.
+ */
 export function treeOf<Item extends { name: string; folder: string | null }>(items: readonly Item[]): FolderNode<Item> {
   const root: FolderNode<Item> = { path: '', name: '', items: [], folders: [], count: 0 }
   for (const item of items) {
@@ -29,7 +31,7 @@ function sort<Item extends { name: string }>(node: FolderNode<Item>): void {
   for (const folder of node.folders) sort(folder)
 }
 
-/** Every folder that is named, and those above, in the order of the alphabet. */
+/** All folders and their parents, sorted alphabetically. */
 export function foldersIn(items: readonly { folder: string | null }[]): string[] {
   const all = new Set<string>()
   for (const { folder } of items) {
@@ -39,7 +41,7 @@ export function foldersIn(items: readonly { folder: string | null }[]): string[]
   return [...all].sort(order.compare)
 }
 
-/** A name that nothing here has: `Report`, then `Report 2`. */
+/** A name that is not taken: `Report`, then `Report 2`. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   if (!taken.includes(wanted)) return wanted
   for (let count = 2; ; count += 1) {

@@ -13,16 +13,16 @@ import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { freeName } from './folder-tree.ts'
 import { readImport } from './read-import.ts'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
-/** Workflows from files, or from a text that was copied elsewhere. A name that is taken gets a number. */
+/** Imports workflows from files or pasted text. A number is appended to names that are taken. */
 export function ImportDialog({
   taken,
   files,
   onClose,
 }: {
-  taken: readonly Glance[]
-  /** Dropped already, before the dialog was there. */
+  taken: readonly WorkflowOverview[]
+  /** Files dropped before the dialog opened. */
   files: readonly File[]
   onClose: () => void
 }) {
@@ -38,8 +38,8 @@ export function ImportDialog({
     mutationFn: async () => {
       const texts = await Promise.all(chosen.map(async (file) => ({ from: `${file.name}: `, text: await file.text() })))
       if (text.trim() !== '') texts.push({ from: '', text })
-      if (texts.length === 0) throw new Error('Choose a file, or paste a document.')
-      // All are read before the first one is made, so that a bad one leaves nothing half done.
+      if (texts.length === 0) throw new Error('Choose a file or paste a document.')
+      // Reads all documents before creating the first workflow, so that an invalid one leaves no partial import.
       const documents = texts.flatMap(({ from, text: content }) => {
         try {
           return readImport(content)
@@ -59,8 +59,8 @@ export function ImportDialog({
       return ids
     },
     onSuccess: async (ids) => {
-      await queries.invalidateQueries(glanceQuery(workspaceId))
-      toast.show({ text: `${countOf(ids.length, 'workflow was', 'workflows were')} imported.` })
+      await queries.invalidateQueries(workflowsQuery(workspaceId))
+      toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })
       if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
       else onClose()
     },
@@ -75,13 +75,13 @@ export function ImportDialog({
       open
       onClose={onClose}
       title="Import workflows"
-      description="Documents as the export makes them, one or a list of them."
+      description="Import exported workflow documents: one document or a list of them."
       submit="Import"
       busy={take.isPending}
       error={take.isError ? messageOf(take.error) : null}
       onSubmit={() => take.mutate()}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
       <div
         onDragOver={(event) => {
           event.preventDefault()

@@ -1,20 +1,20 @@
-/** A document that may be imported, as far as it can be told without the service. */
+/** A document that passed the checks done in the browser. */
 export type Importable = { name: string } & Record<string, unknown>
 
-/** Reads a workflow document, or a list of them. Throws an error whose message is for people. */
+/** Reads one workflow document or a list of them. Throws an error with a message for people. */
 export function readImport(text: string): Importable[] {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Error(`This is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`This is not valid JSON:  ${error instanceof Error ? error.message : String(error)}`)
   }
   const all = Array.isArray(value) ? value : [value]
   if (all.length === 0) throw new Error('The list is empty.')
   return all.map((document, index) => {
-    const which = all.length === 1 ? 'This' : `Number ${index + 1}`
+    const which = all.length === 1 ? 'This document' : `Document ${index + 1}`
     if (!isObject(document) || !isObject(document['blocks'])) {
-      throw new Error(`${which} is no workflow document: it has no blocks.`)
+      throw new Error(`${which} is not a workflow: it has no blocks.`)
     }
     const { name } = document
     if (typeof name !== 'string' || name.trim() === '') throw new Error(`${which} has no name.`)

@@ -11,10 +11,10 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { foldersIn, freeName } from './folder-tree.ts'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
-/** Makes a workflow with a trigger, and opens it. */
-export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onClose: () => void }) {
+/** Creates a workflow with a trigger and opens it. */
+export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOverview[]; onClose: () => void }) {
   const { id: workspaceId } = useWorkspace()
   const [, navigate] = useLocation()
   const [name, setName] = useState(() =>
@@ -45,7 +45,7 @@ export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onCl
       onClose={onClose}
       title="New workflow"
       width="small"
-      submit="Make workflow"
+      submit="Create workflow"
       busy={make.isPending}
       error={make.isError ? messageOf(make.error) : null}
       onSubmit={() => make.mutate()}
@@ -56,16 +56,16 @@ export function NewWorkflow({ taken, onClose }: { taken: readonly Glance[]; onCl
   )
 }
 
-/** Another name, or another folder. */
+/** Renames a workflow or moves it to another folder. */
 export function ChangeWorkflow({
   workflow,
   what,
   workflows,
   onClose,
 }: {
-  workflow: Glance
+  workflow: WorkflowOverview
   what: 'name' | 'folder'
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
 }) {
   const [name, setName] = useState(workflow.name)
@@ -91,14 +91,14 @@ export function ChangeWorkflow({
   )
 }
 
-/** Another path for a folder and all below it. */
+/** Moves a folder and everything in it to another path. */
 export function MoveFolder({
   path,
   workflows,
   onClose,
 }: {
   path: string
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
 }) {
   const { id: workspaceId } = useWorkspace()
@@ -133,7 +133,7 @@ function ChangeDialog({
   const change = useMutation({
     mutationFn: onSubmit,
     onSuccess: async () => {
-      await queries.invalidateQueries(glanceQuery(id))
+      await queries.invalidateQueries(workflowsQuery(id))
       onClose()
     },
   })
@@ -153,7 +153,7 @@ function ChangeDialog({
   )
 }
 
-/** What was deleted lately, to be had back. */
+/** Lists recently deleted workflows, which can be restored. */
 export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
   const { id: workspaceId } = useWorkspace()
   const queries = useQueryClient()
@@ -166,8 +166,12 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
   const restore = useMutation({
     mutationFn: (id: string) => call('POST /api/editor/workflows/:id/restore', { params: { id } }),
     onSuccess: async ({ reason }) => {
-      await Promise.all([queries.invalidateQueries(glanceQuery(workspaceId)), refetch()])
-      toast.show(reason ? { text: `It is back, and not deployed: ${reason}`, tone: 'error' } : { text: 'It is back.' })
+      await Promise.all([queries.invalidateQueries(workflowsQuery(workspaceId)), refetch()])
+      toast.show(
+        reason
+          ? { text: `Workflow restored but not deployed: ${reason}`, tone: 'error' }
+          : { text: 'Workflow restored.' },
+      )
     },
     onError: toast.fail,
   })
@@ -176,7 +180,7 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="Deleted workflows"
-      description="They can be had back until retention takes them."
+      description="You can restore them until the retention period ends."
     >
       <DialogBody>
         {error ? (
@@ -184,7 +188,7 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
         ) : !data ? (
           <Loading lines={3} />
         ) : data.data.length === 0 ? (
-          <p className="py-6 text-center text-sm text-muted">Nothing was deleted.</p>
+          <p className="py-6 text-center text-sm text-muted">No deleted workflows.</p>
         ) : (
           <ul className="divide-y divide-line rounded-lg border border-line">
             {data.data.map(({ id, name, folder, deletedAt }) => (
@@ -236,11 +240,11 @@ function FolderField({
 }: {
   folder: string
   onChange: (folder: string) => void
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
 }) {
   const list = useId()
   return (
-    <Field label="Folder" optional note="Such as sales/europe. A new one is made by naming it.">
+    <Field label="Folder" optional note="For example sales/europe. New folders are created automatically.">
       {(tied) => (
         <>
           <Input

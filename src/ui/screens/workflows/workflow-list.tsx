@@ -5,16 +5,16 @@ import { classes } from '../../parts/class-names.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { remember, remembered } from '../../shell/browser-memory.ts'
 import { type FolderNode, treeOf } from './folder-tree.ts'
-import type { Glance } from './workflow-queries.ts'
+import type { WorkflowOverview } from './workflow-queries.ts'
 import { type RowActions, rowColumns, WorkflowRow } from './workflow-row.tsx'
 
 type ListProps = {
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   actions: RowActions & { moveFolder: (path: string) => void }
   mayWrite: boolean
 }
 
-/** Workflows in their folders, which open and close; what is closed stays so in this browser. */
+/** Workflows in collapsible folders. This browser remembers which ones are closed. */
 export function WorkflowTree({ workflows, actions, mayWrite }: ListProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => new Set(readClosed()))
   const turn = (path: string) => {
@@ -32,12 +32,12 @@ export function WorkflowTree({ workflows, actions, mayWrite }: ListProps) {
   )
 }
 
-/** Workflows that a search found, best first. */
+/** Search results, best first. */
 export function FoundWorkflows({ workflows, actions, mayWrite }: ListProps) {
   return (
     <div className="overflow-hidden rounded-lg border border-line bg-surface">
       <Head />
-      <ul aria-label="Workflows found">
+      <ul aria-label="Search results">
         {workflows.map((workflow) => (
           <WorkflowRow
             key={workflow.id}
@@ -59,7 +59,7 @@ function Head() {
       <span>Name</span>
       <span className="max-md:hidden">Version</span>
       <span>Last run</span>
-      <span className="max-md:hidden">24 hours</span>
+      <span className="max-md:hidden">Last 24 hours</span>
       <span />
     </div>
   )
@@ -73,13 +73,13 @@ function Branch({
   actions,
   mayWrite,
 }: Omit<ListProps, 'workflows'> & {
-  node: FolderNode<Glance>
+  node: FolderNode<WorkflowOverview>
   depth: number
   closed: ReadonlySet<string>
   onTurn: (path: string) => void
 }) {
   return (
-    <ul aria-label={node.path === '' ? 'Workflows' : `In ${node.path}`}>
+    <ul aria-label={node.path === '' ? 'Workflows' : `Folder ${node.path}`}>
       {node.folders.map((folder) => (
         <li key={folder.path}>
           <div className="flex min-h-10 items-center border-t border-line pr-2 pl-3 hover:bg-hover">
@@ -102,7 +102,7 @@ function Branch({
             {mayWrite && (
               <Menu
                 align="end"
-                trigger={<IconButton label={`More about the folder ${folder.path}`} icon={<Ellipsis size={16} />} />}
+                trigger={<IconButton label={`Actions for folder ${folder.path}`} icon={<Ellipsis size={16} />} />}
                 entries={[
                   {
                     label: 'Rename or move',

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type AnswerOf, call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 
-export type Glance = AnswerOf<'GET /api/editor/workflows'>['data'][number]
+export type WorkflowOverview = ResponseOf<'GET /api/editor/workflows'>['data'][number]
 
-/** The workflows of a workspace with their state; what runs meanwhile shows within a quarter of a minute. */
-export function glanceQuery(workspaceId: string) {
+/** The workflows of a workspace with their state, refreshed every 15 seconds. */
+export function workflowsQuery(workspaceId: string) {
   return queryOptions({
     queryKey: ['workflows', workspaceId],
     queryFn: async ({ signal }) => (await call('GET /api/editor/workflows', { query: { workspaceId }, signal })).data,

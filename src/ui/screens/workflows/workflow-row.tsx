@@ -10,21 +10,21 @@ import { SparkLine } from '../../parts/spark-line.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText } from '../../parts/time-text.ts'
 import { useWorkspace } from '../../shell/workspace.tsx'
-import type { Glance } from './workflow-queries.ts'
+import type { WorkflowOverview } from './workflow-queries.ts'
 
-/** What can be done with a workflow from the list. */
+/** The actions of a workflow row. */
 export type RowActions = {
-  rename: (workflow: Glance) => void
-  move: (workflow: Glance) => void
-  duplicate: (workflow: Glance) => void
-  exportFile: (workflow: Glance) => void
-  remove: (workflow: Glance) => void
+  rename: (workflow: WorkflowOverview) => void
+  move: (workflow: WorkflowOverview) => void
+  duplicate: (workflow: WorkflowOverview) => void
+  exportFile: (workflow: WorkflowOverview) => void
+  remove: (workflow: WorkflowOverview) => void
 }
 
 export const rowColumns =
   'grid grid-cols-[minmax(0,1fr)_auto_32px] md:grid-cols-[minmax(0,1fr)_136px_112px_128px_32px] items-center gap-x-3'
 
-/** One workflow: its name, what of it is live, how it last ran, what ran today. */
+/** A workflow row: name, live version, last run, and runs of the last 24 hours. */
 export function WorkflowRow({
   workflow,
   depth,
@@ -32,11 +32,11 @@ export function WorkflowRow({
   mayWrite,
   where,
 }: {
-  workflow: Glance
+  workflow: WorkflowOverview
   depth: number
   actions: RowActions
   mayWrite: boolean
-  /** The folder, where the list does not show it. */
+  /** The folder, shown in search results. */
   where?: string | null
 }) {
   const { id, name, description } = workflow
@@ -47,7 +47,7 @@ export function WorkflowRow({
         <div className="flex min-w-0 items-center gap-2.5 py-1.5" style={{ paddingLeft: `${depth * 20}px` }}>
           <Workflow size={16} className="shrink-0 text-muted" aria-hidden="true" />
           <div className="min-w-0">
-            {/* The whole line leads there, and yet it is one link. */}
+            {/* The link covers the whole row. */}
             <Link href={`/workflows/${id}`} className="block truncate text-sm font-medium after:absolute after:inset-0">
               {name}
             </Link>
@@ -62,7 +62,7 @@ export function WorkflowRow({
         <div className="relative">
           <Menu
             align="end"
-            trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis size={16} />} />}
+            trigger={<IconButton label={`Actions for ${name}`} icon={<Ellipsis size={16} />} />}
             entries={entries}
           />
         </div>
@@ -71,7 +71,7 @@ export function WorkflowRow({
   )
 }
 
-function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): MenuEntry[] {
+function useEntries(workflow: WorkflowOverview, actions: RowActions, mayWrite: boolean): MenuEntry[] {
   const workspace = useWorkspace()
   const [, navigate] = useLocation()
   const { id } = workflow
@@ -89,7 +89,7 @@ function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): M
       onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${id}`),
     },
     { label: 'Webhooks', icon: <Webhook size={15} />, onSelect: () => navigate(`/workflows/${id}/webhooks`) },
-    { label: 'Export as a file', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
+    { label: 'Export', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
     ...(mayWrite
       ? ([
           'separator',
@@ -99,12 +99,12 @@ function useEntries(workflow: Glance, actions: RowActions, mayWrite: boolean): M
   ]
 }
 
-function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
+function Deployed({ workflow: { version, hasChanges } }: { workflow: WorkflowOverview }) {
   const [tone, text] =
     version === null
       ? (['plain', 'Not deployed'] as const)
       : hasChanges
-        ? (['warn', `v${version}, changed since`] as const)
+        ? (['warn', `v${version}, draft changed`] as const)
         : (['ok', `v${version} is live`] as const)
   return (
     <span className="flex items-center gap-2 text-xs whitespace-nowrap text-muted max-md:hidden">
@@ -114,13 +114,13 @@ function Deployed({ workflow: { version, hasChanges } }: { workflow: Glance }) {
   )
 }
 
-function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
+function LastRun({ workflow: { lastRun } }: { workflow: WorkflowOverview }) {
   const workspace = useWorkspace()
   if (!lastRun) return <span className="text-xs text-muted">–</span>
   const { logId, level, startedAt, durationMs } = lastRun
   const isFailed = level === 'error'
   return (
-    <Hint text={`The last run ${isFailed ? 'failed' : 'went well'} in ${durationText(durationMs)}`} side="top">
+    <Hint text={`Last run ${isFailed ? 'failed after' : 'succeeded in'} ${durationText(durationMs)}`} side="top">
       <Link
         href={`/w/${workspace.id}/logs?range=all&entry=${logId}`}
         className={classes(
@@ -135,10 +135,10 @@ function LastRun({ workflow: { lastRun } }: { workflow: Glance }) {
   )
 }
 
-function Today({ workflow: { runs, errors } }: { workflow: Glance }) {
+function Today({ workflow: { runs, errors } }: { workflow: WorkflowOverview }) {
   const all = runs.reduce((sum, count) => sum + count, 0)
   const failed = errors.reduce((sum, count) => sum + count, 0)
-  const label = `${countOf(all, 'run')} in 24 hours${failed > 0 ? `, ${failed} failed` : ''}`
+  const label = `${countOf(all, 'run')} in the last 24 hours${failed > 0 ? `, ${failed} failed` : ''}`
   return (
     <Hint text={label} side="top">
       <span className="relative z-1 max-md:hidden">

@@ -19,15 +19,15 @@ import { exportWorkflow } from './export-workflow.ts'
 import { ImportDialog } from './import-dialog.tsx'
 import { ChangeWorkflow, DeletedWorkflows, MoveFolder, NewWorkflow } from './workflow-dialogs.tsx'
 import { FoundWorkflows, WorkflowTree } from './workflow-list.tsx'
-import { type Glance, glanceQuery } from './workflow-queries.ts'
+import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
 type Open =
   | { kind: 'new' | 'deleted' }
   | { kind: 'import'; files: readonly File[] }
-  | { kind: 'name' | 'folder' | 'delete'; workflow: Glance }
+  | { kind: 'name' | 'folder' | 'delete'; workflow: WorkflowOverview }
   | { kind: 'move'; path: string }
 
-/** The workflows of a workspace: found, made, put in order. */
+/** The workflows of a workspace. */
 export function WorkflowsScreen() {
   const { id: workspaceId, name: workspaceName } = useWorkspace()
   const mayWrite = useMayWrite()
@@ -36,7 +36,7 @@ export function WorkflowsScreen() {
   const [open, setOpen] = useState<Open>()
   const [, navigate] = useLocation()
   const finder = useRef<HTMLInputElement>(null)
-  const { data, error, refetch } = useQuery(glanceQuery(workspaceId))
+  const { data, error, refetch } = useQuery(workflowsQuery(workspaceId))
   const actions = useActions(setOpen)
   const workflows = data ?? []
   const found = findItems(
@@ -118,7 +118,7 @@ export function WorkflowsScreen() {
         )
       }
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the import can be opened by its button, too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a button also opens the import */}
       <div className="flex min-h-0 flex-1 flex-col" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
         <PageBody>
           {error && !data ? (
@@ -138,8 +138,8 @@ export function WorkflowsScreen() {
                 <Input
                   ref={finder}
                   type="search"
-                  aria-label="Find workflows"
-                  placeholder="Find by name, folder or description"
+                  aria-label="Search workflows"
+                  placeholder="Search by name, folder or description"
                   className="pl-8"
                   value={typed}
                   onChange={(event) => {
@@ -153,8 +153,8 @@ export function WorkflowsScreen() {
               ) : found.length > 0 ? (
                 <FoundWorkflows workflows={found} actions={actions} mayWrite={mayWrite} />
               ) : (
-                <Empty icon={<SearchX size={22} />} title="Nothing is called that">
-                  No workflow of {workspaceName} has “{typed}” in its name, folder or description.
+                <Empty icon={<SearchX size={22} />} title="No matching workflows">
+                  No workflow in {workspaceName} has “{typed}” in its name, folder or description.
                 </Empty>
               )}
             </>
@@ -182,7 +182,7 @@ function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: O
         )
       }
     >
-      A workflow begins with what starts it, a request say, and goes on from block to block.{' '}
+      A workflow starts with a trigger, such as an API request, and runs block by block.{' '}
       <DocsLink to={docs.firstWorkflow}>Your first workflow</DocsLink>
     </Empty>
   )
@@ -195,9 +195,9 @@ function Dialogs({
   onDelete,
 }: {
   open: Open | undefined
-  workflows: readonly Glance[]
+  workflows: readonly WorkflowOverview[]
   onClose: () => void
-  onDelete: (workflow: Glance) => Promise<unknown>
+  onDelete: (workflow: WorkflowOverview) => Promise<unknown>
 }) {
   switch (open?.kind) {
     case undefined:
@@ -219,7 +219,7 @@ function Dialogs({
           action="Delete"
           onConfirm={() => onDelete(open.workflow)}
         >
-          Version {open.workflow.version} of it is live: whoever calls it is refused from now on. It can be had back.
+          Version {open.workflow.version} is live. New calls will be rejected. You can restore the workflow later.
         </Confirm>
       )
     case 'name':
@@ -232,45 +232,46 @@ function useActions(setOpen: (open: Open) => void) {
   const { id: workspaceId } = useWorkspace()
   const queries = useQueryClient()
   const toast = useToast()
-  const anew = () => queries.invalidateQueries(glanceQuery(workspaceId))
+  const refresh = () => queries.invalidateQueries(workflowsQuery(workspaceId))
   const duplicate = useMutation({
-    mutationFn: ({ id }: Glance) => call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
+    mutationFn: ({ id }: WorkflowOverview) =>
+      call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
     onSuccess: async ({ name }) => {
-      await anew()
-      toast.show({ text: `${name} was made.` })
+      await refresh()
+      toast.show({ text: `${name} was created.` })
     },
     onError: toast.fail,
   })
   const restore = async (id: string) => {
     try {
       const { reason } = await call('POST /api/editor/workflows/:id/restore', { params: { id } })
-      if (reason) toast.show({ text: `It is back, and not deployed: ${reason}`, tone: 'error' })
+      if (reason) toast.show({ text: `Workflow restored but not deployed: ${reason}`, tone: 'error' })
     } catch (error) {
       toast.fail(error)
     }
-    await anew()
+    await refresh()
   }
-  const deleteNow = async ({ id, name }: Glance) => {
+  const deleteNow = async ({ id, name }: WorkflowOverview) => {
     await call('DELETE /api/workflows/:id', { params: { id } })
-    queries.setQueryData(glanceQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
+    queries.setQueryData(workflowsQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
     toast.show({ text: `${name} was deleted.`, action: { label: 'Undo', run: () => void restore(id) } })
   }
   return {
     deleteNow,
-    rename: (workflow: Glance) => setOpen({ kind: 'name', workflow }),
-    move: (workflow: Glance) => setOpen({ kind: 'folder', workflow }),
+    rename: (workflow: WorkflowOverview) => setOpen({ kind: 'name', workflow }),
+    move: (workflow: WorkflowOverview) => setOpen({ kind: 'folder', workflow }),
     moveFolder: (path: string) => setOpen({ kind: 'move', path }),
-    duplicate: (workflow: Glance) => duplicate.mutate(workflow),
-    exportFile: ({ id }: Glance) => void exportWorkflow(id).catch(toast.fail),
-    // What nobody calls goes at once: the note that says so takes it back.
-    remove: (workflow: Glance) => {
+    duplicate: (workflow: WorkflowOverview) => duplicate.mutate(workflow),
+    exportFile: ({ id }: WorkflowOverview) => void exportWorkflow(id).catch(toast.fail),
+    // A workflow that is not deployed is deleted without confirmation; the toast offers to undo it.
+    remove: (workflow: WorkflowOverview) => {
       if (workflow.version !== null) setOpen({ kind: 'delete', workflow })
       else void deleteNow(workflow).catch(toast.fail)
     },
   }
 }
 
-/** `/`, while nobody types. */
+/** Calls back on `/`, while nobody is typing. */
 function useSlash(onSlash: () => void): void {
   const latest = useRef(onSlash)
   latest.current = onSlash

@@ -4,13 +4,13 @@ import { Empty } from '../../../parts/states.tsx'
 import { Cell, Row, Table } from '../../../parts/table.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
-/** What the run cost, by model. */
+/** The cost of a run by model. */
 export function CostView({ cost }: Pick<LogDetail, 'cost'>) {
   const models = Object.entries(cost.models).toSorted(([, a], [, b]) => b.total - a.total)
   if (models.length === 0) {
     return (
-      <Empty icon={<CircleDollarSign size={22} />} title="This run cost nothing">
-        No language model was asked in it.
+      <Empty icon={<CircleDollarSign size={22} />} title="No model costs">
+        This run called no language model.
       </Empty>
     )
   }
@@ -34,7 +34,7 @@ export function CostView({ cost }: Pick<LogDetail, 'cost'>) {
         ))}
         {models.length > 1 && (
           <Row className="border-t border-line-strong">
-            <Cell className="font-medium">All</Cell>
+            <Cell className="font-medium">Total</Cell>
             <Cell className={number}>{countText(cost.tokens.prompt)}</Cell>
             <Cell className={number}>{countText(cost.tokens.completion)}</Cell>
             <Cell />

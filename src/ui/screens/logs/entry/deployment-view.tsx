@@ -8,10 +8,10 @@ import type { LogDetail } from '../log-queries.ts'
 import { SpanDetail } from './span-detail.tsx'
 import { blockRuns, type Span, shownSpanOf } from './trace.ts'
 
-// Who looks at a trace need not load the canvas.
+// Loaded on demand: reading a trace does not need the canvas.
 const FrozenCanvas = lazy(async () => ({ default: (await import('../../../editor/frozen-canvas.tsx')).FrozenCanvas }))
 
-/** The workflow as it was when it ran, and how each block stood; a block that is clicked shows what it did. */
+/** The workflow version that ran, with the state of each block. Clicking a block shows its details. */
 export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: readonly Span[] }) {
   const { executionId, workflowId, workspaceId } = entry
   const [blockId, setBlockId] = useState<string>()
@@ -27,8 +27,8 @@ export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: read
   const document = data.workflowState as unknown as Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels'>
   if (Object.keys(document.blocks).length === 0) {
     return (
-      <Empty icon={<Layers size={22} />} title="This version is gone">
-        What ran is no longer kept.
+      <Empty icon={<Layers size={22} />} title="Version no longer available">
+        The workflow version that ran has been deleted.
       </Empty>
     )
   }

@@ -11,7 +11,7 @@ import { EntryView } from './entry-view.tsx'
 import { RunAgain } from './run-again.tsx'
 import { spansOf } from './trace.ts'
 
-/** One run, beside the list it was found in. */
+/** A log entry next to the list. */
 export function EntryPanel({ id, onClose }: { id: string; onClose: () => void }) {
   const mayRun = useMayWrite()
   const [, navigate] = useLocation()
@@ -26,7 +26,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
           {data && mayRun && <RunWhole entry={data} />}
           <CopyButton label="Copy link" size="normal" text={() => `${location.origin}/logs/${id}`} />
           <IconButton
-            label="Open as a page"
+            label="Open full page"
             icon={<Maximize2 size={15} />}
             onClick={() => navigate(`/logs/${id}${viewOf(location.search)}`)}
           />
@@ -35,7 +35,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
     >
       <div id="log-entry" tabIndex={-1} className="flex min-h-0 flex-1 flex-col outline-none">
         {error ? (
-          <Failed error={error} retry={() => void refetch()} title="This entry could not be loaded" />
+          <Failed error={error} retry={() => void refetch()} title="This log entry could not be loaded" />
         ) : data ? (
           <EntryView entry={data} mayRun={mayRun} />
         ) : (
@@ -46,7 +46,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
   )
 }
 
-/** The name of the workflow, leading to it. */
+/** The workflow's name, as a link. */
 export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   if (!entry) return <span className="text-sm text-muted">Log entry</span>
   return (
@@ -61,7 +61,7 @@ export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   )
 }
 
-/** From its trigger on: with the same input. */
+/** Runs the workflow again from its trigger, with the same input. */
 export function RunWhole({ entry }: { entry: LogDetail }) {
   const first = spansOf(entry)[0]?.children.find(({ type, status }) => isTrigger(type) && status === 'success')
   if (!first?.blockId) return null

@@ -10,7 +10,7 @@ import { logQuery } from '../log-queries.ts'
 import { RunWhole } from './entry-panel.tsx'
 import { EntryView } from './entry-view.tsx'
 
-/** One run on a page of its own: `/logs/<id>`, whatever workspace it belongs to. */
+/** A log entry on its own page: `/logs/<id>`, in whichever workspace it belongs to. */
 export function EntryScreen({ params: { id } }: { params: { id: string } }) {
   const { workspaces } = useMe()
   const current = useWorkspace()
@@ -42,8 +42,8 @@ export function EntryScreen({ params: { id } }: { params: { id: string } }) {
           retry={() => void refetch()}
           title={
             error instanceof ApiError && error.status === 404
-              ? 'There is no such entry'
-              : 'This entry could not be loaded'
+              ? 'Log entry not found'
+              : 'This log entry could not be loaded'
           }
         />
       ) : data ? (

@@ -18,7 +18,7 @@ import { failedSpan, pathTo, type Span, spansOf } from './trace.ts'
 import { TraceWaterfall } from './trace-waterfall.tsx'
 import { WebhooksView } from './webhooks-view.tsx'
 
-/** All about one run. Which part is looked at is in the address (`view`, `span`). */
+/** All details of one run. The selected tab and span are stored in the URL (`view`, `span`). */
 export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean }) {
   const [search, setSearch] = useSearchParams()
   const view = search.get('view') ?? 'trace'
@@ -36,7 +36,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
     <div className="flex min-h-0 flex-1 flex-col">
       <Facts entry={entry} />
       <Tabs
-        label="Parts of the entry"
+        label="Log entry details"
         value={view}
         onChange={(next) => set('view', next)}
         tabs={[
@@ -71,7 +71,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
           },
           {
             value: 'webhooks',
-            label: 'Webhooks',
+            label: 'Deliveries',
             content: <WebhooksView logId={entry.id} workflowId={entry.workflowId} />,
           },
           { value: 'canvas', label: 'Canvas', content: <DeploymentView entry={entry} spans={spans} /> },
@@ -91,7 +91,7 @@ function Facts({ entry }: { entry: LogDetail }) {
         </span>
       </Fact>
       <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
-      <Fact label="By">
+      <Fact label="Trigger">
         <span className="flex items-center gap-1.5">
           {triggerIcons[trigger]}
           {triggerLabels[trigger]}
@@ -99,12 +99,12 @@ function Facts({ entry }: { entry: LogDetail }) {
       </Fact>
       <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
       <Fact label="Cost">{costText(cost.total)}</Fact>
-      <Fact label="Execution">
+      <Fact label="Execution ID">
         <span className="flex items-center gap-1">
           <code className="max-w-40 truncate font-mono text-xs" title={executionId}>
             {executionId}
           </code>
-          <CopyButton text={executionId} label="Copy execution id" />
+          <CopyButton text={executionId} label="Copy execution ID" />
         </span>
       </Fact>
     </dl>
@@ -149,7 +149,7 @@ function Trace({
             action={
               failed && (
                 <Button size="small" onClick={() => onSpan(failed.id)}>
-                  Show where
+                  Show failed block
                 </Button>
               )
             }
@@ -181,13 +181,16 @@ function Trace({
   )
 }
 
-/** A block of the workflow itself that ran; those of sub-workflows, and what goes on inside a block, are none. */
+/**
+ * Whether a run can start from this span: it is a block of the workflow itself that ran, not of a sub-workflow and not
+ * an inner step.
+ */
 function isRepeatable(span: Span, path: readonly Span[]): boolean {
   const isOwn = path.slice(1, -1).every(({ type }) => type !== 'workflow' && type !== 'agent')
   return span.blockId !== null && span.type !== 'iteration' && span.status !== 'skipped' && isOwn
 }
 
-/** The pass of each container around the last span of a path, the outermost first. */
+/** The iteration index in each container around the last span of a path, outermost first. */
 function iterationsOf(path: readonly Span[]): number[] {
   return path.flatMap((span, depth) => {
     const container = path[depth - 1]
@@ -195,7 +198,7 @@ function iterationsOf(path: readonly Span[]): number[] {
   })
 }
 
-/** Why the run failed, as its final output says it. */
+/** The error in the final output of a failed run. */
 function failureOf({ level, executionData }: LogDetail): { code: string; message: string } | undefined {
   const { error, code } = (executionData.finalOutput ?? {}) as { error?: unknown; code?: unknown }
   return level === 'error' && typeof error === 'string' ? { message: error, code: String(code ?? '') } : undefined

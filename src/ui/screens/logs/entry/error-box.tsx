@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** What went wrong, in the words of whoever failed. */
+/** An error message with its code. */
 export function ErrorBox({ code, message, action }: { code: string; message: string; action?: ReactNode }) {
   return (
     <div role="alert" className="flex items-start gap-3 rounded-lg bg-error-soft px-3 py-2 text-sm text-error-text">

@@ -3,12 +3,12 @@ import { bytesText } from '../../../parts/amount-text.ts'
 import { Empty } from '../../../parts/states.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
-/** The files that went into the run and came out of it. */
+/** The input and output files of a run. */
 export function FilesView({ files }: Pick<LogDetail, 'files'>) {
   if (!files || files.length === 0) {
     return (
-      <Empty icon={<File size={22} />} title="This run has no files">
-        Files that callers send, and those that requests answer with, are kept as long as the entry.
+      <Empty icon={<File size={22} />} title="No files">
+        Files that callers send and files that API requests return appear here. They are kept as long as the log entry.
       </Empty>
     )
   }
@@ -25,7 +25,7 @@ export function FilesView({ files }: Pick<LogDetail, 'files'>) {
             <p className="truncate text-sm">{name}</p>
             <p className="truncate text-xs text-muted">
               {type}
-              {uploadedAt ? `, ${bytesText(size)}` : ', kept elsewhere'}
+              {uploadedAt ? `, ${bytesText(size)}` : ', external link'}
             </p>
           </div>
           {isWebAddress(url) && (
@@ -46,7 +46,7 @@ export function FilesView({ files }: Pick<LogDetail, 'files'>) {
   )
 }
 
-/** A caller chose the address of a file that is kept elsewhere: nothing but the web is a link. */
+/** Callers choose the URLs of external files, so only web URLs become links. */
 function isWebAddress(url: string): boolean {
   try {
     return ['http:', 'https:'].includes(new URL(url, location.href).protocol)

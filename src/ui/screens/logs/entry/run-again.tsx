@@ -8,8 +8,8 @@ import { useToast } from '../../../parts/toast.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
 /**
- * Runs the draft with the input of an earlier run: all of it, or from one block on, with what that run gave before it.
- * When it has ended its own entry is opened.
+ * Runs the draft with the input of an earlier run: all of it, or from one block on with the earlier outputs. Opens the
+ * new log entry when the run has ended.
  */
 export function RunAgain({
   entry,
@@ -20,7 +20,7 @@ export function RunAgain({
 }: {
   entry: LogDetail
   blockId: string
-  /** Of each loop and parallel around the block, the outermost first. */
+  /** The iteration index in each container around the block, outermost first. */
   iterations?: number[]
   label: string
 } & Pick<ButtonProps, 'look' | 'size'>) {
@@ -48,7 +48,7 @@ export function RunAgain({
       void queries.invalidateQueries({ queryKey: ['logs'] })
       const search = searchFor(location.search, id, !path.startsWith('/logs/'))
       navigate(path.startsWith('/logs/') ? `/logs/${id}${search}` : path + search)
-      toast.show({ text: 'It has run. This is the new entry.' })
+      toast.show({ text: 'The run has ended. This is its log entry.' })
     },
     onError: (error) => {
       if (!aborter.current.signal.aborted) toast.fail(error)
@@ -66,7 +66,7 @@ export function RunAgain({
   )
 }
 
-/** The same part of the new entry. */
+/** Keeps the selected tab for the new entry. */
 function searchFor(search: string, id: string, isList: boolean): string {
   const next = new URLSearchParams(search)
   next.delete('span')
@@ -74,7 +74,7 @@ function searchFor(search: string, id: string, isList: boolean): string {
   return next.size === 0 ? '' : `?${next}`
 }
 
-/** The id of the log entry of a run, when it has ended; undefined when nobody waits any more. */
+/** Waits for the log entry of a run and returns its id. Returns undefined when aborted. */
 async function entryOf(workspaceId: string, executionId: string, signal: AbortSignal): Promise<string | undefined> {
   for (let waitMs = 120; !signal.aborted; waitMs = Math.min(2_000, waitMs * 1.5)) {
     const found = await call('GET /api/editor/logs', { query: { workspaceId, executionId, limit: 1 }, signal })

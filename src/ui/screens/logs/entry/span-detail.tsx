@@ -8,7 +8,7 @@ import { durationText } from '../../../parts/time-text.ts'
 import { ErrorBox } from './error-box.tsx'
 import { type Span, spanLabel } from './trace.ts'
 
-/** What one block was given and gave, how often it tried, and what its model cost. */
+/** The details of one span: input, output, attempts and model cost. */
 export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode }) {
   const { type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
   return (
@@ -26,20 +26,20 @@ export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode 
         <p className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
           <Badge>{model}</Badge>
           {span.tokensUnknown
-            ? 'tokens not told'
+            ? 'tokens not reported'
             : tokens && `${countText(tokens.prompt)} tokens in, ${countText(tokens.completion)} out`}
-          {span.costUnknown ? <Badge tone="warn">price not known</Badge> : cost && <span>{costText(cost.total)}</span>}
+          {span.costUnknown ? <Badge tone="warn">Price unknown</Badge> : cost && <span>{costText(cost.total)}</span>}
           {span.timeToFirstTokenMs !== undefined && (
             <span>first token after {durationText(span.timeToFirstTokenMs)}</span>
           )}
         </p>
       )}
       {attempts.length > 1 && (
-        <Table label="Attempts" head={['Attempt', 'Answer', 'Took']}>
-          {attempts.map(({ number, duration: took, status: answer, error: problem }) => (
+        <Table label="Attempts" head={['Attempt', 'Response', 'Duration']}>
+          {attempts.map(({ number, duration: took, status: httpStatus, error: problem }) => (
             <Row key={number}>
               <Cell className="w-20 text-muted tabular-nums">{number}</Cell>
-              <Cell className={problem ? 'text-error-text' : ''}>{problem ?? answer ?? '–'}</Cell>
+              <Cell className={problem ? 'text-error-text' : ''}>{problem ?? httpStatus ?? '–'}</Cell>
               <Cell className="w-24 text-muted tabular-nums">{took === null ? '–' : durationText(took)}</Cell>
             </Row>
           ))}

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { BlockIcon } from '../../../editor/block-look.tsx'
+import { BlockIcon } from '../../../editor/block-icon.tsx'
 import { classes } from '../../../parts/class-names.ts'
 import { durationText } from '../../../parts/time-text.ts'
 import { useVirtualRows } from '../../../parts/use-virtual-rows.ts'
@@ -8,7 +8,7 @@ import { barOf, linesOf, pathTo, type Span, spanLabel, type TraceLine } from './
 
 const rowHeight = 30
 
-/** What each block did and when, as bars under each other. One stop of the Tab key; arrows go, open and close. */
+/** The trace as bars over time. It is a single tab stop; arrow keys move, open and close. */
 export function TraceWaterfall({
   spans,
   chosen,
@@ -20,7 +20,7 @@ export function TraceWaterfall({
 }) {
   const tree = useId()
   const scroller = useRef<HTMLDivElement>(null)
-  // Iterations of long loops are closed until one looks into them.
+  // Iterations of long loops start closed.
   const [turned, setTurned] = useState<ReadonlyMap<string, boolean>>(() => {
     const around = chosen === undefined ? [] : pathTo(spans, chosen).slice(0, -1)
     return new Map(around.map(({ id }) => [id, true]))
@@ -63,7 +63,7 @@ export function TraceWaterfall({
     event.preventDefault()
   }
   const root = spans[0]
-  if (!root) return <p className="px-4 py-6 text-sm text-muted">The trace of this run is gone, or none was kept.</p>
+  if (!root) return <p className="px-4 py-6 text-sm text-muted">No trace is available for this run.</p>
   return (
     <div
       ref={scroller}
@@ -113,7 +113,7 @@ function Line({
   const isSkipped = span.status === 'skipped'
   const hasMore = span.children.length > 0
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the tree has the focus and the keys
+    // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the tree has the focus and handles the keys
     <div
       id={id}
       role="treeitem"
@@ -131,7 +131,7 @@ function Line({
         className="flex w-[44%] min-w-0 shrink-0 items-center gap-1.5"
         style={{ paddingLeft: `${12 + depth * 14}px` }}
       >
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: arrows do it, too */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: arrow keys do the same */}
         <span
           className="flex size-4 shrink-0 items-center justify-center text-muted"
           onClick={(event) => {

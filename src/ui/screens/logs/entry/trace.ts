@@ -1,23 +1,23 @@
-import { afterPass, type BlockRun, outweighs, passText } from '../../../editor/run/block-run.ts'
+import { afterExecution, type BlockRun, iterationText, outweighs } from '../../../editor/run/block-run.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
 
-/** A line of the waterfall: a span, how deep it lies, and whether what is in it is shown. */
+/** A line of the waterfall: a span, its depth, and whether its children are shown. */
 export type TraceLine = { span: Span; depth: number; isOpen: boolean; parent: string | undefined }
 
-/** The spans of an entry. The wire's type ends at the first level: a schema cannot say that it holds itself. */
+/** The spans of an entry. The response type ends at the first level, because the schema is not recursive. */
 export function spansOf({ executionData }: Pick<LogDetail, 'executionData'>): readonly Span[] {
   return executionData.traceSpans as unknown as readonly Span[]
 }
 
-/** What a span is called. The name of a pass ends in its index, from 0, which is what programs read; people count from 1. */
+/** The label of a span. Iteration names end with an index from 0; people count from 1. */
 export function spanLabel({ type, name }: Pick<Span, 'type' | 'name'>): string {
   const at = name.lastIndexOf(' ')
-  return type === 'iteration' ? `${name.slice(0, at)} ${passText([Number(name.slice(at))])}` : name
+  return type === 'iteration' ? `${name.slice(0, at)} ${iterationText([Number(name.slice(at))])}` : name
 }
 
-/** Top to bottom, without what lies in spans that are closed. */
+/** All visible lines from top to bottom. */
 export function linesOf(spans: readonly Span[], isOpen: (span: Span, depth: number) => boolean): TraceLine[] {
   const lines: TraceLine[] = []
   const add = (all: readonly Span[], depth: number, parent: string | undefined) => {
@@ -31,12 +31,12 @@ export function linesOf(spans: readonly Span[], isOpen: (span: Span, depth: numb
   return lines
 }
 
-/** All spans, outer ones first. */
+/** All spans, parents before children. */
 export function allSpans(spans: readonly Span[]): Span[] {
   return spans.flatMap((span) => [span, ...allSpans(span.children)])
 }
 
-/** A span by its id, with those around it, the outermost first. */
+/** The path from the root to the span with this id. */
 export function pathTo(spans: readonly Span[], id: string): Span[] {
   for (const span of spans) {
     if (span.id === id) return [span]
@@ -46,7 +46,7 @@ export function pathTo(spans: readonly Span[], id: string): Span[] {
   return []
 }
 
-/** Where a run went wrong: the innermost span that failed. */
+/** The innermost span that failed. */
 export function failedSpan(spans: readonly Span[]): Span | undefined {
   for (const span of spans) {
     if (span.status !== 'error') continue
@@ -55,7 +55,7 @@ export function failedSpan(spans: readonly Span[]): Span | undefined {
   return undefined
 }
 
-/** Where a span's bar stands on the line of time, in percent of the run. */
+/** The position of a span's bar, in percent of the run. */
 export function barOf(span: Span, root: Span): { left: number; width: number } {
   const start = Date.parse(root.startTime)
   const all = Math.max(root.duration ?? Date.parse(root.endTime) - start, 0.001)
@@ -64,17 +64,17 @@ export function barOf(span: Span, root: Span): { left: number; width: number } {
   return { left, width: Math.max(0, Math.min(100 - left, (own / all) * 100)) }
 }
 
-/** How each block of the workflow itself stood when the run ended. */
+/** The final state of each block of the workflow itself. */
 export function blockRuns(spans: readonly Span[]): ReadonlyMap<string, BlockRun> {
   const runs = new Map<string, BlockRun>()
   for (const { blockId, status, duration } of ownSpans(spans)) {
     const pass = { status, duration: duration ?? undefined, reused: false }
-    runs.set(blockId, afterPass(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
+    runs.set(blockId, afterExecution(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
   }
   return runs
 }
 
-/** The pass of a block that its mark stands for: where it failed, if it did; else the last. */
+/** The execution that a block's card represents: the failed one, if any, otherwise the last. */
 export function shownSpanOf(spans: readonly Span[], blockId: string): Span | undefined {
   let shown: Span | undefined
   for (const span of ownSpans(spans)) {
@@ -83,7 +83,7 @@ export function shownSpanOf(spans: readonly Span[], blockId: string): Span | und
   return shown
 }
 
-/** Of blocks of the workflow itself: not of the workflows and tools that these call. */
+/** Spans of the workflow's own blocks, without called workflows and tools. */
 function ownSpans(spans: readonly Span[]): (Span & { blockId: string })[] {
   return spans.flatMap((span) => {
     const { type, blockId } = span

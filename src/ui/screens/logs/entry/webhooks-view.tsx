@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Webhook } from 'lucide-react'
 import { Link } from 'wouter'
-import { type AnswerOf, call } from '../../../api/call.ts'
+import { call, type ResponseOf } from '../../../api/call.ts'
 import { Badge, type Tone } from '../../../parts/badge.tsx'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
 
-type Decision = AnswerOf<'GET /api/editor/logs/:id/webhooks'>['data'][number]['decision']
+type Decision = ResponseOf<'GET /api/editor/logs/:id/webhooks'>['data'][number]['decision']
 
-/** Who was told of the run, who was not, and why. */
+/** The webhook deliveries of a run, and the subscriptions that were skipped, with the reason. */
 export function WebhooksView({ logId, workflowId }: { logId: string; workflowId: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['log-webhooks', logId],
@@ -20,14 +20,14 @@ export function WebhooksView({ logId, workflowId }: { logId: string; workflowId:
     return (
       <Empty
         icon={<Webhook size={22} />}
-        title="Nobody was to be told"
+        title="No webhook deliveries"
         action={
           <Link href={`/workflows/${workflowId}/webhooks`} className="text-sm text-accent-text hover:underline">
-            Webhooks of the workflow
+            Manage webhook subscriptions
           </Link>
         }
       >
-        The workflow had no webhooks when this run ended.
+        The workflow had no webhook subscriptions when this run ended.
       </Empty>
     )
   }
@@ -45,7 +45,7 @@ export function WebhooksView({ logId, workflowId }: { logId: string; workflowId:
               href={`/workflows/${workflowId}/webhooks?view=deliveries&delivery=${delivery.id}`}
               className="w-fit text-xs text-accent-text hover:underline"
             >
-              Attempts and answers
+              View delivery
             </Link>
           )}
         </li>

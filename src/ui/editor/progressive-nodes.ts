@@ -6,22 +6,22 @@ import { type Box, placesOf, type Size } from './geometry.ts'
 import { sightOf } from './opening-view.ts'
 
 /**
- * What the canvas draws of a workflow that has just been opened: what is in sight at once, the rest in the frames that
- * follow, the nearest first. As soon as something is changed, or selected that is not there yet, everything is.
+ * Draws a newly opened workflow step by step: visible nodes first, then the rest in the following frames, nearest
+ * first. A change, or a selection that is not drawn yet, draws everything immediately.
  */
-export function useArrival(
+export function useProgressiveNodes(
   { nodes, edges, document, selected }: Drawn,
   view: Viewport,
   size: Size,
 ): { nodes: CanvasNode[]; edges: CanvasEdge[]; isDone: boolean } {
   const [opened] = useState(document)
-  const [order] = useState(() => arrivalOrder(nodes, document, sightOf(view, size)))
+  const [order] = useState(() => drawingOrder(nodes, document, sightOf(view, size)))
   const [count, setCount] = useState(order.first)
   const waiting = useMemo(() => new Set(order.ids.slice(count)), [order, count])
   const isDone = waiting.size === 0 || document !== opened || [...selected].some((id) => waiting.has(id))
   useEffect(() => {
     if (isDone) return setCount(order.ids.length)
-    // After the frame that draws those that are there.
+    // Wait for the frame that draws the current nodes.
     const frame = requestAnimationFrame(() => setCount(count + atOnce))
     return () => cancelAnimationFrame(frame)
   }, [isDone, count, order])
@@ -40,11 +40,14 @@ type Drawn = {
   selected: ReadonlySet<string>
 }
 
-/** Nodes that are added in one frame, which takes some 50 ms then. With fewer of them all take longer together. */
+/** Nodes added per frame, which then takes about 50 ms. A smaller number makes the total time longer. */
 const atOnce = 40
 
-/** All nodes, containers before what is in them, else the nearest to the middle first; `first`: how many are in sight. */
-export function arrivalOrder(
+/**
+ * The drawing order: nearest to the middle first, but containers before their contents. `first` is the number of
+ * visible nodes.
+ */
+export function drawingOrder(
   nodes: readonly Pick<CanvasNode, 'id' | 'parentId'>[],
   document: Document,
   sight: Box,
@@ -59,7 +62,7 @@ export function arrivalOrder(
   const ids = new Set<string>()
   const seen = new Set<string>()
   const add = (node: Pick<CanvasNode, 'id' | 'parentId'>) => {
-    // A broken document may have containers in a circle.
+    // An invalid document may have a cycle of containers.
     if (seen.has(node.id)) return
     seen.add(node.id)
     const parent = node.parentId === undefined ? undefined : known.get(node.parentId)

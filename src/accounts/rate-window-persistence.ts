@@ -3,30 +3,30 @@ import type { RateKind } from '../domain/plan.ts'
 import type { RateWindowRow } from '../store/store.ts'
 import type { OpenWindow } from './rate-limit.ts'
 
-export type RateJournalOptions = {
-  /** Writes windows down, and forgets those that ended before `at`. */
+export type RateWindowPersistenceOptions = {
+  /** Stores windows and removes those that ended before `at`. */
   save(windows: readonly RateWindowRow[], at: number): Promise<void>
   clock: Clock
 }
 
 /**
- * Keeps open windows on disk, so that a restart, or a crash, gives nobody a new minute: those that changed are written
- * together, in the background, at most once a second, and at once at the stop. What a crash forgets is a second at most.
- * Windows that nobody can fill are not written: an installation without limits pays a comparison.
+ * Stores open rate windows, so that a restart or crash does not reset them. Changed windows are written together in the
+ * background, at most once a second, and immediately at stop. A crash loses at most one second. Windows whose limit
+ * cannot be reached are not written, so an installation without limits pays only a comparison.
  */
-export class RateJournal {
-  readonly #save: RateJournalOptions['save']
+export class RateWindowPersistence {
+  readonly #save: RateWindowPersistenceOptions['save']
   readonly #clock: Clock
   #changed = new Map<OpenWindow, { kind: RateKind; userId: string }>()
   #timer: Timer | undefined
   #writing: Promise<void> | undefined
 
-  constructor({ save, clock }: RateJournalOptions) {
+  constructor({ save, clock }: RateWindowPersistenceOptions) {
     this.#save = save
     this.#clock = clock
   }
 
-  /** For a limiter: notes the windows of its kind. */
+  /** The callback of a limiter: notes changed windows of its kind. */
   of(kind: RateKind): (userId: string, window: OpenWindow, limit: number) => void {
     return (userId, window, limit) => {
       if (limit > reachMax || this.#changed.has(window)) return
@@ -35,7 +35,7 @@ export class RateJournal {
     }
   }
 
-  /** Writes what has changed. A disk that fails then is no reason not to stop. */
+  /** Writes the changed windows. A disk error does not prevent the stop. */
   async stop(): Promise<void> {
     this.#timer?.cancel()
     await this.#writing
@@ -54,7 +54,7 @@ export class RateJournal {
     })
   }
 
-  /** Never rejects: windows of a write that failed are written with the next, while they are open. */
+  /** Never rejects. Windows of a failed write are written again with the next one while they are open. */
   async #write(): Promise<void> {
     const now = this.#clock.now()
     const open = [...this.#changed].filter(([{ resetAt }]) => resetAt > now)
@@ -70,5 +70,5 @@ export class RateJournal {
 }
 
 const writeMs = 1_000
-/** Requests of one account in a minute that a process can take at all: some 17,000 a second. */
+/** More requests per minute than one process can handle: about 17,000 a second. */
 const reachMax = 1_000_000

@@ -32,8 +32,8 @@ const anyFilter: fc.Arbitrary<LogFilter> = fc.record({
   model: fc.option(id, { nil: undefined }),
 })
 
-describe('the address of the log', () => {
-  test('says every filter, and is read as what it says', () => {
+describe('the URL of the log', () => {
+  test('contains every filter and is read back unchanged', () => {
     fc.assert(
       fc.property(anyFilter, (filter) => {
         const written = writeFilter(filter, new URLSearchParams('entry=log_1&level=info&triggers=chat&startDate=2020'))
@@ -43,20 +43,20 @@ describe('the address of the log', () => {
     )
   })
 
-  test('says nothing of what is as it is by default', () => {
+  test('omits default values', () => {
     expect(writeFilter(noFilter, new URLSearchParams('level=error&range=7d')).toString()).toBe('')
     expect(isFiltered(noFilter)).toBe(false)
     expect(isFiltered({ ...noFilter, range: 'all' })).toBe(false)
     expect(isFiltered({ ...noFilter, minCost: 0 })).toBe(true)
   })
 
-  test('may hold anything: what cannot be understood is as if it were not there', () => {
+  test('may contain anything: invalid values are ignored', () => {
     const text = 'level=loud&triggers=api,bell&minCost=-1&maxCost=x&range=constructor&startDate=never&model=%20'
     expect(readFilter(new URLSearchParams(text))).toEqual({ ...noFilter, triggers: ['api'] })
     fc.assert(fc.property(fc.string(), (text) => void readFilter(new URLSearchParams(text))))
   })
 
-  test('asks for a stretch of time that counts back from now, or the one it names', () => {
+  test('requests a range counted back from now, or the one it names', () => {
     const now = Date.UTC(2025, 5, 2)
     expect(parametersOf({ ...noFilter, range: '1h' }, now)['startDate']).toBe('2025-06-01T23:00:00.000Z')
     expect(parametersOf({ ...noFilter, range: 'all' }, now)).not.toHaveProperty('startDate')
@@ -65,7 +65,7 @@ describe('the address of the log', () => {
   })
 })
 
-test('buckets of a histogram cover the time, are few enough, and begin at round times of the reader', () => {
+test('histogram buckets cover the range, stay below the maximum, and start at round local times', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4e12 }),

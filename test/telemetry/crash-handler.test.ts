@@ -8,12 +8,12 @@ test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
   (breaking) => {
     const script = `
       const { Logger } = await import(${source('telemetry/logger.ts')})
-      const { tellLastWords } = await import(${source('telemetry/last-words.ts')})
+      const { handleCrashes } = await import(${source('telemetry/crash-handler.ts')})
       const { createRedactor } = await import(${source('domain/redaction.ts')})
       const logger = new Logger({ level: 'error', access: 'off', now: () => 0 })
       const redactor = createRedactor([{ name: 'TOKEN', value: 'hunter' + 22 }])
       logger.redactWith((text) => redactor.redact(text))
-      tellLastWords(logger)
+      handleCrashes(logger)
       const bug = new Error('the token is hunter' + 22)
       ${breaking}
       setTimeout(() => console.log('it went on'), 10_000)`
@@ -23,7 +23,7 @@ test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
     expect(told).not.toContain('hunter22')
     expect(JSON.parse(told)).toMatchObject({
       level: 'error',
-      message: 'the service broke',
+      message: 'the service crashed',
       cause: { message: 'the token is {{TOKEN}}' },
     })
   },

@@ -29,7 +29,7 @@ const tiles = {
   logic: 'bg-logic/12 text-logic',
   code: 'bg-code/12 text-code',
   container: 'bg-container/14 text-container',
-  answer: 'bg-answer/12 text-answer',
+  response: 'bg-response/12 text-response',
 }
 
 const looks: Readonly<Record<string, Look>> = {
@@ -48,10 +48,10 @@ const looks: Readonly<Record<string, Look>> = {
   variables: { icon: Variable, tile: tiles.code },
   loop: { icon: Repeat, tile: tiles.container },
   parallel: { icon: Split, tile: tiles.container },
-  response: { icon: CornerDownLeft, tile: tiles.answer },
+  response: { icon: CornerDownLeft, tile: tiles.response },
 }
 
-/** The sign of a block type: a hue for what it does, an icon for how. */
+/** The icon of a block type. Its colour shows the category. */
 export function BlockIcon({ type, size = 'normal' }: { type: string; size?: 'small' | 'normal' }) {
   const { icon: Icon, tile } = looks[type] ?? { icon: Blocks, tile: tiles.container }
   return (

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/ui/api/api-error.ts'
-import { refusalOf } from '../../src/ui/editor/run/refusal.ts'
+import { startErrorOf } from '../../src/ui/editor/run/start-error.ts'
 
 const blocks = {
   kQ3: { id: 'kQ3', type: 'api', name: 'Fetch' },
@@ -11,12 +11,12 @@ const row = (id: keyof typeof blocks, message: string, warning = '') => {
   return { path: `blocks.${id}.params`, message: `${warning}In block "${name}" (${id}): ${message}` }
 }
 const refused = (details: ApiError['details'], message = 'The workflow cannot be run: … (and 5 more, see details)') =>
-  refusalOf(new ApiError(400, 'INVALID_INPUT', message, details), { blocks })
+  startErrorOf(new ApiError(400, 'INVALID_INPUT', message, details), { blocks })
 
-describe('a run that is refused', () => {
-  test('names the blocks as people know them, and leads to each', () => {
+describe('a run that cannot start', () => {
+  test('names blocks by name and leads to each', () => {
     const { text, problems, more } = refused([row('kQ3', 'The "url" is missing.'), row('b2', 'No code.')])
-    expect(text).toBe('The workflow cannot be run: 2 problems.')
+    expect(text).toBe('The workflow cannot run: 2 problems.')
     expect(problems).toEqual([
       { text: 'Fetch: The "url" is missing.', blockId: 'kQ3' },
       { text: 'Say "hello": No code.', blockId: 'b2' },
@@ -24,21 +24,21 @@ describe('a run that is refused', () => {
     expect(more).toBe(0)
   })
 
-  test('tells the first problems and how many more there are, without the warnings', () => {
+  test('lists the first problems and the number of others, without warnings', () => {
     const many = Array.from({ length: 6 }, (_, at) => row('kQ3', `Problem ${at}.`))
     const { problems, more } = refused([...many, row('b2', 'It is old.', 'Warning: ')])
     expect([problems.length, more]).toEqual([4, 2])
     expect(JSON.stringify(problems)).not.toContain('Warning')
   })
 
-  test('for one problem says that one', () => {
+  test('with one problem shows only that problem', () => {
     expect(refused([row('b2', 'No code.'), row('kQ3', 'It is old.', 'Warning: ')])).toEqual({
-      text: 'The workflow cannot be run.',
+      text: 'The workflow cannot run.',
       problems: [{ text: 'Say "hello": No code.', blockId: 'b2' }],
       more: 0,
     })
     const days = { path: 'input.days', message: '"days" must be a number.' }
     expect(refused([days], days.message)).toEqual({ text: days.message, problems: [], more: 0 })
-    expect(refusalOf(new Error('Out of reach'), { blocks }).text).toBe('Out of reach')
+    expect(startErrorOf(new Error('Out of reach'), { blocks }).text).toBe('Out of reach')
   })
 })

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { arrivalOrder } from '../../src/ui/editor/arrival.ts'
 import type { Document } from '../../src/ui/editor/document.ts'
+import { drawingOrder } from '../../src/ui/editor/progressive-nodes.ts'
 
 const sight = { x: 0, y: 0, width: 1_000, height: 800 }
 
 const place = fc.record({ x: fc.integer({ min: -4_000, max: 4_000 }), y: fc.integer({ min: -4_000, max: 4_000 }) })
 const spots = fc.array(fc.record({ position: place, parent: fc.option(fc.nat(40)) }), { minLength: 1, maxLength: 40 })
 
-/** Blocks at the places; `parent` is the number of the block that they are in: containers may be in a circle. */
+/** Blocks at the given places. `parent` is the index of a block's container; containers may form a cycle. */
 function placed(all: readonly { position: { x: number; y: number }; parent: number | null }[]) {
   const blocks = all.map(({ position, parent }, at) => {
     const parentId = parent === null || parent >= all.length || parent === at ? undefined : `b${parent}`
@@ -22,11 +22,11 @@ function placed(all: readonly { position: { x: number; y: number }; parent: numb
   return { document, blocks }
 }
 
-test('every block comes, once, and after the containers that it is in', () => {
+test('every block is drawn once, after its containers', () => {
   fc.assert(
     fc.property(spots, (all) => {
       const { document, blocks } = placed(all)
-      const { ids, first } = arrivalOrder(blocks, document, sight)
+      const { ids, first } = drawingOrder(blocks, document, sight)
       expect(ids.toSorted()).toEqual(blocks.map(({ id }) => id).toSorted())
       expect(first).toBeLessThanOrEqual(ids.length)
       for (const { id, parentId } of blocks) {
@@ -36,10 +36,10 @@ test('every block comes, once, and after the containers that it is in', () => {
   )
 })
 
-test('what is in sight comes first, then what is nearest', () => {
+test('visible blocks are drawn first, then the nearest', () => {
   const row = [5, 0, 9, 1, 3].map((column) => ({ position: { x: column * 600, y: 300 }, parent: null }))
   const { document, blocks } = placed(row)
-  expect(arrivalOrder(blocks, document, sight)).toEqual({ ids: ['b1', 'b3', 'b4', 'b0', 'b2'], first: 2 })
+  expect(drawingOrder(blocks, document, sight)).toEqual({ ids: ['b1', 'b3', 'b4', 'b0', 'b2'], first: 2 })
 })
 
 function inCircle({ blocks }: Document, id: string): boolean {

@@ -1,4 +1,4 @@
-/** One message and its answer, over the wire. */
+/** Sends a chat message and reads the streamed reply. */
 
 export type ChatFacts = {
   access: 'key' | 'password' | 'public'
@@ -7,15 +7,15 @@ export type ChatFacts = {
   mayTalk: boolean
 }
 
-/** `undefined`: there is no such chat. Throws when the service cannot be reached. */
-export async function factsOf(identifier: string): Promise<ChatFacts | undefined> {
+/** Returns undefined when the chat does not exist. Throws when the service cannot be reached. */
+export async function loadFacts(identifier: string): Promise<ChatFacts | undefined> {
   const response = await fetch(addressOf(identifier))
   if (response.status === 404) return undefined
-  if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+  if (!response.ok) throw new Error(`The service returned status ${response.status}.`)
   return (await response.json()) as ChatFacts
 }
 
-export type Saying = {
+export type OutgoingMessage = {
   identifier: string
   access: ChatFacts['access']
   secret: string | null
@@ -23,20 +23,20 @@ export type Saying = {
   files: readonly FileItem[]
   conversationId: string | null
   signal: AbortSignal
-  /** The answer so far, as text. */
+  /** Receives the whole reply so far. */
   onText(text: string): void
 }
 export type FileItem = { type: 'file'; name: string; data: string; mime: string }
 
-/** `refused`: the secret is wrong, or there is none. */
-export type Answer =
+/** `unauthorized`: the password or API key is missing or wrong. */
+export type Outcome =
   | { kind: 'said'; reply: string; conversationId: string }
   | { kind: 'failed'; message: string }
-  | { kind: 'refused'; message: string }
+  | { kind: 'unauthorized'; message: string }
   | { kind: 'stopped' }
 
-export async function say(saying: Saying): Promise<Answer> {
-  const { identifier, text, files, conversationId, signal } = saying
+export async function sendMessage(outgoing: OutgoingMessage): Promise<Outcome> {
+  const { identifier, text, files, conversationId, signal } = outgoing
   const body = {
     input: text,
     stream: true,
@@ -46,23 +46,23 @@ export async function say(saying: Saying): Promise<Answer> {
   try {
     const response = await fetch(addressOf(identifier), {
       method: 'POST',
-      headers: headersOf(saying),
+      headers: headersOf(outgoing),
       body: JSON.stringify(body),
       signal,
     })
     if (!response.ok || !response.body) {
       const { error } = (await response.json().catch(() => ({}))) as { error?: string }
-      const message = error ?? `The service answered ${response.status}.`
-      return { kind: response.status === 401 ? 'refused' : 'failed', message }
+      const message = error ?? `The service returned status ${response.status}.`
+      return { kind: response.status === 401 ? 'unauthorized' : 'failed', message }
     }
-    return await read(response.body, saying)
+    return await read(response.body, outgoing)
   } catch {
     if (signal.aborted) return { kind: 'stopped' }
-    return { kind: 'failed', message: 'The connection broke off.' }
+    return { kind: 'failed', message: 'The connection was lost.' }
   }
 }
 
-async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Saying): Promise<Answer> {
+async function read(body: ReadableStream<Uint8Array>, { onText, signal }: OutgoingMessage): Promise<Outcome> {
   const texts = new Map<string, string>()
   let done: Done | undefined
   for await (const data of messagesOf(body)) {
@@ -75,14 +75,14 @@ async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Saying
     }
   }
   if (signal.aborted) return { kind: 'stopped' }
-  if (!done) return { kind: 'failed', message: 'The connection broke off.' }
-  if (!done.success) return { kind: 'failed', message: done.error ?? 'The answer failed.' }
+  if (!done) return { kind: 'failed', message: 'The connection was lost.' }
+  if (!done.success) return { kind: 'failed', message: done.error ?? 'The chat could not respond.' }
   return { kind: 'said', reply: done.reply ?? '', conversationId: done.conversationId ?? '' }
 }
 
 type Done = { event: 'done'; success: boolean; error?: string; reply?: string; conversationId?: string }
 
-/** The data of server-sent events. */
+/** The data of each server-sent event. */
 async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let waiting = ''
@@ -95,9 +95,9 @@ async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<str
   }
 }
 
-function headersOf({ access, secret }: Saying): Record<string, string> {
+function headersOf({ access, secret }: OutgoingMessage): Record<string, string> {
   if (access === 'public' || secret === null) return {}
-  // A header takes Latin-1 only.
+  // A header value can contain only Latin-1 characters.
   return access === 'key'
     ? { 'x-api-key': encodeURIComponent(secret) }
     : { 'x-chat-password': encodeURIComponent(secret) }

@@ -1,16 +1,16 @@
-import { BlockIcon } from '../block-look.tsx'
-import { Address, DueTimes } from '../start-facts.tsx'
+import { BlockIcon } from '../block-icon.tsx'
+import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
+import type { EntryPoint } from './entry-points.ts'
 import { Snippet } from './snippet-box.tsx'
-import type { WayIn } from './ways-in.ts'
 
-/** One trigger: where it is reached, or when it is due. */
-export function WayInView({ way: { name, type, url, line, next, note } }: { way: WayIn }) {
+/** One trigger: its URL or its next runs. */
+export function EntryPointView({ entryPoint: { name, type, url, line, next, note } }: { entryPoint: EntryPoint }) {
   return (
     <section aria-label={name} className="flex flex-col gap-2">
       <TriggerTitle type={type} name={name} />
       {note && <p className="text-xs break-words text-muted">{note}</p>}
-      {url && <Address url={url} isPage={type === 'chat_trigger'} />}
-      {next && <DueTimes times={next} />}
+      {url && <TriggerAddress url={url} isPage={type === 'chat_trigger'} />}
+      {next && <UpcomingRuns times={next} />}
       {line && <Snippet text={line} />}
     </section>
   )

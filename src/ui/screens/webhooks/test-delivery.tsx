@@ -2,16 +2,24 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { durationText } from '../../parts/time-text.ts'
-import type { Trial } from './webhook-queries.ts'
+import type { TestDelivery } from './webhook-queries.ts'
 
-/** What came of a test: what was sent, and what the receiver said. */
-export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string; onClose: () => void }) {
-  const { delivered, status, error, answer, durationMs, body, deliveryId } = trial
+/** The result of a test delivery: the request and the response. */
+export function TestDeliveryDialog({
+  result,
+  url,
+  onClose,
+}: {
+  result: TestDelivery
+  url: string
+  onClose: () => void
+}) {
+  const { delivered, status, error, answer, durationMs, body, deliveryId } = result
   return (
     <Dialog
       open
       onClose={onClose}
-      title={delivered ? 'The receiver took it' : 'The receiver did not take it'}
+      title={delivered ? 'Test delivery succeeded' : 'Test delivery failed'}
       description={url}
     >
       <DialogBody>
@@ -26,10 +34,10 @@ export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string
           {status !== null && `Status ${status} in ${durationText(durationMs)}. `}
           {error && `${error.message} (${error.code})`}
         </p>
-        {answer !== null && answer !== '' && <JsonView label="Answer" value={parsed(answer)} />}
-        <JsonView label="What was sent" value={parsed(body)} />
+        {answer !== null && answer !== '' && <JsonView label="Response" value={parsed(answer)} />}
+        <JsonView label="Request body" value={parsed(body)} />
         <p className="text-xs text-muted">
-          Delivery <code className="font-mono">{deliveryId}</code>. Nothing is kept of a test.
+          Delivery <code className="font-mono">{deliveryId}</code>. Test deliveries are not recorded.
         </p>
       </DialogBody>
       <DialogActions>
@@ -41,7 +49,7 @@ export function TrialResult({ trial, url, onClose }: { trial: Trial; url: string
   )
 }
 
-/** JSON as what it says, anything else as text. */
+/** Parses JSON; anything else stays text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { waysIn } from '../../src/ui/editor/deploy/ways-in.ts'
+import { entryPoints } from '../../src/ui/editor/deploy/entry-points.ts'
 import type { Document } from '../../src/ui/editor/document.ts'
 
 const webhookUrl = 'https://here/api/webhooks/trigger/orders'
@@ -14,8 +14,8 @@ function documentWith(...blocks: { type: string; params?: Record<string, unknown
   }
 }
 
-describe('how a workflow is started', () => {
-  test('each trigger has its address or times, and a line that is right for how it is set', () => {
+describe('the entry points of a workflow', () => {
+  test('each trigger has its URL or next runs, and a shell command that matches its settings', () => {
     const document = documentWith(
       { type: 'api_trigger' },
       { type: 'webhook_trigger', params: { methods: ['PUT'], authentication: { type: 'bearer', token: '{{T}}' } } },
@@ -23,14 +23,14 @@ describe('how a workflow is started', () => {
       { type: 'schedule' },
       { type: 'api' },
     )
-    const started = { webhookUrl, chatUrl, schedule }
-    const ways = waysIn(document, started, started)
-    expect(ways.map(({ type, url, next, note }) => ({ type, url, next, note }))).toEqual([
+    const triggerDetails = { webhookUrl, chatUrl, schedule }
+    const points = entryPoints(document, triggerDetails, triggerDetails)
+    expect(points.map(({ type, url, next, note }) => ({ type, url, next, note }))).toEqual([
       { type: 'webhook_trigger', url: webhookUrl, next: undefined, note: undefined },
       { type: 'chat_trigger', url: chatUrl, next: undefined, note: undefined },
       { type: 'schedule', url: undefined, next: schedule.next, note: undefined },
     ])
-    expect(ways[0]?.line).toBe(
+    expect(points[0]?.line).toBe(
       [
         `curl -sS -X PUT '${webhookUrl}'`,
         "  -H 'Authorization: Bearer YOUR_TOKEN'",
@@ -38,29 +38,29 @@ describe('how a workflow is started', () => {
         `  -d '{"hello":"world"}'`,
       ].join(' \\\n'),
     )
-    expect(ways[1]?.line).toStartWith("curl -sS -X POST 'https://here/api/chat/help'")
-    expect(ways[1]?.line).not.toContain('Key')
+    expect(points[1]?.line).toStartWith("curl -sS -X POST 'https://here/api/chat/help'")
+    expect(points[1]?.line).not.toContain('Key')
   })
 
-  test('a webhook that takes GET gets a line without a body', () => {
-    const [way] = waysIn(
+  test('a webhook trigger that accepts GET gets a command without a body', () => {
+    const [point] = entryPoints(
       documentWith({ type: 'webhook_trigger', params: { methods: ['GET'] } }),
       { webhookUrl },
       undefined,
     )
-    expect(way?.line).toBe(`curl -sS -X GET '${webhookUrl}'`)
+    expect(point?.line).toBe(`curl -sS -X GET '${webhookUrl}'`)
   })
 
-  test('the address of the version that is live goes before that of the draft, which is told', () => {
+  test('the URL of the live version takes precedence, and a note names the URL of the draft', () => {
     const document = documentWith({ type: 'webhook_trigger' })
     const note = (draft: string | undefined, live: { webhookUrl?: string } | undefined) =>
-      waysIn(document, draft ? { webhookUrl: draft } : {}, live)[0]
+      entryPoints(document, draft ? { webhookUrl: draft } : {}, live)[0]
     expect(note('https://new', { webhookUrl })).toMatchObject({
       url: webhookUrl,
-      note: 'From the next deployment on it is https://new',
+      note: 'After the next deployment, the URL is https://new',
     })
-    expect(note(webhookUrl, undefined)?.note).toContain('Nothing is deployed yet')
-    expect(note(webhookUrl, {})?.note).toContain('until the next deployment')
-    expect(note(undefined, undefined)?.note).toContain('see the problems')
+    expect(note(webhookUrl, undefined)?.note).toContain('inactive until the workflow is deployed')
+    expect(note(webhookUrl, {})?.note).toContain('Deploy to activate it')
+    expect(note(undefined, undefined)?.note).toContain('Fix the problems')
   })
 })

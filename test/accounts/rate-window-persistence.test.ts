@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { RateJournal } from '../../src/accounts/rate-journal.ts'
 import { RateLimiter } from '../../src/accounts/rate-limit.ts'
+import { RateWindowPersistence } from '../../src/accounts/rate-window-persistence.ts'
 import type { RateWindowRow } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 
@@ -12,7 +12,7 @@ function world() {
   const saves: RateWindowRow[][] = []
   let gate: PromiseWithResolvers<void> | undefined
   let failure: Error | undefined
-  const journal = new RateJournal({
+  const journal = new RateWindowPersistence({
     clock,
     async save(rows) {
       saves.push([...rows])

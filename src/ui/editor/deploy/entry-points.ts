@@ -1,29 +1,29 @@
 import { type Block, type Document, isTrigger, type Params } from '../document.ts'
-import type { Started } from '../started.ts'
+import type { TriggerDetails } from '../trigger-details.ts'
 import { chatLine, webhookLine } from './snippets.ts'
 
-/** How others than callers start a workflow by one of its triggers. */
-export type WayIn = {
+/** An entry point of a workflow other than the API trigger. */
+export type EntryPoint = {
   id: string
   name: string
   type: 'webhook_trigger' | 'chat_trigger' | 'schedule' | 'manual_trigger'
-  /** Its full address. */
+  /** The full URL. */
   url?: string
-  /** A line for a shell that starts it. */
+  /** A shell command that starts a run. */
   line?: string
-  /** When it is due next, in ISO 8601. */
+  /** The next runs, in ISO 8601. */
   next?: readonly string[]
-  /** What is to be known before it is relied on. */
+  /** A hint on whether and how the entry point can be used. */
   note?: string
 }
 
 /**
- * The triggers of the draft but the API trigger. `live`: what the active version has, undefined when none is active; what it
- * has goes before what the draft will have.
+ * The entry points of all enabled triggers except the API trigger. `live` holds the details of the live version
+ * (undefined when none is live), which take precedence over those of the draft.
  */
-export function waysIn(document: Document, draft: Started, live: Started | undefined): WayIn[] {
+export function entryPoints(document: Document, draft: TriggerDetails, live: TriggerDetails | undefined): EntryPoint[] {
   const triggers = Object.values(document.blocks).filter((block) => isTrigger(block) && block.enabled !== false)
-  return triggers.flatMap((block): WayIn[] => {
+  return triggers.flatMap((block): EntryPoint[] => {
     const { id, name, type } = block
     switch (type) {
       case 'webhook_trigger': {
@@ -38,31 +38,33 @@ export function waysIn(document: Document, draft: Started, live: Started | undef
       }
       case 'schedule': {
         const next = (live?.schedule ?? draft.schedule)?.next
-        const has = (of: Started) => (of.schedule ? 'due' : undefined)
+        const has = (of: TriggerDetails) => (of.schedule ? 'due' : undefined)
         return [{ id, name, type, ...given({ next, note: noteOf(has(draft), live && (has(live) ?? null)) }) }]
       }
       case 'manual_trigger':
-        return [{ id, name, type, note: 'Started by hand here, with Run.' }]
+        return [{ id, name, type, note: 'Start it with Run in the editor.' }]
     }
     return []
   })
 }
 
-/** `live`: null when the active version has none, undefined when there is no active version. */
+/** `live`: null when the live version does not have this trigger, undefined when no version is live. */
 function noteOf(draft: string | undefined, live: string | null | undefined): string | undefined {
-  if (draft === undefined && !live) return 'Nothing starts it yet: see the problems of the block.'
-  if (live === undefined) return 'Nothing is deployed yet: it starts no run until then.'
-  if (live === null) return 'Not in the version that is live: it starts no run until the next deployment.'
-  if (draft !== undefined && draft !== live) return `From the next deployment on it is ${draft}`
+  if (draft === undefined && !live) return 'This trigger is not ready yet. Fix the problems shown on its block.'
+  if (live === undefined) return 'This trigger is inactive until the workflow is deployed.'
+  if (live === null) return 'The live version does not have this trigger. Deploy to activate it.'
+  if (draft !== undefined && draft !== live) return `After the next deployment, the URL is ${draft}`
   return undefined
 }
 
 function signedNote({ params }: Block): string | undefined {
   const { type } = (params?.['authentication'] ?? {}) as Params
-  return type === 'signature' ? 'Its sender signs each request, so one by hand is refused.' : undefined
+  return type === 'signature'
+    ? 'Requests must be signed by the sender. An unsigned request like this one is rejected.'
+    : undefined
 }
 
-/** Members that are there. */
+/** Drops undefined members. */
 function given<Members extends object>(members: Members): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: NonNullable<Members[Name]>

@@ -2,28 +2,28 @@ import { type ComponentType, useEffect, useState } from 'react'
 import { Loading } from '../parts/states.tsx'
 
 /**
- * Shows a screen, once its file is there. It waits by itself: after `Suspense` has shown that something is on its way, it
- * holds what arrives back until 300 ms are over.
+ * Shows a screen once its file has loaded. It does not use `Suspense`, which keeps a fallback on the page for at least
+ * 300 ms once it is shown.
  */
-export function LateScreen<Params extends object>({ file, params }: { file: ScreenFile<Params>; params: Params }) {
+export function LazyScreen<Params extends object>({ file, params }: { file: ScreenFile<Params>; params: Params }) {
   const [asked, setAsked] = useState<{ file: object; error?: { cause: unknown } }>()
   const Screen = file.screen
   useEffect(() => {
-    // As it was drawn: the file may have come since.
+    // This was rendered; the file may have loaded since.
     if (Screen) return
     file.load().then(
       () => setAsked({ file }),
       (cause: unknown) => setAsked({ file, error: { cause } }),
     )
   }, [file, Screen])
-  // To the boundary around screens.
+  // Caught by the boundary around screens.
   if (asked?.file === file && asked.error) throw asked.error.cause
   return Screen ? <Screen params={params} /> : <Loading />
 }
 
 type Screen<Params> = ComponentType<{ params: Params }>
 
-/** The file of a screen, which is loaded when it is first asked for. */
+/** The file of a screen, loaded on first use. */
 export class ScreenFile<Params extends object = object> {
   readonly #fetch: () => Promise<Screen<Params>>
   #screen: Screen<Params> | undefined
@@ -32,7 +32,7 @@ export class ScreenFile<Params extends object = object> {
     this.#fetch = fetch
   }
 
-  /** Undefined until it is there. */
+  /** Undefined until loaded. */
   get screen(): Screen<Params> | undefined {
     return this.#screen
   }
