@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { temporaryFolder } from '../executable.ts'
+import { programPath } from '../programs.ts'
 import { type Serving, serve } from '../running-service.ts'
 
 /** The executable on a folder of its own, and a browser that is signed in to it. */
@@ -25,7 +26,7 @@ export const patienceMs = 60_000
 export async function launch(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: programPath('chromium'),
     args: ['--headless', '--no-sandbox', '--disable-gpu', ...quiet, '--disable-sync'],
   })
 }

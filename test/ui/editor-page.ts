@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { type Draft, document } from '../make.ts'
+import { programPath } from '../programs.ts'
 import { call } from '../running-service.ts'
 import type { Visit } from './browser.ts'
 
@@ -18,8 +19,9 @@ export const node = (page: Page, name: string) => page.locator('.react-flow__nod
 export const port = (page: Page, name: string, handle: string) =>
   node(page, name).locator(`[data-handleid="${handle}"]`)
 
-/** Runs a line as somebody who pastes it into a shell. */
+/** Runs a line that calls curl, as somebody who pastes it into a shell. */
 export async function shell(line: string): Promise<unknown> {
+  programPath('curl')
   const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
   const text = await new Response(child.stdout).text()
   return JSON.parse(text)
