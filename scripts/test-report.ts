@@ -1,11 +1,11 @@
-/** What `bun test` says of one test in its report. A hook that failed stands there as a test, too. */
+/** The outcome of one test in the report of `bun test`. A hook that failed has an outcome, too. */
 export type Outcome = { file: string; name: string; result: 'passed' | 'failed' | 'skipped' }
 
-/** Reads a JUnit report as `bun test` writes it; `undefined` when it is none, or broke off. */
+/** Reads a JUnit report that `bun test` wrote. Returns `undefined` when the text is not a complete report. */
 export function readReport(text: string): Outcome[] | undefined {
   if (!text.trimEnd().endsWith('</testsuites>')) return undefined
   const outcomes: Outcome[] = []
-  // The outermost suite is the file that was run, those in it are what the test's name begins with.
+  // The outermost suite is the test file; the names of the suites inside it begin the name of the test.
   const suites: string[] = []
   for (const [, ends, tag, attributes = ''] of text.matchAll(/<(\/?)(testsuite|testcase|failure|skipped)\b([^>]*)>/g)) {
     const latest = outcomes.at(-1)
@@ -21,13 +21,13 @@ export function readReport(text: string): Outcome[] | undefined {
 }
 
 function attribute(text: string, name: string): string {
-  return plain(new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? '')
+  return unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? '')
 }
 
-const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-function plain(text: string): string {
+function unescapeXml(text: string): string {
   return text.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code?: string, name = '') =>
-    code ? String.fromCodePoint(Number(code)) : (named[name] ?? whole),
+    code ? String.fromCodePoint(Number(code)) : (entities[name] ?? whole),
   )
 }

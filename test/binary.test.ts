@@ -6,6 +6,7 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import './built.ts'
 import { executable, millrace, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
+import { programPath } from './programs.ts'
 import { call, deploy, init, type Serving, serve as start } from './running-service.ts'
 
 const samples = resolve(import.meta.dir, '..', 'samples')
@@ -282,8 +283,9 @@ async function refusing(url: string): Promise<void> {
   }
 }
 
-/** Runs a line as somebody who pastes it into a shell. */
+/** Runs a line that calls curl, as somebody who pastes it into a shell. */
 async function shell(line: string) {
+  programPath('curl')
   const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
   const [out, words] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { code: await child.exited, out, words }

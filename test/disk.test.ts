@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, statfsSync, writeFileSync, writeSync 
 import { join } from 'node:path'
 import { cleanEnvironment, temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
+import { tracerPath } from './programs.ts'
 import { call, deploy, init, type Serving, serve } from './running-service.ts'
 import { smallDisk } from './store/small-disk.ts'
 
@@ -36,134 +37,114 @@ const taking = document({
   edges: ['hook > f'],
 })
 
-// Mounted and unmounted again: whether this user may.
-const trial = smallDisk('1m')
-trial?.[Symbol.dispose]()
-const canMount = trial !== undefined
-if (!canMount) console.warn('The test of a full disk is skipped: this user may not mount a small file system.')
-const canTrace = Bun.spawnSync(['strace', '-qq', 'true']).exitCode === 0
-if (!canTrace) console.warn('The test of failing writes is skipped: strace is not there, or may not trace.')
-
 describe('a failing disk', () => {
-  test.skipIf(!canMount)(
-    'that is full gives clean 503s, loses nothing that was acknowledged, and is over when there is room',
-    async () => {
-      using disk = smallDisk('12m')!
-      const data = disk.path
-      let service: Serving | undefined
-      try {
-        const { apiKey, workspaceId } = await init(data)
-        service = await serve(data)
-        const url = await deploy(service.url, apiKey, workflow)
-        const acknowledged = new Set<string>()
-        const ballast = join(data, 'ballast')
-        writeFileSync(ballast, new Uint8Array(6 * 1024 * 1024))
-        const outcomes = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
-        expect(outcomes.at(-1)).toMatchObject({ status: 503, code: 'STORAGE_UNAVAILABLE' })
-        expect((await fetch(`${service.url}/health/ready`)).status).toBe(503)
-        expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
-        expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('\nmillrace_storage_healthy 0\n')
-        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
-
-        Bun.spawnSync(['rm', ballast])
-        const after = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
-        for (const { status, code } of after.slice(0, -1))
-          expect({ status, code }).toEqual({ status: 503, code: 'STORAGE_UNAVAILABLE' })
-        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
-        expect(await service.kill('SIGTERM')).toBe(0)
-        service = await serve(data)
-        await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
-      } finally {
-        await service?.kill('SIGTERM')
-      }
-    },
-    120_000,
-  )
-
-  test.skipIf(!canMount)(
-    'that is full keeps no part of a file that did not fit, and does not keep the service from ending well',
-    async () => {
-      using disk = smallDisk('32m')!
-      const data = disk.path
-      let service: Serving | undefined
-      try {
-        const { apiKey } = await init(data)
-        service = await serve(data, { MILLRACE_STOP_GRACE_MS: '100' })
-        const waits = await deploy(service.url, apiKey, waiting)
-        await deploy(service.url, apiKey, taking)
-        const headers = { 'x-api-key': apiKey, 'x-execution-mode': 'async' }
-        const { jobId } = (await (await fetch(waits, { method: 'POST', headers })).json()) as { jobId: string }
-        const ballast = join(data, 'ballast')
-        const { bavail, bsize } = statfsSync(data)
-        writeFileSync(ballast, new Uint8Array(bavail * bsize - 4 * 1024 * 1024))
-        for (let n = 0; n < 50; n += 1) {
-          const headers = { 'content-type': 'application/octet-stream' }
-          const body = new Uint8Array(6 * 1024 * 1024)
-          const answer = await fetch(`${service.url}/api/webhooks/trigger/take`, { method: 'POST', headers, body })
-          expect(answer.status).toBe(503)
-        }
-        expect(readdirSync(join(data, 'files', '.incoming'))).toEqual([])
-        expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
-
-        fillUp(ballast)
-        expect(await service.kill('SIGTERM')).toBe(0)
-        expect(service.errors() + service.output()).toContain('a part of the service did not stop well')
-        Bun.spawnSync(['rm', ballast])
-        service = await serve(data)
-        expect((await call(`${service.url}/api/jobs/${jobId}`, apiKey)).body).toMatchObject({ status: 'processing' })
-      } finally {
-        await service?.kill('SIGTERM')
-      }
-    },
-    120_000,
-  )
-
-  test.skipIf(!canTrace)(
-    'that fails to sync gives clean 503s, loses nothing that was acknowledged, and is over when it works again',
-    async () => {
-      using folder = temporaryFolder()
-      const { apiKey, workspaceId } = await init(folder.path)
-      const service = await serve(folder.path)
+  test('that is full gives clean 503s, loses nothing that was acknowledged, and is over when there is room', async () => {
+    using disk = smallDisk('12m')
+    const data = disk.path
+    let service: Serving | undefined
+    try {
+      const { apiKey, workspaceId } = await init(data)
+      service = await serve(data)
       const url = await deploy(service.url, apiKey, workflow)
       const acknowledged = new Set<string>()
-      await executeUntil(url, apiKey, acknowledged, () => acknowledged.size > 20)
-
-      const tracer = Bun.spawn(
-        [
-          'strace',
-          '-f',
-          '-qq',
-          '-e',
-          'trace=fsync,fdatasync',
-          '-e',
-          'inject=fsync,fdatasync:error=EIO',
-          '-p',
-          `${service.pid}`,
-        ],
-        {
-          env: cleanEnvironment(),
-          stdout: 'ignore',
-          stderr: 'ignore',
-        },
-      )
-      const failing = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
-      expect(failing.at(-1)?.code).toBe('STORAGE_UNAVAILABLE')
-      for (let again = 0; again < 10; again += 1) {
-        const [outcome] = await executeUntil(url, apiKey, acknowledged, () => true)
-        expect(outcome?.status).toBe(503)
-      }
-      tracer.kill('SIGINT')
-      await tracer.exited
-
-      await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
+      const ballast = join(data, 'ballast')
+      writeFileSync(ballast, new Uint8Array(6 * 1024 * 1024))
+      const outcomes = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
+      expect(outcomes.at(-1)).toMatchObject({ status: 503, code: 'STORAGE_UNAVAILABLE' })
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(503)
+      expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
+      expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('\nmillrace_storage_healthy 0\n')
       await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
-      await service.kill('SIGKILL')
-      const again = await serve(folder.path)
-      await expectAllRecorded(again.url, apiKey, workspaceId, acknowledged)
-      expect(await again.kill('SIGTERM')).toBe(0)
-    },
-    120_000,
-  )
+
+      Bun.spawnSync(['rm', ballast])
+      const after = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
+      for (const { status, code } of after.slice(0, -1))
+        expect({ status, code }).toEqual({ status: 503, code: 'STORAGE_UNAVAILABLE' })
+      await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+      expect(await service.kill('SIGTERM')).toBe(0)
+      service = await serve(data)
+      await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+    } finally {
+      await service?.kill('SIGTERM')
+    }
+  }, 120_000)
+
+  test('that is full keeps no part of a file that did not fit, and does not keep the service from ending well', async () => {
+    using disk = smallDisk('32m')
+    const data = disk.path
+    let service: Serving | undefined
+    try {
+      const { apiKey } = await init(data)
+      service = await serve(data, { MILLRACE_STOP_GRACE_MS: '100' })
+      const waits = await deploy(service.url, apiKey, waiting)
+      await deploy(service.url, apiKey, taking)
+      const headers = { 'x-api-key': apiKey, 'x-execution-mode': 'async' }
+      const { jobId } = (await (await fetch(waits, { method: 'POST', headers })).json()) as { jobId: string }
+      const ballast = join(data, 'ballast')
+      const { bavail, bsize } = statfsSync(data)
+      writeFileSync(ballast, new Uint8Array(bavail * bsize - 4 * 1024 * 1024))
+      for (let n = 0; n < 50; n += 1) {
+        const headers = { 'content-type': 'application/octet-stream' }
+        const body = new Uint8Array(6 * 1024 * 1024)
+        const answer = await fetch(`${service.url}/api/webhooks/trigger/take`, { method: 'POST', headers, body })
+        expect(answer.status).toBe(503)
+      }
+      expect(readdirSync(join(data, 'files', '.incoming'))).toEqual([])
+      expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
+
+      fillUp(ballast)
+      expect(await service.kill('SIGTERM')).toBe(0)
+      expect(service.errors() + service.output()).toContain('a part of the service did not stop well')
+      Bun.spawnSync(['rm', ballast])
+      service = await serve(data)
+      expect((await call(`${service.url}/api/jobs/${jobId}`, apiKey)).body).toMatchObject({ status: 'processing' })
+    } finally {
+      await service?.kill('SIGTERM')
+    }
+  }, 120_000)
+
+  test('that fails to sync gives clean 503s, loses nothing that was acknowledged, and is over when it works again', async () => {
+    using folder = temporaryFolder()
+    const { apiKey, workspaceId } = await init(folder.path)
+    const service = await serve(folder.path)
+    const url = await deploy(service.url, apiKey, workflow)
+    const acknowledged = new Set<string>()
+    await executeUntil(url, apiKey, acknowledged, () => acknowledged.size > 20)
+
+    const tracer = Bun.spawn(
+      [
+        tracerPath(),
+        '-f',
+        '-qq',
+        '-e',
+        'trace=fsync,fdatasync',
+        '-e',
+        'inject=fsync,fdatasync:error=EIO',
+        '-p',
+        `${service.pid}`,
+      ],
+      {
+        env: cleanEnvironment(),
+        stdout: 'ignore',
+        stderr: 'ignore',
+      },
+    )
+    const failing = await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 503)
+    expect(failing.at(-1)?.code).toBe('STORAGE_UNAVAILABLE')
+    for (let again = 0; again < 10; again += 1) {
+      const [outcome] = await executeUntil(url, apiKey, acknowledged, () => true)
+      expect(outcome?.status).toBe(503)
+    }
+    tracer.kill('SIGINT')
+    await tracer.exited
+
+    await executeUntil(url, apiKey, acknowledged, ({ status }) => status === 200)
+    await expectAllRecorded(service.url, apiKey, workspaceId, acknowledged)
+    await service.kill('SIGKILL')
+    const again = await serve(folder.path)
+    await expectAllRecorded(again.url, apiKey, workspaceId, acknowledged)
+    expect(await again.kill('SIGTERM')).toBe(0)
+  }, 120_000)
 })
 
 /** Not a byte is left. */

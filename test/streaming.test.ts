@@ -3,10 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
+import { programPath } from './programs.ts'
 import { deploy, init, type Serving, serve } from './running-service.ts'
-
-const hasNginx = Bun.which('nginx') !== null
-if (!hasNginx) console.warn('The test of streams through nginx is skipped: nginx is not installed.')
 
 let folder: ReturnType<typeof temporaryFolder>
 let service: Serving
@@ -57,7 +55,9 @@ const expected = [
 async function readWithCurl(url: string): Promise<string[]> {
   firstSeen = Promise.withResolvers()
   const body = JSON.stringify({ stream: true, selectedOutputs: ['f.result', 'ask.data.part'] })
-  const curl = Bun.spawn(['curl', '-sSN', '-H', `X-API-Key: ${apiKey}`, '-d', body, url], { stderr: 'inherit' })
+  const curl = Bun.spawn([programPath('curl'), '-sSN', '-H', `X-API-Key: ${apiKey}`, '-d', body, url], {
+    stderr: 'inherit',
+  })
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of curl.stdout) {
@@ -72,7 +72,7 @@ test('curl -N shows every chunk as it is sent', async () => {
   expect(await readWithCurl(endpoint)).toEqual(expected)
 })
 
-test.skipIf(!hasNginx)('a stream comes through nginx as it is sent, with its ordinary settings', async () => {
+test('a stream comes through nginx as it is sent, with its ordinary settings', async () => {
   using proxy = await startNginx(new URL(service.url).port)
   expect(await readWithCurl(`${proxy.url}${new URL(endpoint).pathname}`)).toEqual(expected)
 })
@@ -93,7 +93,7 @@ async function startNginx(port: string) {
      http { access_log off; gzip on; ${places.join(' ')}
        server { listen 127.0.0.1:${listen}; location / { proxy_pass http://127.0.0.1:${port}; } } }`,
   )
-  const nginx = Bun.spawn(['nginx', '-c', file], { stdout: 'ignore', stderr: 'ignore' })
+  const nginx = Bun.spawn([programPath('nginx'), '-c', file], { stdout: 'ignore', stderr: 'ignore' })
   const url = `http://127.0.0.1:${listen}`
   while ((await fetch(`${url}/health/live`).catch(() => undefined))?.status !== 200) {
     if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`)

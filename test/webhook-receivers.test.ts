@@ -8,6 +8,7 @@ import { temporaryFolder } from './executable.ts'
 import { findBreaches } from './http/json-schema.ts'
 import type { Parsed } from './http/world.ts'
 import { block, document } from './make.ts'
+import { programPath } from './programs.ts'
 import { call, init, type Serving, serve } from './running-service.ts'
 import { type Received, Receiver } from './webhook-receiver.ts'
 
@@ -144,55 +145,49 @@ describe('the receiver in the documentation', () => {
   const codeIn = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)![1]!
 
   for (const [language, file, command] of [
-    ['ts', 'receiver.ts', [process.execPath]],
-    ['python', 'receiver.py', ['python3']],
+    ['ts', 'receiver.ts', () => process.execPath],
+    ['python', 'receiver.py', () => programPath('python3')],
   ] as const) {
-    test.skipIf(Bun.which(command[0]) === null)(
-      `in ${language} takes what is signed, and neither a changed body nor another secret nor an old time`,
-      async () => {
-        const path = join(folder.path, file)
-        writeFileSync(path, codeIn(language))
-        const port = freePort()
-        const environment = { PATH: process.env['PATH'] ?? '', PORT: String(port), HOOK_SECRET: secret }
-        const receiver = Bun.spawn([...command, path], { env: environment, stdout: 'pipe', stderr: 'ignore' })
-        try {
-          const url = `http://127.0.0.1:${port}/`
-          const post = async (body: string, at: number, key = secret) => {
-            const headers = { 'svc-signature': signatureOf({ at, body, secrets: [key] }), 'idempotency-key': 'k' }
-            return (await fetch(url, { method: 'POST', body, headers })).status
-          }
-          await untilItListens(url)
-          const workflowId = await runWith([{ url, secret, ...everything }])
-          const line = await firstLine(receiver.stdout)
-          expect(line).toMatch(/^dlv_\w+ [0-9a-f-]{36}$/)
-          const other = await runWith([{ url, secret: 'another' }])
-          for (const [id, state, status] of [
-            [workflowId, 'delivered', 204],
-            [other, 'failed', 401],
-          ] as const) {
-            expect(await ended(id)).toMatchObject({ state, lastAttempt: { status } })
-          }
-
-          const body = '{"data":{"executionId":"x"}}'
-          const now = Date.now()
-          expect(await post(body, now)).toBe(204)
-          expect(await post(body, now - sixMinutesMs)).toBe(401)
-          const both = signatureOf({ at: now, body, secrets: ['the next one', secret] })
-          const sent = (header: string, text = body) =>
-            fetch(url, { method: 'POST', body: text, headers: { 'svc-signature': header } }).then(
-              ({ status }) => status,
-            )
-          expect(await sent(both)).toBe(204)
-          expect(await sent(both, `${body} `)).toBe(401)
-          for (const header of ['', 't=', 'x', `t=${now}`, `t=${now},v1=`, `t=${now},v1=äöü`]) {
-            expect([header, await sent(encodeURI(header))]).toEqual([header, 401])
-          }
-        } finally {
-          receiver.kill('SIGKILL')
+    test(`in ${language} takes what is signed, and neither a changed body nor another secret nor an old time`, async () => {
+      const path = join(folder.path, file)
+      writeFileSync(path, codeIn(language))
+      const port = freePort()
+      const environment = { PATH: process.env['PATH'] ?? '', PORT: String(port), HOOK_SECRET: secret }
+      const receiver = Bun.spawn([command(), path], { env: environment, stdout: 'pipe', stderr: 'ignore' })
+      try {
+        const url = `http://127.0.0.1:${port}/`
+        const post = async (body: string, at: number, key = secret) => {
+          const headers = { 'svc-signature': signatureOf({ at, body, secrets: [key] }), 'idempotency-key': 'k' }
+          return (await fetch(url, { method: 'POST', body, headers })).status
         }
-      },
-      120_000,
-    )
+        await untilItListens(url)
+        const workflowId = await runWith([{ url, secret, ...everything }])
+        const line = await firstLine(receiver.stdout)
+        expect(line).toMatch(/^dlv_\w+ [0-9a-f-]{36}$/)
+        const other = await runWith([{ url, secret: 'another' }])
+        for (const [id, state, status] of [
+          [workflowId, 'delivered', 204],
+          [other, 'failed', 401],
+        ] as const) {
+          expect(await ended(id)).toMatchObject({ state, lastAttempt: { status } })
+        }
+
+        const body = '{"data":{"executionId":"x"}}'
+        const now = Date.now()
+        expect(await post(body, now)).toBe(204)
+        expect(await post(body, now - sixMinutesMs)).toBe(401)
+        const both = signatureOf({ at: now, body, secrets: ['the next one', secret] })
+        const sent = (header: string, text = body) =>
+          fetch(url, { method: 'POST', body: text, headers: { 'svc-signature': header } }).then(({ status }) => status)
+        expect(await sent(both)).toBe(204)
+        expect(await sent(both, `${body} `)).toBe(401)
+        for (const header of ['', 't=', 'x', `t=${now}`, `t=${now},v1=`, `t=${now},v1=äöü`]) {
+          expect([header, await sent(encodeURI(header))]).toEqual([header, 401])
+        }
+      } finally {
+        receiver.kill('SIGKILL')
+      }
+    }, 120_000)
   }
 
   type Ended = { state: string }

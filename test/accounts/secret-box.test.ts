@@ -88,20 +88,6 @@ describe('a secret box', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('of processes that start at once has one key', async () => {
-    const module = join(import.meta.dir, '../../src/accounts/key-file.ts')
-    const script = `
-      const { makeKeyFile } = await import(${JSON.stringify(module)})
-      console.log(Buffer.from(makeKeyFile(${JSON.stringify(folder.path)})[0]).toString('hex'))`
-    const children = Array.from({ length: 6 }, () =>
-      Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' }),
-    )
-    const keys = await Promise.all(children.map((child) => new Response(child.stdout).text()))
-    expect(new Set(keys).size).toBe(1)
-    expect(keys[0]).toMatch(/^[0-9a-f]{64}\n$/)
-    expect(readdirSync(folder.path)).toEqual(['millrace.key'])
-  })
-
   test('opens with the file what was sealed before the setting came', async () => {
     const sealed = (await open()).seal('value', 'x')
     const both = await open({ secretKey, sealed: [sealed] })

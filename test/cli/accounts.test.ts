@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyPassword } from '../../src/accounts/passwords.ts'
 import { hashToken, linkAgeMaxMs } from '../../src/accounts/sessions.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
-import '../built.ts'
-import { executable, temporaryFolder } from '../executable.ts'
+import { temporaryFolder } from '../executable.ts'
 import { call, findKey, json, type Made, withStore } from './folder.ts'
 
 type ListedUser = { id: string; email: string; plan: string | null; hasPassword: boolean; createdAt: string }
@@ -135,32 +134,6 @@ describe('a password', () => {
     expect(refused.words).toContain('A password ')
     expect(stored()).toBeNull()
   })
-
-  test('typed at a terminal is not shown, can be corrected, and Ctrl-C gives up', async () => {
-    const type = async (keys: string) => {
-      const asked = Promise.withResolvers<void>()
-      let shown = ''
-      const child = Bun.spawn([executable(), 'users', 'password', 'owner@localhost', '--data', path], {
-        terminal: {
-          data(_terminal, bytes) {
-            shown += new TextDecoder().decode(bytes)
-            if (shown.includes(': ')) asked.resolve()
-          },
-        },
-      })
-      await Promise.race([asked.promise, child.exited])
-      child.terminal?.write(keys)
-      return { code: await child.exited, shown }
-    }
-    const gaveUp = await type('secret-word\x03')
-    expect(gaveUp.code).toBe(1)
-    expect(stored()).toBeNull()
-    const set = await type('wrong\x15secret-worf\x7fd\r')
-    expect(set.code).toBe(0)
-    expect(set.shown).toContain('Password of owner@localhost: ')
-    expect(set.shown).not.toMatch(/secret|wrong/)
-    expect(await verifyPassword('secret-word', stored() ?? '')).toBe(true)
-  }, 120_000)
 })
 
 describe('workspaces', () => {

@@ -58,9 +58,3 @@ test('a delay whose timers are all over can be used again', async () => {
   await new Promise<void>((resolve) => lines.add(10, resolve))
   await new Promise<void>((resolve) => lines.add(10, resolve))
 })
-
-test('timers that are over keep no process alive', async () => {
-  const module = new URL('../../src/domain/timer-lines.ts', import.meta.url).pathname
-  const program = `const { TimerLines } = await import(${JSON.stringify(module)}); new TimerLines().add(600_000, () => {}).cancel()`
-  expect(await Bun.spawn([process.execPath, '-e', program]).exited).toBe(0)
-})

@@ -9,6 +9,7 @@ import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { runRecord } from '../events/run-record.ts'
 import { temporaryFolder } from '../executable.ts'
+import { programPath } from '../programs.ts'
 import { install } from './installed.ts'
 import { logQuery } from './log-model.ts'
 import { rejectionOf } from './rejection.ts'
@@ -24,7 +25,9 @@ function damage(path: string, table: string): void {
 }
 
 function overwrite(path: string, from: string, ...how: string[]): void {
-  const { exitCode } = Bun.spawnSync(['dd', `if=${from}`, `of=${path}`, 'conv=notrunc', ...how], { stderr: 'ignore' })
+  const { exitCode } = Bun.spawnSync([programPath('dd'), `if=${from}`, `of=${path}`, 'conv=notrunc', ...how], {
+    stderr: 'ignore',
+  })
   expect(exitCode).toBe(0)
 }
 

@@ -2,20 +2,8 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
-import { serverOf, takeLock } from '../../src/store/lock.ts'
+import { takeLock } from '../../src/store/lock.ts'
 import { temporaryFolder } from '../executable.ts'
-import { smallDisk } from './small-disk.ts'
-
-const lockModule = join(import.meta.dir, '../../src/store/lock.ts')
-
-/** Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected. */
-async function holder(directory: string) {
-  const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
-  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
-  const reader = child.stdout.getReader()
-  expect(new TextDecoder().decode((await reader.read()).value)).toBe('held\n')
-  return child
-}
 
 function refusal(directory: string): AppError {
   try {
@@ -26,25 +14,6 @@ function refusal(directory: string): AppError {
   throw new Error('The lock was not refused')
 }
 
-test('a directory that another process serves is refused, with its process id', async () => {
-  using folder = temporaryFolder()
-  const child = await holder(folder.path)
-  const error = refusal(folder.path)
-  expect(error.code).toBe('CONFLICT')
-  expect(error.message).toContain(`process ${child.pid} `)
-  child.kill('SIGKILL')
-  await child.exited
-})
-
-test('a full disk prevents no lock, and no file is left that names no process', () => {
-  using disk = smallDisk('64k')
-  if (!disk) return
-  expect(() => writeFileSync(join(disk.path, 'filling'), new Uint8Array(100_000))).toThrow('ENOSPC')
-  const lock = takeLock(disk.path)
-  expect(existsSync(join(disk.path, 'millrace.pid'))).toBe(false)
-  lock.release()
-})
-
 test('a directory that cannot be locked is refused in words that say what to look at', () => {
   using folder = temporaryFolder()
   // What a mode or an owner does to everybody but root: the file cannot be opened.
@@ -52,15 +21,6 @@ test('a directory that cannot be locked is refused in words that say what to loo
   const error = refusal(folder.path)
   expect(error.code).toBe('STORAGE_UNAVAILABLE')
   expect(error.message).toContain('Check its owner, its mode and the disk.')
-})
-
-test('the lock of a process that was killed is free at once, whoever has its process id now', async () => {
-  using folder = temporaryFolder()
-  const child = await holder(folder.path)
-  child.kill('SIGKILL')
-  await child.exited
-  writeFileSync(join(folder.path, 'millrace.pid'), '1\n')
-  takeLock(folder.path).release()
 })
 
 test('one process cannot take it twice either, and can after releasing it', () => {
@@ -73,20 +33,6 @@ test('one process cannot take it twice either, and can after releasing it', () =
   expect(refusal(join(folder.path, 'new')).code).toBe('CONFLICT')
   again.release()
   expect(existsSync(join(folder.path, 'new', 'millrace.pid'))).toBe(false)
-})
-
-test('whoever only looks is told, and keeps nobody from starting', async () => {
-  using folder = temporaryFolder()
-  expect(serverOf(folder.path)).toBeUndefined()
-  const script = `const { serverOf } = require(${JSON.stringify(lockModule)}); console.log('looks'); for (;;) serverOf(${JSON.stringify(folder.path)})`
-  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
-  await child.stdout.getReader().read()
-  for (let start = 0; start < 100; start += 1) takeLock(folder.path).release()
-  child.kill('SIGKILL')
-  await child.exited
-  const lock = takeLock(folder.path)
-  expect(serverOf(folder.path)).toBe(`process ${process.pid}`)
-  lock.release()
 })
 
 test('a missing process id only makes the message shorter', () => {

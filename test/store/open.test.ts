@@ -142,15 +142,4 @@ describe('migrations', () => {
     expect(pendingSubscriptions(connection)).toEqual([7, 8])
     connection.close()
   })
-
-  test('are made once by several processes that start at the same time', async () => {
-    using folder = temporaryFolder()
-    const children = Array.from({ length: 4 }, () =>
-      Bun.spawn([process.execPath, join(import.meta.dir, 'append.ts'), folder.path, 'direct', '0'], { stdout: 'pipe' }),
-    )
-    for (const child of children) expect(await child.exited).toBe(0)
-    const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
-    expect(await store.isInitialised()).toBe(true)
-    await store.close()
-  })
 })

@@ -1,19 +1,21 @@
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { programPath } from '../programs.ts'
 
-/** A small file system in memory (`size` as in `8m`); undefined when this user may not mount one. */
-export function smallDisk(size: string): ({ path: string } & Disposable) | undefined {
+/** A small file system in memory (`size` as in `8m`). Only root may mount one. */
+export function smallDisk(size: string): { path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), 'millrace-small-'))
   const dispose = () => rmdirSync(path)
-  if (!succeeds('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path)) {
+  const { exitCode, stderr } = Bun.spawnSync([programPath('mount'), '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path])
+  if (exitCode !== 0) {
     dispose()
-    return undefined
+    throw new Error(`This test needs to mount a file system, which only root may do: ${stderr}`)
   }
   return {
     path,
     [Symbol.dispose]() {
-      // Lazily, so that a test that failed with files open leaves nothing mounted either.
+      // Lazily, so that a test that fails with open files leaves nothing mounted.
       succeeds('umount', '--lazy', path)
       dispose()
     },

@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { temporaryFolder } from '../executable.ts'
+import { programPath } from '../programs.ts'
 import { type Serving, serve } from '../running-service.ts'
 
 /** The executable with its own data folder, and a signed-in browser. */
@@ -25,7 +26,7 @@ export const timeoutMs = 60_000
 export async function launch(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: programPath('chromium'),
     args: ['--headless', '--no-sandbox', '--disable-gpu', ...quiet, '--disable-sync'],
   })
 }

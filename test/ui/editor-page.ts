@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { type Draft, document } from '../make.ts'
+import { programPath } from '../programs.ts'
 import { call } from '../running-service.ts'
 import type { Visit } from './browser.ts'
 
@@ -20,6 +21,7 @@ export const port = (page: Page, name: string, handle: string) =>
 
 /** Runs a command line in a shell and parses its output. */
 export async function shell(line: string): Promise<unknown> {
+  programPath('curl')
   const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })
   const text = await new Response(child.stdout).text()
   return JSON.parse(text)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { callModes, type SnippetFacts, snippet } from '../../src/ui/editor/deploy/snippets.ts'
 import { temporaryFolder } from '../executable.ts'
+import { programPath } from '../programs.ts'
 import { call, type Serving, serve } from '../running-service.ts'
 
 let serving: Serving
@@ -59,6 +60,7 @@ for (const hasResponse of [false, true]) {
       const program = join(folder.path, 'call.ts')
       await Bun.write(program, write('TypeScript'))
       expect(await printed([process.execPath, program])).toContain("Hello, Ada's")
+      programPath('curl')
       const line = await printed(['sh', '-c', write('curl').replace('YOUR_API_KEY', apiKey)])
       expect(line).toContain(mode === 'asynchronous' ? '"taskId"' : "Hello, Ada's")
     }

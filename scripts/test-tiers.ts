@@ -1,0 +1,27 @@
+import { availableParallelism } from 'node:os'
+
+/**
+ * The tiers, in the order in which they run; each is a folder below `test/`.
+ *
+ * - `unit`: one part at a time, in the test's own process: starts no process and leaves the machine by no connection.
+ * - `service`: the whole service, as the built executable or assembled on loopback, and whatever starts a process.
+ * - `ui`: the editor and the dashboard in Chromium.
+ * - `faults`: killed processes, full and failing disks, power cuts.
+ */
+export const tierNames = ['unit', 'service', 'ui', 'faults'] as const
+export type TierName = (typeof tierNames)[number]
+
+export function isTierName(name: string): name is TierName {
+  return (tierNames as readonly string[]).includes(name)
+}
+
+/** How many test files of a tier run at once. Chromium and a failing disk keep two cores busy by themselves. */
+export function processesFor(tier: TierName): number {
+  return { unit: availableParallelism(), service: 2, ui: 1, faults: 1 }[tier]
+}
+
+/** The test files of a tier whose path contains one of the words; all of them when there are no words. */
+export function testFiles(folder: string, tier: TierName, words: readonly string[]): string[] {
+  const files = [...new Bun.Glob(`test/${tier}/**/*.test.{ts,tsx}`).scanSync({ cwd: folder })].toSorted()
+  return words.length === 0 ? files : files.filter((file) => words.some((word) => file.includes(word)))
+}
