@@ -4,7 +4,10 @@ import type { WorkflowResponse } from '../../http/responses.ts'
  * The edited document: the server's own type without the members that the service adds to responses. Webhook
  * subscriptions are edited on their own screen.
  */
-export type Document = Omit<WorkflowResponse, 'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'>
+export type Document = Omit<
+  WorkflowResponse,
+  'id' | 'workspaceId' | 'createdAt' | 'updatedAt' | 'revision' | 'webhooks'
+>
 export type Block = Document['blocks'][string]
 export type Edge = Document['edges'][number]
 export type Loop = NonNullable<Document['loops']>[string]
