@@ -26,16 +26,17 @@ export type RetentionCounters = {
 }
 
 /**
- * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is left to
- * do. A step holds up every other write, so it is short (commits that take long make its own work shorter, but not so short that
- * most of the step were its commit), and between two of them there is a pause that is many times as long: few callers meet one.
+ * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is
+ * left to do. A step holds up every other write, so it is short (commits that take long make its own work shorter, but
+ * not so short that most of the step were its commit), and between two of them there is a pause that is many times as
+ * long: few callers meet one.
  *
- * How many times, it learns while the round goes on: every so often it looks how much is left, and when that will be gone. Where
- * that is long, or never, because as much is recorded as it deletes, pauses become half as long, and longer again when the end
- * is in sight.
+ * How many times, it learns while the round goes on: every so often it looks how much is left, and when that will be
+ * gone. Where that is long, or never, because as much is recorded as it deletes, pauses become half as long, and longer
+ * again when the end is in sight.
  *
- * A step that held others up for far too long halves what the next one may do, each time again, and only many short ones in a
- * row double it, so that on a machine that is busy with something else it goes on in small pieces.
+ * A step that held others up for far too long halves what the next one may do, each time again, and only many short
+ * ones in a row double it, so that on a machine that is busy with something else it goes on in small pieces.
  */
 export class Retention {
   readonly #options: RetentionOptions
@@ -160,7 +161,10 @@ const shortStepsMin = 32
 /** Smaller steps would be little more than their commits. */
 const shareMin = 1 / 4
 const pausesMax = 16
-/** With these the p99 of runs was 1.3 to 1.45 times what it was without retention (bench/README.md), where 1.5 is the most. */
+/**
+ * With these the p99 of runs was 1.3 to 1.45 times what it was without retention (bench/README.md), where 1.5 is the
+ * most.
+ */
 const pausesMin = 4
 /** Long enough that what is recorded meanwhile is neither a burst nor a lull. */
 const lookMs = 15_000

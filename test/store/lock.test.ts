@@ -8,7 +8,9 @@ import { smallDisk } from './small-disk.ts'
 
 const lockModule = join(import.meta.dir, '../../src/store/lock.ts')
 
-/** Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected. */
+/**
+ * Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected.
+ */
 async function holder(directory: string) {
   const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })

@@ -16,8 +16,8 @@ import { syncFolderSync } from '../../sync-folder.ts'
 // Legacy: see legacy-journal.ts.
 
 /**
- * A journal was two files beside the database, written in turns from their start. Records have consecutive positions and
- * belong to a generation:
+ * A journal was two files beside the database, written in turns from their start. Records have consecutive positions
+ * and belong to a generation:
  *
  *     0  magic   4  CRC-32 of all that follows   8  generation   16  position   24  bytes of the text   28  form   32  text
  *

@@ -19,15 +19,16 @@ export type Swept = {
 }
 
 /**
- * Deletes the oldest log entries while they are beyond the bounds, and gives the pages that were theirs back to the disk:
- * some chunks or some pages at a time, until `workMs` are over. Nothing is left to do when it says `done`.
+ * Deletes the oldest log entries while they are beyond the bounds, and gives the pages that were theirs back to the
+ * disk: some chunks or some pages at a time, until `workMs` are over. Nothing is left to do when it says `done`.
  *
- * Entries go by whole chunks, so many at once as make one that is packed: runs that ended alone have chunks of their own. In each
- * workspace that has entries there they are one range of neighbouring rows: 2 µs an entry in all. Where workspaces are many, the
- * chunks' own texts say which. Pages are given back as they become free and not at the end, because taking a page off the end of
- * the file searches the list of free ones.
+ * Entries go by whole chunks, so many at once as make one that is packed: runs that ended alone have chunks of their
+ * own. In each workspace that has entries there they are one range of neighbouring rows: 2 µs an entry in all. Where
+ * workspaces are many, the chunks' own texts say which. Pages are given back as they become free and not at the end,
+ * because taking a page off the end of the file searches the list of free ones.
  *
- * `holds`: whether a chunk stays while a delivery of one of its entries pends. The younger ones behind it go all the same.
+ * `holds`: whether a chunk stays while a delivery of one of its entries pends. The younger ones behind it go all the
+ * same.
  */
 export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number, holds = true): Swept {
   const endAt = monotonic() + bounds.workMs
@@ -112,9 +113,9 @@ const pagesPerTurns = 20
 const pagesPerCommit = 16
 
 /**
- * What goes with entries, in the same transaction, by their workspace and range. What lies outside the database can be noted
- * here in a table of its own, to be deleted after the commit and until it is gone: a note and its entry are never there both.
- * (This commit is not flushed: whoever follows a note does so after one that is.)
+ * What goes with entries, in the same transaction, by their workspace and range. What lies outside the database can be
+ * noted here in a table of its own, to be deleted after the commit and until it is gone: a note and its entry are never
+ * there both. (This commit is not flushed: whoever follows a note does so after one that is.)
  */
 function beforeEntries(sql: Sql): readonly string[] {
   // Few jobs leave any, and to find theirs takes a sixth of what the entries take.
