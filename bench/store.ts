@@ -16,10 +16,10 @@ import { load, median } from './service.ts'
  *   direct     25,000  1.31       10,700  0.70       6,700  0.55      2,600  0.32
  *   threads    28,100  1.19       11,100  0.65       6,000  0.62      2,500  0.33
  *
- * On an idle machine threads reach 39,500 with 32 connections against 33,500 of direct, and 0.25 ms with one against 0.20.
- * Handing a group over as an array of objects, as one string, or through a ring in shared memory with Atomics differs by
- * less than the noise: waking a sleeping thread costs 25 µs, whatever carries the bytes.
- * On a disk that takes longer (2.4 ms is common) only the thread keeps the loop free.
+ * On an idle machine threads reach 39,500 with 32 connections against 33,500 of direct, and 0.25 ms with one against
+ * 0.20. Handing a group over as an array of objects, as one string, or through a ring in shared memory with Atomics
+ * differs by less than the noise: waking a sleeping thread costs 25 µs, whatever carries the bytes. On a disk that
+ * takes longer (2.4 ms is common) only the thread keeps the loop free.
  */
 const [rounds = '5', ms = '1500', sync = 'full'] = process.argv.slice(2)
 

@@ -69,7 +69,9 @@ export function examineLegacyJournal(folder: string, isServed: boolean): Diagnos
   const { runs, problem, kept } = found
   // While a service of an earlier version writes to it, a record that cannot be read may be one that it is writing.
   if (problem !== undefined && !isServed) {
-    const message = `The journal of an earlier version (millrace.journal-a and -b) is damaged: ${problem}. It has ${count(runs, 'run')} that can be imported.`
+    const message =
+      `The journal of an earlier version (millrace.journal-a and -b) is damaged: ${problem}. ` +
+      `It has ${count(runs, 'run')} that can be imported.`
     const advice =
       `Keep a copy of ${folder} and start the service: it imports everything that can be read, logs what is lost, and keeps ` +
       'the damaged files under other names.'
@@ -80,7 +82,8 @@ export function examineLegacyJournal(folder: string, isServed: boolean): Diagnos
     const advice = 'The log of the start that kept them says what was lost. Delete the files when nobody needs them.'
     return [{ check, state: 'warning', message, advice }]
   }
-  const message = `An earlier version left ${count(runs, 'run')} in its journal. The next start of the service imports them.`
+  const left = `An earlier version left ${count(runs, 'run')} in its journal.`
+  const message = `${left} The next start of the service imports them.`
   return [{ check, state: 'ok', message }]
 }
 

@@ -9,9 +9,9 @@ export type AttemptWriterOptions = {
 }
 
 /**
- * Writes down attempts to deliver webhooks that ended, many in one commit. No caller waits for that, so they gather for some
- * milliseconds, and for as long as the group before is on its way: a commit costs as much as thirty of its rows. It
- * bounds nothing: who makes attempts has few under way, and makes them again when they cannot be written.
+ * Records ended attempts of webhook deliveries, many in one commit. No caller waits for them, so they gather for some
+ * milliseconds, and while the previous group is being committed: a commit costs as much as thirty of its rows. It needs
+ * no limit: the dispatcher has few attempts in progress, and repeats attempts that could not be recorded.
  */
 export class AttemptWriter {
   readonly #options: AttemptWriterOptions
@@ -23,45 +23,49 @@ export class AttemptWriter {
     this.#options = options
   }
 
-  /** Resolves when it is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, with anything else for a bug. */
+  /**
+   * Resolves when the attempt is recorded. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, with anything else for a
+   * bug.
+   */
   readonly write = (attempt: EndedAttempt): Promise<void> => {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ attempt, resolve, reject })
-      if (this.#waiting.length >= groupMax) this.#pump()
-      else this.#gathering ??= this.#options.clock.setTimer(gatherMs, () => this.#pump())
+      if (this.#waiting.length >= groupMax) this.#dispatch()
+      else this.#gathering ??= this.#options.clock.setTimer(gatherMs, () => this.#dispatch())
     })
   }
 
-  /** Resolves when all that waits now is on disk or rejected. */
+  /** Resolves when everything that waits now is recorded or rejected. */
   async flush(): Promise<void> {
-    this.#pump()
+    this.#dispatch()
     while (this.#underWay) await this.#underWay
   }
 
-  /** Writes what waits. */
+  /** Records everything that waits. */
   async stop(): Promise<void> {
     await this.flush()
   }
 
-  #pump(): void {
+  #dispatch(): void {
     this.#gathering?.cancel()
     this.#gathering = undefined
     if (this.#underWay || this.#waiting.length === 0) return
     const group = this.#waiting.splice(0, groupMax)
     this.#underWay = this.#write(group).finally(() => {
       this.#underWay = undefined
-      // Those whose time came meanwhile have no timer any more.
-      if (!this.#gathering) this.#pump()
+      // Attempts that became due meanwhile have no timer any more.
+      if (!this.#gathering) this.#dispatch()
     })
   }
 
-  /** Never rejects: every entry of the group learns its outcome. */
+  /** Never rejects: settles every entry of the group. */
   async #write(group: readonly Entry[]): Promise<void> {
     try {
       await this.#options.store.endAttempts(group.map(({ attempt }) => attempt))
       for (const { resolve } of group) resolve()
     } catch (error) {
-      // An outage is everybody's; anything else is one row's fault, whose neighbours are not to share it.
+      // An outage concerns the whole group. Any other error is caused by a single row, and the others must not fail
+      // with it.
       if (group.length === 1 || error instanceof AppError) for (const { reject } of group) reject(error)
       else for (const entry of group) await this.#write([entry])
     }

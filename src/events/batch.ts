@@ -6,15 +6,16 @@ import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from 
 import { type Redactor, redactText } from '../domain/redaction.ts'
 import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
-/** Makes the row of a run that ended. */
+/** Builds the row of an ended run. */
 export type Fold = (record: RunRecord, sequence: number) => LogRow
 
 /**
- * A fold that writes JSON by hand: this runs once per finished run, on the thread that answers requests. Pure but for the
- * texts it remembers. What is the same object in several places (a block's output and the run's) is written once.
+ * A fold that writes JSON by hand, because it runs once per finished run, in the thread that serves requests. Pure
+ * except for the texts it caches. An object that appears in several places (a block's output and the run's) is written
+ * once.
  *
- * Secrets are taken out of every text that a user can have a hand in, before anything is cut: of half a secret nobody can
- * tell that it is one. Member names, ids, types and numbers of our own are left as they are, whatever a secret says.
+ * Secrets are removed from every text that a user can influence, before anything is cut: half a secret could not be
+ * recognised. Our own member names, ids, types and numbers stay as they are, whatever a secret contains.
  */
 export function createFold(): Fold {
   const pieces = new SpanPieces()
@@ -47,8 +48,8 @@ export function createFold(): Fold {
 }
 
 /**
- * The characters of JSON that all values of one trace may have. What comes after them is kept as a preview: a big value
- * that every iteration of a loop reads would otherwise be written thousands of times.
+ * The most characters of JSON for all values of one trace. Values beyond it become previews: otherwise a large value
+ * that every iteration of a loop reads would be written thousands of times.
  */
 const traceCharsMax = 33_554_432
 
@@ -60,7 +61,7 @@ function isFree(cost: Cost): boolean {
   return cost.total === 0 && cost.tokens.total === 0 && Object.keys(cost.models).length === 0
 }
 
-/** The name of a model is what a block's parameter says. */
+/** A model's name comes from a block's parameter, so it may contain a secret. */
 function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
   const models = Object.entries(cost.models).map(([name, model]) => {
     return [redactText(name, secrets), model] as const
@@ -68,7 +69,7 @@ function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
   return { ...cost, models: Object.fromEntries(models) }
 }
 
-/** Texts that callers and other services chose stand in names, types and addresses, and so in keys. */
+/** Names, types and addresses, and therefore keys, contain texts chosen by callers and other services. */
 function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
   const { secrets } = record
   const clean = (text: string) => (secrets ? (JSON.parse(stringText(text, secrets)) as string) : text)
@@ -79,7 +80,7 @@ function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
   return { text: JSON.stringify(shown), folder: files.some(({ key }) => key !== null) ? folderOf(record) : null }
 }
 
-/** What the caller of an asynchronous run gets; null when that is what the log says. */
+/** The output for the caller of an asynchronous run; null when it equals the logged output. */
 function rawOutput({ failure, output }: RunRecord, logged: string): string | null {
   const raw = failure === null ? bounded(jsonText(output), finalOutputBytesMax) : failureText(failure, undefined)
   return raw === logged ? null : raw
@@ -99,12 +100,12 @@ function stringText(value: string, secrets: Redactor | undefined): string {
 
 const plain = /^[\w .:-]*$/
 
-/** `JSON.stringify` of a text, in a quarter of the time for what names and ids mostly are. */
+/** `JSON.stringify` of a text, in a quarter of the time for most names and ids. */
 function quoted(text: string | null): string {
   return text !== null && plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-/** A span as it goes on the wire, with these spans below it. */
+/** The JSON of a span with these children. */
 export function spanText(
   span: Span,
   texts: Texts,
@@ -112,7 +113,7 @@ export function spanText(
   children: readonly Span[] = span.children,
 ): string {
   const head = headOf(span, texts, pieces)
-  // Few large pieces: what each one costs is paid twice, here and where the row leaves the thread.
+  // Few large pieces: each one costs time twice, here and when the row leaves the thread.
   let text =
     pieces.opening(head, span) +
     pieces.times(span) +
@@ -136,11 +137,11 @@ export function spanText(
   return `${text}]}`
 }
 
-/** Which block it is. */
+/** The members that identify the block. */
 function headOf(span: Span, texts: Texts, pieces: SpanPieces): SpanHead {
   const { name, type, blockId } = span
   const make = () => `"name":${texts.string(name)},"type":${quoted(type)},"blockId":${quoted(blockId)}`
-  // What is hidden in one workspace is not in another.
+  // Each workspace hides other texts, so the cache is only for runs without secrets.
   return texts.hidesNothing ? pieces.head(span, make) : newHead(make())
 }
 
@@ -166,7 +167,7 @@ function attemptText(
   return `${text}}`
 }
 
-/** The texts of one run's values, without its secrets. */
+/** Writes the values of one run as text, without its secrets. */
 export class Texts {
   readonly #secrets: Redactor | undefined
   readonly #output: unknown
@@ -195,7 +196,7 @@ export class Texts {
     return bounded(this.#outputText, finalOutputBytesMax)
   }
 
-  /** `head`: of the span whose input it is. */
+  /** `head`: of the span, when the value is its input. */
   spanValue(value: unknown, head?: SpanHead): string {
     const full = head === undefined ? this.#textOf(value) : this.#inputText(value, head)
     const text = bounded(full, Math.min(this.#valueBytesMax, Math.max(0, this.#charsLeft)))
@@ -203,11 +204,11 @@ export class Texts {
     return text
   }
 
-  /** What a block is given in every run alike is frozen, and written once. */
+  /** An input that is the same in every run is frozen, and written once. */
   #inputText(value: unknown, head: SpanHead): string {
     if (value === head.input && value !== undefined) return head.inputText
     const text = this.#textOf(value)
-    // Not what is large: heads outlive the workflows they came from.
+    // Only small ones: heads outlive the workflows they came from.
     const isKept =
       text.length <= inputCharsKept && typeof value === 'object' && value !== null && Object.isFrozen(value)
     if (isKept) {
@@ -232,10 +233,10 @@ export class Texts {
   }
 }
 
-/** Of an input that is remembered with its block, at most. */
+/** The most characters of an input that is cached with its block. */
 const inputCharsKept = 1_024
 
-/** Texts of this length are never worth a preview. */
+/** Texts up to this length never become previews. */
 const smallChars = 128
 
 function bounded(text: string, bytesMax: number): string {
@@ -245,7 +246,7 @@ function bounded(text: string, bytesMax: number): string {
   return JSON.stringify({ truncated: true, size, preview: text.slice(0, previewChars).toWellFormed() })
 }
 
-/** What JSON leaves out (undefined, functions) is null; what it refuses does not lose the run. */
+/** Values that JSON omits (undefined, functions) become null. A value that JSON refuses must not lose the run. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
@@ -254,7 +255,7 @@ function jsonText(value: unknown): string {
   }
 }
 
-/** Big integers become their digits; what holds itself becomes a note. */
+/** Big integers become their digits, a circular reference becomes a note. */
 function lenientText(value: unknown): string {
   const path: unknown[] = []
   function replace(this: unknown, _key: string, inner: unknown): unknown {

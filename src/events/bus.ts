@@ -4,7 +4,7 @@ import type { BlockPlace, RunInSight, RunObserver } from '../domain/run-observer
 import { StreamRedactor } from '../domain/stream-redactor.ts'
 import { LiveTexts } from './live-text.ts'
 
-/** Somebody who watches a run. Bounds what waits for it itself, and leaves when it is too slow. */
+/** A reader of a run's live events. It limits its own queue, and leaves when it is too slow. */
 export type Watcher = {
   /** JSON of a `LiveEvent`. */
   message(text: string): void
@@ -12,20 +12,20 @@ export type Watcher = {
   end(): void
 }
 
-/** What is known of a run before it begins: it may have to wait for its environment. */
+/** The known facts of a run that has not begun: it may have to wait for its environment. */
 export type ExpectedRun = Pick<RunInSight, 'executionId' | 'workspaceId'>
 
 export type RunBusOptions = {
-  /** Lets somebody watch a run in flight. False when it is not in flight. */
+  /** Attaches an observer to a run in flight. False when the run is not in flight. */
   observe(executionId: string, observer: RunObserver): boolean
-  /** Watchers at once, of all runs. */
+  /** The most watchers at once, of all runs together. */
   watchersMax: number
 }
 
 /**
- * Live events of runs in flight. A run that nobody watches costs nothing: it is observed from the moment on when the
- * first watcher comes, and what happened before is read from its spans, which are in memory as long as it runs. A run
- * that is expected to be watched is observed from its start, so that no text is missed that its blocks stream.
+ * Live events of runs in flight. An unwatched run costs nothing: the bus observes it from the arrival of the first
+ * watcher on, and reads earlier events from its spans, which are in memory while it runs. A run that will be watched is
+ * observed from its start, so that no streamed text is missed.
  */
 export class RunBus {
   readonly #options: RunBusOptions
@@ -51,7 +51,7 @@ export class RunBus {
     return channel?.run ?? channel?.expected
   }
 
-  /** The observer for a run that is about to start. It is to be told of the run's end. */
+  /** The observer for a run that is about to start. The caller must report the run's end to it. */
   open(run: ExpectedRun): RunObserver {
     const { executionId } = run
     const channel = new RunChannel(() => this.#channels.delete(executionId), run)
@@ -59,33 +59,33 @@ export class RunBus {
     return channel
   }
 
-  /** Those who wait for a run to begin: they are to be told of it, or of its end if it never does. */
+  /** The watchers that wait for a run to begin. The caller must report its start, or its end if it never starts. */
   awaiting(executionId: string): RunObserver | undefined {
     const channel = this.#channels.get(executionId)
     return channel?.run ? undefined : channel
   }
 
-  /** A run has ended that did not begin; its log entry is on disk. */
+  /** A run has ended without having begun; its log entry is on disk. */
   passed(record: RunRecord): void {
     const observer = this.awaiting(record.executionId)
     observer?.began?.(record)
     observer?.recorded?.(record)
   }
 
-  /** Tells those who wait for a run to begin that it has ended already, and what happened in it. */
+  /** Sends the events of a run that has already ended to the watchers that wait for its start. */
   settle(executionId: string, messages: readonly string[]): void {
     const channel = this.#channels.get(executionId)
     if (channel && !channel.run) channel.settle(messages)
   }
 
-  /** No run that somebody waits for will begin any more. */
+  /** Ends the wait of all watchers: no more runs will begin. */
   close(): void {
     for (const channel of [...this.#channels.values()]) if (!channel.run) channel.lost()
   }
 
   /**
-   * Adds a watcher, which hears at once of what has happened so far. Answers how it leaves; undefined when the run is not
-   * in flight. One that is `expected` to begin is waited for. Throws OVERLOADED when there are too many.
+   * Adds a watcher and sends it the events so far. Returns a function that removes it; undefined when the run is not in
+   * flight. With `expected` it waits for a run that has not begun. Throws OVERLOADED when there are too many watchers.
    */
   watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined {
     const { observe, watchersMax } = this.#options
@@ -119,14 +119,14 @@ export class RunBus {
   }
 }
 
-/** The watchers of one run, and what they need to know of it. */
+/** The watchers of one run, and the state that their events need. */
 class RunChannel implements RunObserver {
   readonly #ended: () => void
   readonly expected: ExpectedRun | undefined
-  /** Whether it is there for its watchers, and nobody else tells of the run's end. */
+  /** Whether only watchers keep the channel open, because no other caller reports the run's end. */
   readonly #isForWatchers: boolean
   readonly #watchers = new Set<Watcher>()
-  /** What open blocks have streamed. */
+  /** The text that open blocks have streamed. */
   readonly #streams = new Map<Span, StreamedText>()
   /** Undefined until it begins. */
   run: RunInSight | undefined
@@ -183,7 +183,7 @@ class RunChannel implements RunObserver {
     this.#close((texts) => texts.runLost())
   }
 
-  /** For a run of which nobody tells but the log. */
+  /** For a run whose end only the log reports. */
   settle(messages: readonly string[]): void {
     for (const watcher of [...this.#watchers]) for (const message of messages) watcher.message(message)
     this.#end()
@@ -204,7 +204,7 @@ class RunChannel implements RunObserver {
     for (const watcher of [...watchers]) for (const message of messages) watcher.message(message)
   }
 
-  /** Nothing is written as long as nobody watches. */
+  /** Writes nothing while there is no watcher. */
   #tell(write: (texts: LiveTexts) => string): void {
     if (this.#watchers.size === 0 || !this.#texts) return
     const message = write(this.#texts)
@@ -212,7 +212,7 @@ class RunChannel implements RunObserver {
   }
 }
 
-/** What a block has streamed, without secrets; of a long text its end. */
+/** The text that a block has streamed, without secrets; only the end of a long text. */
 class StreamedText {
   readonly #redactor: StreamRedactor
   given = ''
@@ -231,7 +231,7 @@ class StreamedText {
 
   #keep(text: string): string {
     this.given += text
-    // Not with every piece: that would copy the text each time.
+    // Only now and then, because each cut copies the text.
     if (this.given.length > 2 * streamedCharsMax) this.given = this.given.slice(-streamedCharsMax)
     return text
   }

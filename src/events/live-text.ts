@@ -7,10 +7,10 @@ import { blockSpans, bodyTypes } from '../domain/trace.ts'
 import { spanText, Texts } from './batch.ts'
 import { SpanPieces } from './span-pieces.ts'
 
-/** What a run is known by to those who watch it. */
+/** The facts of a run that its watchers get. */
 export type LiveFacts = Omit<RunInSight, 'root'>
 
-/** How a run ended, for those who watch it. */
+/** The end of a run, for its watchers. */
 export type LiveEnding = {
   failure: RunFailure | null
   output: unknown
@@ -47,7 +47,7 @@ export class LiveTexts {
     return `{"event":"block.started","span":${span},${placeText(place)}}`
   }
 
-  /** `chunk` holds no secrets any more. */
+  /** `chunk` is already without secrets. */
   blockChunk({ id, blockId }: Span, chunk: string, { depth, iterations, parentId }: LivePlace): string {
     return JSON.stringify({ event: 'block.chunk', spanId: id, blockId, chunk, depth, iterations, parentId })
   }
@@ -77,13 +77,13 @@ export class LiveTexts {
     return JSON.stringify({ event: 'run.lost', executionId: this.#facts.executionId, message })
   }
 
-  /** What has happened so far, for somebody who comes late. `textOf`: what an open block has streamed. */
+  /** The events so far, for a watcher that arrives late. `textOf`: the text that an open block has streamed. */
   soFar(root: Span, textOf: (span: Span) => string | undefined): string[] {
     const ended: string[] = []
     const open: string[] = []
     let earlier = 0
     let chars = 0
-    // From the end, so that of a long run what is left out need not be written first.
+    // From the end, so that the omitted events of a long run are never written.
     for (const { span, place } of blockSpans(root).reverse()) {
       if (isOpen(span)) {
         const text = textOf(span)
@@ -99,10 +99,10 @@ export class LiveTexts {
   }
 }
 
-/** What a reader hears of one value at most; the log has more of it. */
+/** The most bytes of one value that a watcher gets; the log has more. */
 const valueBytesMax = 65_536
 
-/** Blocks that have ended, of which somebody hears who comes late; and characters of what is told of them, roughly. */
+/** The most ended blocks, and roughly the most characters about them, that a late watcher gets. */
 const endedMax = 500
 const endedCharsMax = 2_000_000
 
@@ -116,14 +116,14 @@ function statusOf(failure: RunFailure | null): 'success' | 'error' | 'cancelled'
   return failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
 }
 
-/** A run as the log has it, for somebody who comes when it has ended. */
+/** The events of a logged run, for a watcher that arrives after its end. */
 export function pastMessages(run: RunInSight, ending: LiveEnding): string[] {
   const texts = new LiveTexts(run)
   return [...texts.soFar(run.root, () => undefined), texts.runEnded(ending)]
 }
 
-/** What a watcher who is too slow hears last. */
+/** The last message to a watcher that is too slow. */
 export const droppedText = JSON.stringify({
   event: 'dropped',
-  message: 'You read more slowly than the run goes on. Connect again to go on watching from where it is then.',
+  message: 'You read more slowly than the run proceeds. Connect again to continue from its state at that time.',
 })

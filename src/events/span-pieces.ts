@@ -2,9 +2,9 @@ import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
 import type { Span, SpanStatus } from '../domain/log.ts'
 
 /**
- * Texts that spans share with those before them: the same blocks run again and again, with the same numbers in their runs,
- * and most times are of one millisecond. Each is joined to one piece. Written out it would be ten, which have to be put
- * together anew for every row, where it leaves the thread: that took longer than making the row.
+ * Caches texts that spans have in common: the same blocks run again and again, with the same numbers in their runs, and
+ * most times are within one millisecond. Each cached text is one flat string. A string made of ten pieces has to be
+ * joined for every row when the row leaves the thread, which took longer than making the row.
  */
 export class SpanPieces {
   readonly iso: IsoTime = createIsoTime()
@@ -14,7 +14,7 @@ export class SpanPieces {
   #durationMs = Number.NaN
   #times = ''
 
-  /** `text` as it was made for a span of the same block, else as `make` makes it now. */
+  /** The cached text for a span of the same block, or the result of `make`. */
   head({ name, type, blockId }: Span, make: () => string): SpanHead {
     const key = blockId ?? name
     const known = this.#heads.get(key)
@@ -25,7 +25,7 @@ export class SpanPieces {
     return head
   }
 
-  /** A span up to its status. */
+  /** The text of a span up to its status. */
   opening(head: SpanHead, { id, status }: Span): string {
     if (head.id !== id || head.status !== status) {
       head.id = id
@@ -35,7 +35,7 @@ export class SpanPieces {
     return head.opening
   }
 
-  /** When a span began and ended, and how long it took, as three members; its input comes next. */
+  /** Start, end and duration of a span, as three members; the input follows. */
   times({ startTime, endTime, durationMs }: Span): string {
     if (startTime !== this.#startTime || endTime !== this.#endTime || durationMs !== this.#durationMs) {
       this.#startTime = startTime
@@ -49,8 +49,8 @@ export class SpanPieces {
 }
 
 /**
- * What the spans of one block have in common. `opening`: of the latest one, which had that id and status. `inputText`: of
- * `input`, the latest one that is given in every run alike.
+ * The texts that the spans of one block have in common. `opening`: of the latest span, with its id and status.
+ * `inputText`: of `input`, the latest input that is the same in every run.
  */
 export type SpanHead = {
   readonly text: string
@@ -67,10 +67,10 @@ export function newHead(text: string): SpanHead {
 
 type Known = SpanHead & Pick<Span, 'name' | 'type' | 'blockId'>
 
-/** With names, ids and short inputs that users chose: a few megabytes at most. */
+/** They contain names, ids and short inputs chosen by users: a few megabytes at most. */
 const headsMax = 1_000
 
-/** JSON has no infinities. */
+/** JSON has no infinite numbers. */
 export function numberText(value: number): string {
   return Number.isFinite(value) ? `${value}` : 'null'
 }

@@ -12,28 +12,29 @@ export type LogWriterOptions = {
   clock: Clock
   /** Starts after `store.lastSequence()`. */
   sequence: LogSequence
-  /** Runs that wait for the disk at most; beyond it `append` rejects. */
+  /** Runs that may wait for the disk; beyond that `append` rejects with `OVERLOADED`. */
   rowsWaitingMax: number
-  /** Characters of text that wait at most. */
+  /** Characters of text that may wait. */
   charsWaitingMax?: number
-  /** Encrypts an output that the log must not show, for the caller of an asynchronous run to fetch. */
+  /** Encrypts an output that the log must not show, so that the caller of an asynchronous run can fetch it. */
   sealOutput?(text: string, executionId: string): Uint8Array
-  /** Told of each change, and of nothing else. */
+  /** Called when the health changes. */
   onHealth(healthy: boolean, reason: string): void
-  /** Told of each group that was tried; `runs`: those of its rows that are log entries. */
+  /** Called after each attempt to commit a group. `runs`: how many of its rows are log entries. */
   onCommit?(rows: number, tookMs: number, succeeded: boolean, runs: number): void
-  /** Told of each run that is on disk now and owes webhooks. */
+  /** Called for each run with pending webhook deliveries when it is on disk. */
   onPendingDeliveries?(row: LogRow): void
 }
 
 /**
- * Writes down runs that ended, many in one commit: while a group is on its way to the disk the next one gathers, and
- * leaves once those of the first have their answers. No timer is involved: a lone run waits for the turn of the loop, no longer.
+ * Writes ended runs to the store, many in one commit. While one group is being committed the next one gathers, and it
+ * is sent once the callers of the first have their responses. No timer is involved: a single run waits for one turn of
+ * the event loop.
  *
- * Healthy → unhealthy when a commit fails for the storage's sake: everything that waits is rejected (the caller of a run
- * that could not be recorded must hear so, never be told of success later), and so is everything that comes. Then the
- * store is asked several times a second whether a commit would work; the first yes makes the writer healthy again.
- * Any other error is one row's fault: the group is written again row by row, and only the bad ones are rejected.
+ * Healthy → unhealthy when a commit fails because of the storage. Everything that waits is rejected, and so is
+ * everything new: the caller of a run that could not be recorded must get an error, and must never get a success later.
+ * Then the writer asks the store several times a second whether a commit works; the first yes makes it healthy again.
+ * Any other error is caused by a single row: the group is written again row by row, and only the bad rows are rejected.
  */
 export class LogWriter {
   readonly #store: LogWriterOptions['store']
@@ -47,10 +48,10 @@ export class LogWriter {
   readonly #onPendingDeliveries: LogWriterOptions['onPendingDeliveries']
   readonly #fold = createFold()
   #waiting: Entry[] = []
-  /** Of those, runs that were accepted and have not ended. */
+  /** Of those, accepted runs that have not ended. */
   readonly #jobsWaiting = new Map<string, Entry>()
   #charsWaiting = 0
-  /** Rows of the group under way. */
+  /** Rows of the group that is being committed. */
   #rowsUnderWay = 0
   #underWay: Promise<void> | undefined
   #unhealthy: AppError | undefined
@@ -93,7 +94,7 @@ export class LogWriter {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      // What the fold throws rejects like everything else.
+      // An error of the fold rejects the promise, too.
       const row = this.#fold(record, this.#sequence.next())
       if (webhooks) row.webhooks = webhooks
       const acknowledge = () => {
@@ -104,7 +105,7 @@ export class LogWriter {
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
       // The store gets the sealed output and never the text.
       row.rawOutput = null
-      const job = row.createdAt === null ? undefined : this.#withdrawJob(executionId)
+      const job = row.createdAt === null ? undefined : this.#removeWaitingJob(executionId)
       const write = logWrite(row, output, claim)
       if (!job) return this.#enqueue(write, acknowledge, reject)
       this.#enqueue(
@@ -122,8 +123,8 @@ export class LogWriter {
   }
 
   /**
-   * The same for what a job has to have on disk before it goes on, and for what was said in chats. Resolves with a refusal
-   * when its claim was refused.
+   * The same for writes that a job needs on disk before it continues, and for chat messages. Resolves with a refusal
+   * when the claim was refused.
    */
   write(write: JobWrite | ChatWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
@@ -131,15 +132,15 @@ export class LogWriter {
     return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))
   }
 
-  /** Resolves when all that waits now is on disk or rejected. */
+  /** Resolves when everything that waits now is on disk or rejected. */
   async flush(): Promise<void> {
     while (this.#underWay || this.#waiting.length > 0) {
-      this.#pump()
+      this.#dispatch()
       await this.#underWay
     }
   }
 
-  /** Refuses what comes, and writes what waits. */
+  /** Refuses new writes, and commits those that wait. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#probe?.cancel()
@@ -161,11 +162,11 @@ export class LogWriter {
     const entry = { write, chars, resolve, reject }
     this.#waiting.push(entry)
     if (write.kind === 'job' && !write.claim) this.#jobsWaiting.set(write.row.executionId, entry)
-    this.#pumpSoon()
+    this.#dispatchSoon()
   }
 
-  /** A run that ends before it was written down that it was accepted need not be a job: the entry says it all. */
-  #withdrawJob(executionId: string): Entry | undefined {
+  /** When a run ends before its acceptance is on disk, its log entry is enough: it need not become a job. */
+  #removeWaitingJob(executionId: string): Entry | undefined {
     const entry = this.#jobsWaiting.get(executionId)
     if (!entry) return undefined
     this.#jobsWaiting.delete(executionId)
@@ -174,21 +175,22 @@ export class LogWriter {
     return entry
   }
 
-  /** After the runs that end in the same turn of the loop, so that the first of many does not leave alone. */
-  #pumpSoon(): void {
+  /** Waits for the runs that end in the same turn of the loop, so that the first of many does not go alone. */
+  #dispatchSoon(): void {
     if (this.#underWay || this.#waiting.length > 1) return
-    setImmediate(() => this.#pump())
+    setImmediate(() => this.#dispatch())
   }
 
-  #pump(): void {
+  #dispatch(): void {
     if (this.#underWay || this.#waiting.length === 0) return
     const group = this.#nextGroup()
     this.#rowsUnderWay = group.length
     this.#underWay = this.#write(group).finally(() => {
       this.#rowsUnderWay = 0
       this.#underWay = undefined
-      // Not at once: waking the other thread may cost this one its processor, and callers wait for their answers here.
-      if (this.#waiting.length > 0) setImmediate(() => this.#pump())
+      // Not at once: waking the other thread may cost this one its processor, and callers wait here for their
+      // responses.
+      if (this.#waiting.length > 0) setImmediate(() => this.#dispatch())
     })
   }
 
@@ -208,7 +210,7 @@ export class LogWriter {
     return group
   }
 
-  /** Every entry of the group learns its outcome. Rejects for a bug only, in whoever is told of it. */
+  /** Settles every entry of the group. Rejects only for a bug in a callback. */
   async #write(group: Entry[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
     let refusals: readonly Refusal[] | undefined
@@ -228,7 +230,7 @@ export class LogWriter {
   async #writeOneByOne(group: Entry[]): Promise<void> {
     for (const [index, entry] of group.entries()) {
       await this.#write([entry])
-      // The storage failed on the way: the rest has no more hope than what waits behind it.
+      // The storage failed meanwhile: the rest of the group cannot be written either.
       if (this.#unhealthy) return this.#fail(this.#unhealthy, group.slice(index + 1))
     }
   }
@@ -268,7 +270,7 @@ export class LogWriter {
     const works = await this.#store.probe().catch(() => false)
     if (!works) return this.#probeLater()
     this.#unhealthy = undefined
-    this.#onHealth(true, 'The database takes commits again')
+    this.#onHealth(true, 'The database accepts commits again')
   }
 }
 
@@ -286,7 +288,7 @@ function runsIn(group: readonly Entry[]): number {
 }
 
 const charsWaitingMaxDefault = 67_108_864
-/** Roughly what a row holds beside its two long texts. */
+/** Roughly the size of a row without its two long texts. */
 const rowChars = 300
 const groupRowsMax = 512
 const groupCharsMax = 8_388_608

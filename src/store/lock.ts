@@ -6,17 +6,17 @@ import { AppError, messageOf } from '../domain/errors.ts'
 export type DirectoryLock = { release(): void }
 
 /**
- * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the other's process id when there
- * is one.
+ * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the other's process id when
+ * there is one.
  *
  * The lock is the operating system's: SQLite's write lock on an empty database file, held as long as this handle is
  * open. It ends with the process however that ends, kill -9 included, so there is no stale lock to judge and no process
- * id that may have been given to another program: the id in the file beside it is for the message only.
- * Nothing in this process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
+ * id that may have been given to another program: the id in the file beside it is for the message only. Nothing in this
+ * process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
  */
 export function takeLock(directory: string): DirectoryLock {
   const pidFile = join(directory, 'millrace.pid')
-  // Long enough for whoever only looks (`serverOf`), at the same moment, to be done.
+  // Long enough for a process that only checks the lock (`serverOf`) at the same moment.
   const database = holdLock(directory, 50)
   writePid(pidFile)
   let held = true
@@ -32,7 +32,10 @@ export function takeLock(directory: string): DirectoryLock {
   }
 }
 
-/** Which process serves from the directory, in words, as far as it is known; undefined when none does. Throws as `takeLock`. */
+/**
+ * Which process serves from the directory, in words, as far as it is known; undefined when none does. Throws as
+ * `takeLock`.
+ */
 export function serverOf(directory: string): string | undefined {
   try {
     holdLock(directory, 0).close()

@@ -9,13 +9,13 @@ export type RetentionOptions = {
   days: number
   /** Size that the database may have, in bytes. */
   bytesMax: number
-  /** Told after each round that deleted something. */
+  /** Called after each round that deleted something. */
   onSwept(round: { entries: number; bytesFreed: number }): void
-  /** Told when a step failed; the next round tries again. */
+  /** Called when a step failed; the next round tries again. */
   onFailure(error: unknown): void
 }
 
-/** What it did since the start, for whoever watches. */
+/** Totals since the start, for metrics. */
 export type RetentionCounters = {
   entries: number
   bytesFreed: number
@@ -26,37 +26,38 @@ export type RetentionCounters = {
 }
 
 /**
- * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until nothing is left to
- * do. A step holds up every other write, so it is short (commits that take long make its own work shorter, but not so short that
- * most of the step were its commit), and between two of them there is a pause that is many times as long: few callers meet one.
+ * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until there is
+ * nothing more to do. A step delays every other write, so it is short. When commits take long its own work becomes
+ * shorter, but not so short that most of the step is its commit. The pause between two steps is many times as long, so
+ * few callers meet a step.
  *
- * How many times, it learns while the round goes on: every so often it looks how much is left, and when that will be gone. Where
- * that is long, or never, because as much is recorded as it deletes, pauses become half as long, and longer again when the end
- * is in sight.
+ * It adapts the pauses during the round. Now and then it checks how much is left, and estimates the end. If the end is
+ * far away, or out of reach because as much is recorded as is deleted, the pauses become half as long; near the end
+ * they become longer.
  *
- * A step that held others up for far too long halves what the next one may do, each time again, and only many short ones in a
- * row double it, so that on a machine that is busy with something else it goes on in small pieces.
+ * A step that delayed others for far too long halves the next one, each time again; only many short steps in a row
+ * double it. So it proceeds in small pieces on a machine that is busy with something else.
  */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #counters: RetentionCounters = { entries: 0, bytesFreed: 0, heldMsMax: 0, lastRoundAt: undefined }
   #workMs = workMsMin
-  /** What a step takes beyond its work, on average: its commit. */
+  /** The average time of a step beyond its work: its commit. */
   #overMs = 0
-  /** Of what a step may do at most: 1, a half or a quarter. */
+  /** The share of the largest step: 1, a half or a quarter. */
   #share = 1
   /** Since the share last changed. */
   #shortSteps = 0
   #timer: Timer | undefined
-  /** The step under way. */
+  /** The step in progress. */
   #step: Promise<void> = Promise.resolve()
   #stopped = false
   #round = { entries: 0, bytesFreed: 0 }
-  /** How many times as long as a step the pause behind it is. */
+  /** The pause after a step, as a multiple of its length. */
   #pauses = pausesMax
-  /** When it last looked at how much is left, and what that was; undefined between two rounds. */
+  /** The last check of how much is left; undefined between two rounds. */
   #looked: { at: number; leftBytes: number } | undefined
-  /** What the round has left behind it, because deliveries need it. */
+  /** Up to this sequence the round has kept only entries with pending deliveries. */
   #heldTo = 0
 
   constructor(options: RetentionOptions) {
@@ -68,7 +69,7 @@ export class Retention {
     return this.#counters
   }
 
-  /** Resolves when the step under way has ended; no other one begins. */
+  /** Resolves when the step in progress has ended; no other one begins. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
@@ -104,7 +105,7 @@ export class Retention {
     const passedMs = at - this.#looked.at
     if (passedMs < lookMs) return
     const goneBytes = this.#looked.leftBytes - leftBytes
-    // Where no entry is left to go, the rest is free pages, which are in nobody's way.
+    // With no entry left to delete, the rest is free pages, which disturb nobody.
     const never = leftBytes > 0 && goneBytes <= 0
     const endsInMs = never ? Number.POSITIVE_INFINITY : (leftBytes / Math.max(goneBytes, 1)) * passedMs
     if (endsInMs > endsInMsMost) this.#pauses = Math.max(this.#pauses / 2, pausesMin)
@@ -144,7 +145,7 @@ export class Retention {
 }
 
 const dayMs = 86_400_000
-/** After the start, when whoever waited for it has been served. */
+/** After the start, when the first callers have been served. */
 const firstRoundMs = 1_000
 const roundMs = 60_000
 
@@ -160,7 +161,10 @@ const shortStepsMin = 32
 /** Smaller steps would be little more than their commits. */
 const shareMin = 1 / 4
 const pausesMax = 16
-/** With these the p99 of runs was 1.3 to 1.45 times what it was without retention (bench/README.md), where 1.5 is the most. */
+/**
+ * With these the p99 of runs was 1.3 to 1.45 times what it was without retention (bench/README.md), where 1.5 is the
+ * most.
+ */
 const pausesMin = 4
 /** Long enough that what is recorded meanwhile is neither a burst nor a lull. */
 const lookMs = 15_000

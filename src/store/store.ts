@@ -30,28 +30,31 @@ import type { SessionStore } from './session-store.ts'
  */
 export interface Store extends SessionStore, DashboardStore {
   // installation
-  /** Makes the first owner, workspace and key. False, and nothing changed, when there is an owner already. */
+  /** Creates the first owner, workspace and key. False, and nothing changed, when there is already an owner. */
   createInstallation(first: NewInstallation): Promise<boolean>
   isInitialised(): Promise<boolean>
   /**
-   * Puts another key and another link in the place of those that the first start made and that nobody has seen, because it
-   * was cut before it could show them. Undefined, and nothing changed, when they were seen or are in use.
+   * Replaces the key and the link of the first start when nobody has seen them, because that start was interrupted
+   * before it could show them. Undefined, and nothing changed, when they were seen or are in use.
    */
   renewInstallation(first: FirstKey): Promise<UnseenInstallation | undefined>
-  /** Whether the first start was cut before it could show what it made. */
+  /** Whether the first start was interrupted before it could show its key and link. */
   isUnseen(): Promise<boolean>
   /** The key and the link were shown. */
   markInstallationSeen(): Promise<void>
 
   // accounts
-  /** Makes an account, its first workspace and its first key. CONFLICT when another account has the e-mail. */
+  /** Creates an account, its first workspace and its first key. CONFLICT when another account has the e-mail. */
   createUser(account: NewAccount): Promise<void>
   /** Oldest first. */
   listUsers(): Promise<UserRow[]>
   findUser(idOrEmail: string): Promise<UserRow | undefined>
   /** False when there is no such account. CONFLICT when another one has the e-mail. */
   setEmail(userId: string, email: string): Promise<boolean>
-  /** Ends the account's sessions but for the one that is kept, by its hash, and its sign-in links. False when there is no such account. */
+  /**
+   * Also ends the account's sign-in links and its sessions, except `keptSession` (a hash). False when there is no such
+   * account.
+   */
   setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
   /** Replaces the plan and the numbers of its own. False when there is no such account. */
   setPlan(userId: string, plan: OwnPlan): Promise<boolean>
@@ -68,7 +71,7 @@ export interface Store extends SessionStore, DashboardStore {
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>
 
   // workspaces
-  /** Makes a workspace whose owner is its first member. NOT_FOUND when there is no such account. */
+  /** Creates a workspace with its owner as the first member. NOT_FOUND when there is no such account. */
   createWorkspace(workspace: NewWorkspace): Promise<void>
   /** The workspaces an account is a member of, with its role; null: every one, with no role. */
   listWorkspaces(userId: string | null): Promise<WorkspaceRow[]>
@@ -91,7 +94,9 @@ export interface Store extends SessionStore, DashboardStore {
   // environment
   /** The variables of a workspace, by name; none when there is no such workspace. */
   listEnvironment(workspaceId: string): Promise<VariableRow[]>
-  /** Whether the variable is new. NOT_FOUND for a workspace that is not there, INVALID_INPUT beyond `environmentBounds`. */
+  /**
+   * Whether the variable is new. NOT_FOUND for a workspace that is not there, INVALID_INPUT beyond `environmentBounds`.
+   */
   setVariable(variable: NewVariable): Promise<boolean>
   /** False when there is none of that name. */
   unsetVariable(workspaceId: string, name: string): Promise<boolean>
@@ -99,8 +104,8 @@ export interface Store extends SessionStore, DashboardStore {
   sealHeads(length: number): Promise<Uint8Array[]>
 
   /**
-   * Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. The secret of a
-   * subscription becomes empty, which none can be that was sealed.
+   * Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. The secret
+   * of a subscription becomes empty, which none can be that was sealed.
    */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
 
@@ -108,8 +113,8 @@ export interface Store extends SessionStore, DashboardStore {
   /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
   /**
-   * CONFLICT on the name, or when it was saved since `ifRevision`; NOT_FOUND when it is gone. `webhooks`: its subscriptions from now on, those that are not named
-   * are deleted; without it they stay as they are.
+   * CONFLICT on the name, or when it was saved since `ifRevision`; NOT_FOUND when it is gone. `webhooks`: its
+   * subscriptions from now on, those that are not named are deleted; without it they stay as they are.
    */
   updateWorkflow(
     id: string,
@@ -120,7 +125,7 @@ export interface Store extends SessionStore, DashboardStore {
   ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
-  /** The row stays for its log entries; the name becomes free. False when there is none. */
+  /** Keeps the row for its log entries, and frees the name. False when there is no such workflow. */
   deleteWorkflow(id: string, at: number): Promise<boolean>
 
   // subscriptions: webhooks of a workflow, whichever version of it runs
@@ -128,11 +133,13 @@ export interface Store extends SessionStore, DashboardStore {
   listSubscriptions(workflowId: string): Promise<SubscriptionRow[]>
   /** By their numbers, the deleted ones too. */
   getSubscriptions(numbers: readonly number[]): Promise<SubscriptionRow[]>
-  /** NOT_FOUND when there is no such workflow, CONFLICT when the id is taken, INVALID_INPUT beyond `subscriptionsMax`. */
+  /**
+   * NOT_FOUND when there is no such workflow, CONFLICT when the id is taken, INVALID_INPUT beyond `subscriptionsMax`.
+   */
   createSubscription(workflowId: string, subscription: NewSubscription, at: number): Promise<SubscriptionRow>
   /** NOT_FOUND when there is no such workflow or subscription. */
   changeSubscription(workflowId: string, id: string, change: SubscriptionChange, at: number): Promise<SubscriptionRow>
-  /** The row stays for its deliveries. False when there is none. */
+  /** Keeps the row for its deliveries. False when there is no such subscription. */
   deleteSubscription(workflowId: string, id: string, at: number): Promise<boolean>
 
   // deployments
@@ -155,16 +162,18 @@ export interface Store extends SessionStore, DashboardStore {
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
   listDeployments(workflowId: string): Promise<DeploymentRow[]>
   getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
-  /** What the execute endpoint needs to know of a workflow; undefined when there is no such workflow. */
+  /** What the execute endpoint needs of a workflow; undefined when there is no such workflow. */
   getActive(workflowId: string): Promise<ActiveRow | undefined>
-  /** The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none. */
+  /**
+   * The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none.
+   */
   getVersion(workflowId: string, version: number): Promise<ActiveRow | undefined>
   /**
-   * Keeps a draft that is run by hand; answers a version below 0 by which `getDocument` finds it as long as it is one of
-   * the newest hundred of its workflow. NOT_FOUND when there is no such workflow.
+   * Keeps the draft of a manual run. Returns a version below 0, by which `getDocument` finds the draft while it is one
+   * of the newest hundred of its workflow. NOT_FOUND when there is no such workflow.
    */
   keepDraft(workflowId: string, document: WorkflowDocument): Promise<number>
-  /** What ran under a version, that of a deployment or of a draft; undefined when it is gone. */
+  /** The document of a deployment's or draft's version; undefined when it was deleted. */
   getDocument(workflowId: string, version: number): Promise<WorkflowDocument | undefined>
 
   // registrations of active versions
@@ -179,92 +188,98 @@ export interface Store extends SessionStore, DashboardStore {
 
   // runs
   /**
-   * Writes a group, all or none, but for the writes whose claim belongs to another: which they are, undefined when there
-   * is none. Resolves when it is on disk as `MILLRACE_SYNC` has it.
+   * Writes a group, all or none, except the writes whose claim belongs to another run. Returns these refusals;
+   * undefined when there are none. Resolves when the group is committed, and flushed to disk if `MILLRACE_SYNC` is
+   * `full`.
    */
   append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined>
-  /** The run that has a request's claim at this time; of `append`'s claims, only those that are on disk. */
+  /** The run that holds a request's claim at this time. */
   findRequestClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
-  /** A page of a workspace's entries, or the first part of one. */
+  /** One page of a workspace's entries, or the first part of it. */
   queryLogs(query: LogQuery): Promise<LogPage>
   /** Counts entries over time, newest first, until all is counted or one step has worked for long enough. */
   countLogs(query: LogCountQuery): Promise<LogCounts>
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
 
-  // jobs: asynchronous runs that have not ended; `append` takes them on and ends them
+  // jobs: asynchronous runs that have not ended; `append` creates and ends them
   getJob(executionId: string): Promise<Job | undefined>
-  /** What `job-step` writes gave of a job, in the order of their numbers. */
+  /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
   /** The oldest jobs of each workflow that have not started. */
   listQueuedJobs(page: JobPage): Promise<JobFacts[]>
-  /** Jobs to go on with, the oldest first. */
+  /** Interrupted jobs, oldest first. */
   listCutJobs(): Promise<JobFacts[]>
   /** Jobs that were started by a schedule. */
   listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
-  /** Makes running jobs cut ones; `crashed`: their process died, which counts. Answers how many are left. */
+  /** Marks running jobs as interrupted. `crashed`: their process died, which counts. Returns how many jobs are left. */
   parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
   /** The sealed output of a job that ended, when its log entry does not show it as it is. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
-  // the outbox: `append` puts in what runs owe
+  // the outbox: `append` adds the pending deliveries of runs
   /**
-   * Writes down what became of attempts; nothing for deliveries that are gone. It outlives the process, and need not outlive
-   * the machine: what a power cut takes back is due as before, and attempted again.
+   * Records the outcomes of attempts; ignores deliveries that were deleted. A recorded outcome survives the process,
+   * but a power cut may undo it: then the delivery is due as before, and attempted again.
    */
   endAttempts(attempts: readonly EndedAttempt[]): Promise<void>
   /** Subscriptions that have pending deliveries. */
   pendingSubscriptions(): Promise<number[]>
-  /** The first pending ones of a subscription by `dueAt`, then `sequence`, behind `after`. */
+  /** The first pending deliveries of a subscription by `dueAt`, then `sequence`, after `after`. */
   nextDeliveries(
     subscription: number,
     after: { dueAt: number; sequence: number } | null,
     limit: number,
   ): Promise<DueDelivery[]>
-  /** What bodies are made of, by sequence; nothing of entries that are gone. */
+  /** The contents of webhook bodies, by sequence; omits entries that were deleted. */
   readDeliveries(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
-  /** A page of a workflow's deliveries, the newest first; a rare state may give a short one. */
+  /** One page of a workflow's deliveries, newest first; it may be short for a rare state. */
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>
   getDelivery(key: DeliveryKey): Promise<DeliveryRow | undefined>
-  /** In their order. */
+  /** In order. */
   listAttempts(key: DeliveryKey): Promise<DeliveryAttempt[]>
-  /** What was decided about each subscription of a run's workflow, and what became of it. */
+  /** The decision about each subscription of a run's workflow, and its outcome. */
   listRunWebhooks(sequence: number): Promise<RunDecision[]>
-  /** Makes a delivery due at `at`, whatever became of it; one that pends keeps the attempts it has left. False: gone. */
+  /**
+   * Makes a delivery due at `at`, whatever its state. A pending one keeps the attempts it has left. False: it was
+   * deleted.
+   */
   sendAgain(key: DeliveryKey, at: number): Promise<boolean>
-  /** The same for failed ones, the oldest first; again with the position that it gives, until that is null. */
+  /** The same for failed deliveries, oldest first. Call it again with the returned position until that is null. */
   resendFailed(query: FailedDeliveries): Promise<{ keys: DeliveryKey[]; position: DeliveryKey | null }>
-  /** False when it does not pend. */
+  /** False when it is not pending. */
   cancelDelivery(key: DeliveryKey): Promise<boolean>
 
-  // chats; `append` keeps what is said
-  /** The latest exchanges of a conversation as they were sealed, the oldest of them first. */
+  // chats; `append` records the messages
+  /** The latest exchanges of a conversation, sealed, oldest first. */
   listTurns(workflowId: string, conversationId: string, limit: number): Promise<Uint8Array[]>
 
-  // files of runs whose log entries are gone
+  // files of runs whose log entries were deleted
   /** Their folders (`folderOf` of domain/file.ts), at most `limit`. */
   listGoneFiles(limit: number): Promise<string[]>
   /** After they have been deleted. */
   forgetGoneFiles(folders: readonly string[]): Promise<void>
 
   // usage
-  /** What an account spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD. */
+  /**
+   * What an account has spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD.
+   */
   getUsage(userId: string, periodStart: number): Promise<number>
 
-  /** One small step of keeping the log within bounds, oldest entries first. Again until it says `done`. */
+  /** Deletes some of the oldest log entries beyond the bounds. Call it again until it returns `done`. */
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 
-  /** Sizes and queues, for whoever watches. */
+  /** Sizes and queues, for metrics. */
   measure(): Promise<DiskStats>
 
-  /** Whether a commit would work now; never throws. Mends what can be mended, so it is also the way back. */
+  /** Whether a commit would work now; never throws. It also recovers from an earlier failure where possible. */
   probe(): Promise<boolean>
   close(): Promise<void>
 }
 
-/** `include`: bits of what is wanted. */
+/** `include`: bits of the requested parts. */
 export type DeliveryNeed = { sequence: number; include: number }
 
 /** `after`: the `position` of the page before. */
@@ -277,23 +292,23 @@ export type DeliveryQuery = {
   limit: number
 }
 
-/** `position`: where to go on; null when there is nothing more. */
+/** `position`: where the next page starts; null on the last page. */
 export type DeliveryPage = { deliveries: DeliveryRow[]; position: DeliveryKey | null }
 
-/** A delivery as people see it. */
+/** A delivery with its run, for lists. */
 export type DeliveryRow = Delivery & {
   workflowId: string
   executionId: string
   /** When the run ended. */
   endedAt: number
   subscriptionId: string
-  /** As it was written, and is now. */
+  /** The subscription's current address. */
   url: string
-  /** Null before the first one has ended. */
+  /** Null before the first attempt has ended. */
   lastAttempt: DeliveryAttempt | null
 }
 
-/** Those of runs from sequence `since` on. */
+/** Failed deliveries of runs from sequence `since` on. */
 export type FailedDeliveries = {
   workflowId: string
   since: number
@@ -304,25 +319,25 @@ export type FailedDeliveries = {
 
 export type DiskStats = {
   databaseBytes: number
-  /** Inside the database and used by nothing. */
+  /** Unused pages inside the database. */
   freeBytes: number
   walBytes: number
-  /** Left on the disk for this user. */
+  /** Free disk space for this user. */
   diskFreeBytes: number
-  /** Webhooks that are to be delivered, and when the first of them is or was due; null when there are none. */
+  /** Pending webhook deliveries, and when the first of them is or was due; null when there are none. */
   deliveries: { pending: number; oldestDueAt: number | null }
   /** Calls that wait for each of the store's threads. */
   callsWaiting: { writer: number; reader: number; searcher: number }
 }
 
 export type RetentionBounds = {
-  /** Entries with a lower sequence go: those that were recorded before a time (`sequenceAt` of domain/ids.ts). */
+  /** Entries with a lower sequence are deleted: those recorded before a time (`sequenceAt` of domain/ids.ts). */
   before: number
-  /** The oldest entries go while the database is larger, in bytes. All that is in it counts, free pages do not. */
+  /** While the database is larger than this, in bytes, the oldest entries are deleted. Free pages do not count. */
   bytesMax: number
-  /** Time that the step may work before it commits; something is done even with 0. */
+  /** How long the step may work before it commits. Even with 0 it makes some progress. */
   workMs: number
-  /** The `heldTo` of the step before, in one round. */
+  /** The `heldTo` of the previous step of this round. */
   after?: number
 }
 
@@ -331,23 +346,23 @@ export type RetentionStep = {
   entries: number
   /** Bytes by which the file became smaller. */
   bytesFreed: number
-  /** What the database holds now, in bytes. */
+  /** Used bytes of the database after the step. */
   usedBytes: number
   /** How long other writes had to wait for this step, in milliseconds. */
   heldMs: number
   /**
-   * Up to this sequence nothing is left but entries that pending deliveries hold, 0 when there are none such: they stay
-   * until those have ended, or the disk is full.
+   * Up to this sequence only entries with pending deliveries are left; 0 when there are none. They stay until these
+   * deliveries have ended, or the disk is full.
    */
   heldTo: number
-  /** What is still to go, in bytes: an estimate. */
+  /** An estimate of the bytes still to delete. */
   leftBytes: number
-  /** Whether nothing was left to do. */
+  /** Whether there is nothing more to do. */
   done: boolean
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
-/** What a workspace can be shared for: its owner stays. */
+/** The roles that a workspace can be shared with: its owner does not change. */
 export type SharedRole = Exclude<Role, 'owner'>
 
 /** An account with a workspace that it owns, and a key. `plan` null: the installation's. */

@@ -13,7 +13,8 @@ const start = async (directory: string) =>
 test('doctor counts the runs in the journal of an earlier version, and does not change it', async () => {
   using folder = temporaryFolder()
   const { executionIds, inDatabase } = await unpackLegacyJournal(folder.path)
-  const message = `An earlier version left ${executionIds.length - inDatabase} runs in its journal. The next start of the service imports them.`
+  const left = `An earlier version left ${executionIds.length - inDatabase} runs in its journal.`
+  const message = `${left} The next start of the service imports them.`
   for (let times = 0; times < 2; times += 1) {
     expect((await diagnose(folder.path)).of('journal')).toMatchObject({ state: 'ok', message })
   }

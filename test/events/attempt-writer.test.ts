@@ -53,7 +53,7 @@ test('attempts that end within some milliseconds are written together, in their 
   expect(clock.pending).toBe(0)
 })
 
-test('those that end while a group is on its way wait for it, and leave then', async () => {
+test('attempts that end while a group is being committed form the next group', async () => {
   const { clock, groups, write, hold } = world()
   const release = hold()
   const first = write(1)
@@ -69,7 +69,7 @@ test('those that end while a group is on its way wait for it, and leave then', a
   expect(groups.flat()).toEqual([1, 2, 3])
 })
 
-test('a crowd does not wait for the time to be over', async () => {
+test('a full group does not wait for the timer', async () => {
   const { clock, groups, write, writer } = world()
   const written = Array.from({ length: 1_200 }, (_, index) => write(index))
   expect(groups).toHaveLength(1)
@@ -79,7 +79,7 @@ test('a crowd does not wait for the time to be over', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('all of a group hear of an outage, only the bad one of what is wrong with it', async () => {
+test('an outage rejects the whole group, a bad attempt only itself', async () => {
   const { write, writer, failWhen } = world()
   failWhen(() => new AppError('STORAGE_UNAVAILABLE', 'The disk is full'))
   const refused = [write(1), write(2)].map(rejectionOf)

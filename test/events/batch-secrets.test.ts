@@ -14,7 +14,7 @@ describe('secrets', () => {
   ])!
   const said = 'It said: hunter22"'
 
-  test('are left out of everything that the row says', () => {
+  test('are removed from every text of the row', () => {
     const value = {
       header: 'Bearer hunter22"',
       body: JSON.stringify({ token: 'hunter22"' }),
@@ -55,7 +55,7 @@ describe('secrets', () => {
     expect(Object.keys(root)).toContain('duration')
   })
 
-  test('are left out of what a failed run says', () => {
+  test('are removed from the message of a failed run', () => {
     const failure = { code: 'EXECUTION_FAILED', message: said, blockId: 'b1', blockName: said } as const
     expect(JSON.parse(fold(runRecord({ secrets, failure }), 1).finalOutput)).toEqual({
       error: 'It said: {{TOKEN}}',
@@ -77,7 +77,7 @@ describe('secrets', () => {
     }
   })
 
-  test('stay in what the caller of an asynchronous run gets, and only there', () => {
+  test('stay only in the output for the caller of an asynchronous run', () => {
     const output = { token: 'hunter22"' }
     expect(fold(runRecord({ secrets, output, createdAt: 5 }), 1)).toMatchObject({
       finalOutput: '{"token":"{{TOKEN}}"}',

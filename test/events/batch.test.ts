@@ -121,7 +121,7 @@ describe('trace spans', () => {
     )
   })
 
-  test('have right times wherever one second ends', () => {
+  test('have correct times at the end of a second', () => {
     for (const at of [0, 999, 1_000, 59_999, 60_000, 1_748_736_000_000, 1_748_736_000_999, -1]) {
       expect(spansOf(runRecord({ root: span({ startTime: at }) }))[0].startTime).toBe(new Date(at).toISOString())
     }
@@ -160,7 +160,7 @@ describe('the final output', () => {
     expect(JSON.parse(row.finalOutput)).toMatchObject({ truncated: true, size: 10_485_761 })
   })
 
-  test('is kept whole where a span has a preview of the same value', () => {
+  test('is whole even if a span has a preview of the same value', () => {
     const output = { text: 'x'.repeat(300_000) }
     const row = fold(runRecord({ output, root: span({ output }) }), 1)
     expect(JSON.parse(row.finalOutput)).toEqual(output)
@@ -168,7 +168,7 @@ describe('the final output', () => {
   })
 })
 
-test('a value that is no JSON does not lose the run', () => {
+test('a value that JSON cannot express does not lose the run', () => {
   const circular: Record<string, unknown> = { a: [1n] }
   circular['self'] = circular
   const shared = { big: 2n }
@@ -191,7 +191,7 @@ test('a value that is no JSON does not lose the run', () => {
   expect(root.output.preview).toContain('cannot be written as JSON: no')
 })
 
-test('what a span shares with those before it is taken from none that only looks like it', () => {
+test('a cached text is never used for a different span', () => {
   const one = { blockId: 'b1', name: 'Fetch', type: 'api', startTime: 1_000, endTime: 2_000 }
   const unlike: Partial<Span>[] = [
     {},
@@ -209,7 +209,7 @@ test('what a span shares with those before it is taken from none that only looks
   }
 })
 
-test('an input that no run can change is written right for each block, whichever was written before', () => {
+test('a frozen input is written correctly for each block, in any order', () => {
   const constant = Object.freeze({ url: 'https://one.test' })
   const other = Object.freeze({ url: 'https://two.test' })
   const inputs = [constant, constant, other, { url: 'https://three.test' }, constant, null, 5, undefined, constant]
@@ -226,7 +226,7 @@ test('an input that no run can change is written right for each block, whichever
   }
 })
 
-test('nothing large is remembered of the blocks that have run', () => {
+test('no large input is cached', () => {
   const remembering = createFold()
   const held = () => {
     Bun.gc(true)

@@ -29,7 +29,7 @@ const both = document({
 
 type Ended = Extract<LiveEvent, { event: 'block.ended' }>
 
-test('an event says in which block it stands, as the trace does, and span ids grow in the order of beginning', async () => {
+test('an event names its container as the trace does, and span ids grow in the order of start', async () => {
   const bus = new RunBus({ observe: () => false, watchersMax: 1 })
   const observer = bus.open({ executionId: 'run-1', workspaceId: 'w' })
   const events: LiveEvent[] = []

@@ -101,7 +101,7 @@ describe('group commit', () => {
     expect(await it.store.getLog(sequence)).toMatchObject({ executionId: 'one' })
   })
 
-  test('runs of one turn of the loop share a commit, and those that come meanwhile the next one', async () => {
+  test('runs that end in one turn of the loop share a commit; runs that end meanwhile share the next', async () => {
     await using it = await world()
     it.gate.close()
     const first = Array.from({ length: 10 }, () => it.append())
@@ -113,14 +113,14 @@ describe('group commit', () => {
     expect(it.writer.rowsWaiting).toBe(0)
   })
 
-  test('a lone run leaves without waiting for others, or for time', async () => {
+  test('a single run is committed without waiting for others or for a timer', async () => {
     await using it = await world()
     await it.append()
     expect(it.gate.groups).toEqual([1])
     expect(it.clock.pending).toBe(0)
   })
 
-  test('a run that ends before it is on disk that it was accepted is one write, and both are told of it', async () => {
+  test('a run that ends before its acceptance is on disk is one write, and resolves both', async () => {
     await using it = await world()
     const { executionId } = runRecord()
     let sealed = 0
@@ -179,7 +179,7 @@ describe('group commit', () => {
 })
 
 describe('pressure', () => {
-  test('beyond the bound on rows appends are refused, and taken again when some are written', async () => {
+  test('beyond the limit on rows appends are refused, until some are written', async () => {
     await using it = await world({ rowsWaitingMax: 5 })
     it.gate.close()
     const taken = Array.from({ length: 5 }, () => it.append())
@@ -190,7 +190,7 @@ describe('pressure', () => {
     expect(await it.recorded()).toHaveLength(6)
   })
 
-  test('so are they beyond the bound on text', async () => {
+  test('beyond the limit on text appends are refused', async () => {
     await using it = await world({ charsWaitingMax: 100_000 })
     it.gate.close()
     const taken = it.append({ output: 'x'.repeat(200_000) })
@@ -202,7 +202,7 @@ describe('pressure', () => {
 })
 
 describe('a failing group', () => {
-  test('that the storage refuses rejects all that wait, and what comes, until a probe succeeds', async () => {
+  test('that the storage refuses rejects everything waiting and new, until a probe succeeds', async () => {
     await using it = await world()
     it.gate.close()
     it.gate.broken = true
@@ -234,7 +234,7 @@ describe('a failing group', () => {
     expect(it.clock.pending).toBe(0)
   })
 
-  test('with a bad row in it loses that row only', async () => {
+  test('with a bad row loses only that row', async () => {
     await using it = await world()
     const bad = { workflowId: 'gone' }
     const runs = [{ executionId: 'a' }, bad, { executionId: 'b' }, { executionId: 'a' }, { executionId: 'c' }]
@@ -252,7 +252,7 @@ describe('a failing group', () => {
     await it.append({ executionId: 'd' })
   })
 
-  test('whose rows fail one by one because the storage fails then rejects the rest with that', async () => {
+  test('is rejected as a whole when the storage fails while its rows are written one by one', async () => {
     await using it = await world()
     const append = it.gate.append.bind(it.gate)
     it.gate.append = async (writes) => {
@@ -269,7 +269,7 @@ describe('a failing group', () => {
 })
 
 describe('stopping', () => {
-  test('writes what waits and refuses what comes', async () => {
+  test('commits what waits and refuses new writes', async () => {
     await using it = await world()
     const waiting = Array.from({ length: 3 }, () => it.append())
     const stopped = it.writer.stop()
@@ -279,7 +279,7 @@ describe('stopping', () => {
     expect(await it.recorded()).toHaveLength(3)
   })
 
-  test('ends the probing of a disk that stays broken', async () => {
+  test('ends the probing of a broken disk', async () => {
     await using it = await world()
     it.gate.broken = true
     await rejectionOf(it.append())
@@ -288,7 +288,7 @@ describe('stopping', () => {
     expect(it.clock.pending).toBe(0)
   })
 
-  test('flush resolves when all that waits is written', async () => {
+  test('flush resolves when everything waiting is written', async () => {
     await using it = await world()
     const waiting = it.append({ executionId: 'one' })
     await it.writer.flush()

@@ -7,8 +7,8 @@ import { runRecord } from '../events/run-record.ts'
 import { install } from './installed.ts'
 
 /**
- * A process that records a number of runs, several at a time, for tests that kill it or make its disk fail. Prints a line
- * when a run is acknowledged (`+id`) or refused (`-id code`), and when the health of its writer changes (`!true`,
+ * A process that records a number of runs, several at a time, for tests that kill it or make its disk fail. Prints a
+ * line when a run is acknowledged (`+id`) or refused (`-id code`), and when the health of its writer changes (`!true`,
  * `!false`), before it does anything else.
  */
 const [directory = '', mode = 'workers', wanted = '0', atOnce = '8', chars = '0', manner = ''] = process.argv.slice(2)

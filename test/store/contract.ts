@@ -40,7 +40,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     describe('an installation', () => {
-      test('is made once', async () => {
+      test('is created once', async () => {
         expect(await store.isInitialised()).toBe(true)
         const key = newKey({ userId: 'other' })
         const first = { userId: 'other', email: 'other@example.org', workspaceId: 'other', workspaceName: 'Other' }
@@ -66,7 +66,7 @@ export function storeContract(name: string, open: OpenStore): void {
         }
       })
 
-      test('whose key and link nobody has seen gets others in their place, until it is told that they were', async () => {
+      test('replaces its key and link until it is marked as seen', async () => {
         const sample = document({ name: 'Sample', blocks: [] })
         using other = temporaryFolder()
         const cut = await open(other.path)
@@ -95,7 +95,7 @@ export function storeContract(name: string, open: OpenStore): void {
         }
       })
 
-      test('whose key or link is in use keeps it, whatever was written down', async () => {
+      test('keeps a key or link that is in use, even if it is not marked as seen', async () => {
         const renewed = () =>
           store.renewInstallation({ key: newKey({ userId: '' }), signInTokenHash: null, sample: undefined, at: 3 })
         await store.recordKeyUses([{ keyId: home.keyId, at: 2_000 }])
@@ -112,7 +112,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     describe('a key', () => {
-      test('is found by its hash, with what it reaches', async () => {
+      test('is found by its hash, with its workspaces', async () => {
         expect(await store.findKey(home.key.hash)).toEqual({
           id: home.keyId,
           lastFour: home.key.text.slice(-4),
@@ -128,7 +128,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.findKey(new Uint8Array(32))).toBeUndefined()
       })
 
-      test('of a workspace reaches that one', async () => {
+      test('of a workspace gives access to that workspace only', async () => {
         const key = newKey({ userId: home.userId, workspaceId: home.workspaceId, expiresAt: 99 })
         await store.createKey(key)
         expect(await store.findKey(key.hash)).toMatchObject({
@@ -145,7 +145,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.listKeys()).toMatchObject([{ id: home.keyId, revokedAt: 5 }])
       })
 
-      test('of nobody, or of no workspace, is refused', async () => {
+      test('is refused without an account or workspace', async () => {
         expect(await rejectionOf(store.createKey(newKey({ userId: 'nobody' })))).toMatchObject({ code: 'NOT_FOUND' })
         const astray = newKey({ userId: home.userId, workspaceId: 'nowhere' })
         expect(await rejectionOf(store.createKey(astray))).toMatchObject({ code: 'NOT_FOUND' })
@@ -167,7 +167,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect((await create('C', 'mine')).id).not.toBe('mine')
       })
 
-      test('has a name of its own in its workspace, until it is deleted', async () => {
+      test('has a unique name in its workspace until it is deleted', async () => {
         const { id } = await create('A')
         const other = await create('B')
         expect(await rejectionOf(create('A'))).toMatchObject({ code: 'CONFLICT' })
@@ -194,7 +194,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.listWorkflows('nowhere')).toEqual([])
       })
 
-      test('that was saved since is not overwritten by who says what they saw', async () => {
+      test('is not overwritten by a save that names an older revision', async () => {
         const { id, revision } = await create('A')
         const first = await store.updateWorkflow(id, draft('B'), 20, undefined, {
           by: home.userId,
@@ -208,7 +208,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.updateWorkflow(id, draft('D'), 40)).toMatchObject({ revision: 3, updatedBy: null })
       })
 
-      test('tells whether it would run differently from what is deployed', async () => {
+      test('shows whether it would run differently from its deployed version', async () => {
         const { id } = await create('A')
         const changes = async () => (await store.getWorkflow(id))?.hasChanges
         const other = document({ name: 'A', blocks: [block('b1', 'wait', { ms: 5 })] })
@@ -227,7 +227,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await changes()).toBe(false)
       })
 
-      test('that is gone is not found', async () => {
+      test('is not found after it was deleted', async () => {
         const { id } = await create('A')
         await store.deleteWorkflow(id, 20)
         expect(await store.getWorkflow(id)).toBeUndefined()
@@ -272,7 +272,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.getWorkflow(home.workflowId)).toMatchObject({ activeVersion: 2, deployedAt: 20 })
       })
 
-      test('of old can be made active again, and none can be', async () => {
+      test('can be made active again later, or undeployed', async () => {
         await deploy('one', 10)
         await deploy('two', 20)
         expect(await store.activate(home.workflowId, 1, 30)).toBe(true)
@@ -308,7 +308,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('a draft that is run', () => {
       const draft = (name: string) => document({ name, blocks: [block(name, 'wait')] })
 
-      test('is found by its version, which is none of a deployment; the same draft has the same one', async () => {
+      test('is found by its version, which no deployment has; the same draft has the same version', async () => {
         const first = await store.keepDraft(home.workflowId, draft('one'))
         expect(first).toBeLessThan(0)
         expect(await store.keepDraft(home.workflowId, draft('one'))).toBe(first)
@@ -323,7 +323,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await rejectionOf(store.keepDraft('nothing', draft('one')))).toMatchObject({ code: 'NOT_FOUND' })
       })
 
-      test('goes when a hundred others have come after it', async () => {
+      test('is deleted after a hundred newer drafts', async () => {
         const first = await store.keepDraft(home.workflowId, draft('first'))
         for (let number = 1; number < 100; number += 1) await store.keepDraft(home.workflowId, draft(`b${number}`))
         expect(await store.getDocument(home.workflowId, first)).toBeDefined()
@@ -344,12 +344,12 @@ export function storeContract(name: string, open: OpenStore): void {
     fanOutContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
 
-    test('a healthy store says that commits work', async () => {
+    test('a healthy store reports that commits work', async () => {
       expect(await store.probe()).toBe(true)
       expect(await store.probe()).toBe(true)
     })
 
-    test('tells the sizes of its files and what is left on the disk', async () => {
+    test('reports the sizes of its files and the free disk space', async () => {
       const before = await store.measure()
       await appendLogs(store, [logRow(home, 1, { finalOutput: JSON.stringify('x'.repeat(100_000)) })])
       const after = await store.measure()
@@ -361,7 +361,7 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(after.callsWaiting).toEqual({ writer: 0, reader: 0, searcher: 0 })
     })
 
-    test('all is there after closing and opening again', async () => {
+    test('everything is there after closing and opening again', async () => {
       await appendLogs(store, [logRow(home, 1)])
       await store.close()
       store = await open(folder.path)

@@ -32,7 +32,7 @@ function overwrite(path: string, from: string, ...how: string[]): void {
 }
 
 test.each(['workers', 'direct'] as const)(
-  'a damaged database refuses runs until it is put right, and does not count as well in between (%s)',
+  'a damaged database refuses runs and stays unhealthy until it is repaired (%s)',
   async (mode) => {
     using folder = temporaryFolder()
     const path = databasePath(folder.path)

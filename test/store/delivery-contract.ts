@@ -40,7 +40,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     (await list(...args)).deliveries.map(({ sequence }) => sequence)
 
   describe('a delivery', () => {
-    test('is there with its run, due at once', async () => {
+    test('is recorded with its run, and due at once', async () => {
       const { store, home } = world()
       const [one, two] = [await subscribe('a'), await subscribe('b')]
       const { executionId } = await record(5, owes(one, two))
@@ -62,7 +62,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.getDelivery({ sequence: 6, subscription: two })).toBeUndefined()
     })
 
-    test('is not there when its run could not be recorded', async () => {
+    test('does not exist when its run could not be recorded', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
       const good = logRow(home, 5, { webhooks: { ...owes(subscription), skipped: [], facts: '{}' } })
@@ -72,7 +72,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.listRunWebhooks(5)).toEqual([])
     })
 
-    test('comes in the order in which it is due, from wherever one goes on', async () => {
+    test('is listed in order of due time, from any position on', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       const other = await subscribe('b')
@@ -87,7 +87,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await next({ dueAt: 30, sequence: 1 }, 10)).toEqual([])
     })
 
-    test('is made of what was recorded of its run, as far as it is asked for', async () => {
+    test('contains the requested parts of its recorded run', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       const facts = '{"rateLimits":{},"usage":{}}'
@@ -110,7 +110,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(rest).toEqual([])
     })
 
-    test('keeps every attempt, and is over or due again as the last one says', async () => {
+    test('keeps every attempt, and has the state that the last one gave it', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
@@ -135,7 +135,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.pendingSubscriptions()).toEqual([])
     })
 
-    test('knows its attempt, however soon after its run that is written', async () => {
+    test('has its attempt, however soon after the run the attempt is recorded', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
       const webhooks = { ...owes(subscription), skipped: [], facts: null }
@@ -148,7 +148,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.nextDeliveries(subscription, null, 9)).toEqual([])
     })
 
-    test('is there for each of a run, however many it owes', async () => {
+    test('exists for each recipient of a run, however many there are', async () => {
       const numbers = Array.from({ length: 45 }, (_, index) => 100 + index)
       await record(5, owes(...numbers))
       expect(await world().store.pendingSubscriptions()).toEqual(numbers)
@@ -156,13 +156,13 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await world().store.nextDeliveries(144, null, 9)).toMatchObject([due])
     })
 
-    test('that is gone takes no attempts', async () => {
+    test('accepts no attempts after it was deleted', async () => {
       const { store } = world()
       await store.endAttempts([endedAttempt({ sequence: 5, subscription: 1 }, delivered)])
       expect(await store.listAttempts({ sequence: 5, subscription: 1 })).toEqual([])
     })
 
-    test('that failed is sent again with all its attempts, one that pends with those it has left', async () => {
+    test('is sent again with all its attempts if it failed, and with the remaining ones if it is pending', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
@@ -179,7 +179,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.sendAgain({ ...key, sequence: 6 }, 79)).toBe(false)
     })
 
-    test('that was cancelled stays so, unless the attempt that was under way has succeeded', async () => {
+    test('stays cancelled, unless the attempt in progress succeeds', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
@@ -197,7 +197,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
   })
 
   describe('the deliveries of a workflow', () => {
-    test('are listed newest first, page by page, also those of one state', async () => {
+    test('are listed newest first, page by page, also by state', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
       const others = document({ name: 'Other', blocks: [] })
@@ -218,7 +218,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await list('failed', { sequence: 2, subscription })).toEqual({ deliveries: [], position: null })
     })
 
-    test('that failed since a time are due again together', async () => {
+    test('are due again together when they failed since a given time', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
       for (let sequence = 1; sequence <= 5; sequence += 1) await record(sequence, owes(subscription))
@@ -241,7 +241,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     })
   })
 
-  test('of every subscription a run says what was decided, and what became of it', async () => {
+  test('a run has the decision about every subscription, and its outcome', async () => {
     const { store } = world()
     const [one, two, three] = [await subscribe('a'), await subscribe('b'), await subscribe('c')]
     const skipped = [
@@ -260,7 +260,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     expect(await store.listRunWebhooks(6)).toEqual([])
   })
 
-  test('what pends holds its entry back from retention, and goes with it when it has ended', async () => {
+  test('a pending delivery keeps its entry from retention; after its end both are deleted', async () => {
     const { store } = world()
     const subscription = await subscribe('a')
     const long = { traceSpans: JSON.stringify(['x'.repeat(40_000)]) }

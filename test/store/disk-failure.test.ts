@@ -23,7 +23,7 @@ describe('a full disk', () => {
   if (!canMount) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
 
   test.skipIf(!canMount).each(['workers', 'direct'] as const)(
-    'refuses runs, goes on reading, and takes runs again when there is space (%s)',
+    'refuses runs, still reads, and accepts runs again when there is space (%s)',
     async (mode) => {
       using disk = smallDisk('80m')!
       const folder = join(disk.path, 'data')
@@ -89,7 +89,7 @@ describe('a disk that fails to flush', () => {
   })
 
   test.skipIf(!traced).each(['workers', 'direct'] as const)(
-    'costs no acknowledged run, records no refused one, and is over when flushing works again (%s)',
+    'loses no acknowledged run, records no refused one, and recovers when flushing works again (%s)',
     async (mode) => {
       using folder = temporaryFolder()
       // In each thread, the flushes 40 to 52 fail: first those of commits, then those of the attempts to mend.

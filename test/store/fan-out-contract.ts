@@ -13,7 +13,10 @@ const endedAt = 1_700_000_000_012
 const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 
-/** What every store promises of runs that owe to several subscriptions: each delivery has its own course, and none is lost. */
+/**
+ * What every store promises of runs that owe to several subscriptions: each delivery has its own course, and none is
+ * lost.
+ */
 export function fanOutContract(world: () => { store: Store; home: Installed }): void {
   const subscribe = async (id: string) =>
     (await world().store.createSubscription(world().home.workflowId, newSubscription(id), 1)).number
@@ -30,8 +33,8 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
     (await world().store.getDelivery({ sequence, subscription }))?.state
   const pending = async () => (await world().store.measure()).deliveries.pending
 
-  describe('of the deliveries of one run', () => {
-    test('those go on pending that were not attempted', async () => {
+  describe('the deliveries of one run', () => {
+    test('stay pending if they were not attempted', async () => {
       const { store } = world()
       const [one, two, three] = [await subscribe('a'), await subscribe('b'), await subscribe('c')]
       await record(5, [one, two, three])
@@ -52,7 +55,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
       expect(await store.pendingSubscriptions()).toEqual([one, two, three])
     })
 
-    test('all have their attempts, however many of them one group writes down', async () => {
+    test('all have their attempts, however many of them one group records', async () => {
       const { store } = world()
       const [one, two] = [await subscribe('a'), await subscribe('b')]
       for (const sequence of [5, 6, 7]) await record(sequence, [one, two])
@@ -75,7 +78,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
       expect(await pending()).toBe(3)
     })
 
-    test('one is cancelled, and one sent again at another time, while the others stay as they are', async () => {
+    test('are cancelled and sent again one by one, while the others stay as they are', async () => {
       const { store } = world()
       const [one, two, three] = [await subscribe('a'), await subscribe('b'), await subscribe('c')]
       await record(5, [one, two, three])
@@ -93,7 +96,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
       expect((await store.measure()).deliveries).toEqual({ pending: 5, oldestDueAt: 77 })
     })
 
-    test('one that pends holds the entry back from retention, and all go with it', async () => {
+    test('keep the entry from retention while one is pending, and are deleted with it', async () => {
       const { store } = world()
       const [one, two] = [await subscribe('a'), await subscribe('b')]
       const sweep = async () => {
@@ -119,7 +122,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
     })
   })
 
-  test('deliveries come in the order in which they are due, whoever else is told of their runs', async () => {
+  test('deliveries come in order of due time, whatever other recipients their runs have', async () => {
     const { store } = world()
     const [one, two] = [await subscribe('a'), await subscribe('b')]
     await record(1, [one], 40)
@@ -140,7 +143,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
     expect(await store.nextDeliveries(two, null, 9)).toMatchObject([{ sequence: 2 }, { sequence: 4 }])
   })
 
-  test('the list has every delivery once, whatever became of others of its run, page by page', async () => {
+  test('the list has every delivery once, page by page, whatever the state of the other deliveries of its run', async () => {
     const { store, home } = world()
     const [one, two] = [await subscribe('a'), await subscribe('b')]
     for (let sequence = 1; sequence <= 6; sequence += 1) await record(sequence, [one, two])
@@ -173,7 +176,7 @@ export function fanOutContract(world: () => { store: Store; home: Installed }): 
     ])
   })
 
-  test('a run that owes as one did that could not be recorded owes all the same', async () => {
+  test('a run has its deliveries, also when an earlier run with the same recipients could not be recorded', async () => {
     const { store } = world()
     const [one, two] = [await subscribe('a'), await subscribe('b')]
     const good = row(5, [one, two])

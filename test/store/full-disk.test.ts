@@ -21,8 +21,8 @@ if (!trial)
 const megabyte = 1_048_576
 const everything = { before: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 1 }
 
-test.skipIf(!trial).each(['goes on', 'starts again'])(
-  'on a disk without a free byte old entries can be deleted, by a service that %s, and runs are taken again',
+test.skipIf(!trial).each(['goes on', 'restarts'])(
+  'on a disk without a free byte, a service that %s can delete old entries and then accepts runs again',
   async (how) => {
     using disk = smallDisk('160m')!
     const directory = join(disk.path, 'data')
@@ -73,7 +73,7 @@ test.skipIf(!trial).each(['goes on', 'starts again'])(
 )
 
 test.skipIf(!trial)(
-  'entries whose webhooks are not delivered yet stay beyond the bounds, and go when the disk is full',
+  'entries with pending webhook deliveries stay beyond the bounds, and are deleted when the disk is full',
   async () => {
     using disk = smallDisk('160m')!
     const directory = join(disk.path, 'data')

@@ -23,7 +23,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
   })
 
   describe('a job', () => {
-    test('is read as it was written, and goes with the log entry of its run', async () => {
+    test('is read as it was written, and ends with the log entry of its run', async () => {
       const { store, home } = here()
       await fc.assert(
         fc.asyncProperty(
@@ -54,7 +54,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       )
     })
 
-    test('whose run ends in the group that it is accepted in leaves its log entry only', async () => {
+    test('leaves only its log entry when its run ends in the same group', async () => {
       const { store, home } = here()
       const row = jobOf(home, { startedAt: 5_000 })
       const { executionId, createdAt } = row
@@ -67,7 +67,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJobOutput(executionId)).toEqual(output)
     })
 
-    test('that runs is cut when its process dies, and counts that; not when it is stopped in order', async () => {
+    test('is interrupted and counted when its process dies, but not counted after an orderly stop', async () => {
       const { store, home } = here()
       const queued = jobOf(home)
       const running = jobOf(home, { startedAt: 5_500 })
@@ -88,7 +88,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', cuts: 0 })
     })
 
-    test('in line is listed with the oldest of its workflow', async () => {
+    test('in the queue is listed with the oldest jobs of its workflow', async () => {
       const { store, home } = here()
       const draft = document({ name: 'Second', blocks: [block('start', 'api_trigger')] })
       const { id } = await store.createWorkflow({ id: null, workspaceId: home.workspaceId, document: draft, at: 1 })
@@ -111,7 +111,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await listed(9, 1, behind[0]!.workflowId)).toEqual(new Set())
     })
 
-    test('is not written when its workflow was never there, nor twice', async () => {
+    test('is refused without a workflow, and when it exists already', async () => {
       const { store, home } = here()
       const row = jobOf(home)
       await store.append([{ kind: 'job', row }])
@@ -121,7 +121,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(unknown.executionId)).toBeUndefined()
     })
 
-    test('that is gone takes no further steps', async () => {
+    test('accepts no steps after its end', async () => {
       const { store } = here()
       const executionId = newExecutionId()
       await store.append([{ kind: 'job-step', executionId, number: 1, content: Uint8Array.of(1) }])

@@ -73,7 +73,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       expect(await store.queryLogs(logQuery('nowhere'))).toEqual(nowhere)
     })
 
-    test('are recorded all or none', async () => {
+    test('of a group are recorded all or none', async () => {
       const { store, home } = world()
       await appendLogs(store, [logRow(home, 1)])
       const bad: Partial<LogRow>[] = [
@@ -91,7 +91,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       }
     })
 
-    test('are never two of one run', async () => {
+    test('are unique for each run', async () => {
       const { store, home } = world()
       await appendLogs(store, [logRow(home, 1, { executionId: 'taken' })])
       // Whoever is told of it: the caller, or the operator, by a store that finds out later.
@@ -102,7 +102,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       expect(entries.at(-1)).toMatchObject({ id: logIdOf(4) })
     })
 
-    test('show the files of their runs; when they go, what is stored is named until it is deleted', async () => {
+    test('show the files of their runs, and name them after retention until they are deleted', async () => {
       const { store, home } = world()
       const file = { url: 'http://files/a', name: 'a', size: 3, type: 'text/plain' }
       const stored = JSON.stringify([{ key: 'w/f/e2/1/a', file }])
@@ -128,7 +128,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       expect(await store.listGoneFiles(10)).toEqual([])
     })
 
-    test('of a deleted workflow stay, and its last runs are recorded', async () => {
+    test('stay after their workflow was deleted, and its last runs are recorded', async () => {
       const { store, home } = world()
       await appendLogs(store, [logRow(home, 1)])
       await store.deleteWorkflow(home.workflowId, 20)
@@ -137,12 +137,12 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       expect((await store.getLog(2))?.workflow.name).toBe('Test workflow')
     })
 
-    test('go when they are too old or too many, oldest first, and pages go on where they were', async () => {
+    test('are deleted oldest first when they are too old or too many, and paging continues', async () => {
       const { store, home } = world()
       for (let sequence = 1; sequence <= 40; sequence += 1) {
         await appendLogs(store, [logRow(home, sequence)])
-        // Entries that the store writes together go together, and it may do so a while after they were acknowledged: what is
-        // read has been written.
+        // Entries that the store writes together go together, and it may do so a while after they were acknowledged:
+        // what is read has been written.
         expect(await store.getLog(sequence)).toBeDefined()
       }
       const list = async (after: number) => {

@@ -17,7 +17,9 @@ const minuteMs = 60_000
 
 type World = { table: LogTable; rows: LogRow[]; remove(): void }
 
-/** How far the rows are summarised: all, none, some, and all of which retention has taken the oldest, half a zone too. */
+/**
+ * How far the rows are summarised: all, none, some, and all of which retention has taken the oldest, half a zone too.
+ */
 const states = ['zones', 'tail', 'both', 'swept'] as const
 let worlds: Record<(typeof states)[number], World>
 
@@ -201,7 +203,7 @@ describe('a search', () => {
     return { count, readings }
   }
 
-  test('reads the zones that may hold something, and the rows behind the last, and no others', () => {
+  test('reads only the zones that may contain matches, and the rows after the last zone', () => {
     for (const order of orders) {
       const read = (filter: Partial<LogFilter>) => readingsOf(worlds.zones, filter, order)
       expect(read({ model: 'rare' })).toEqual({ count: 8, readings: 2 })
@@ -219,7 +221,7 @@ describe('a search', () => {
     }
   })
 
-  test('that reached the newest entry goes on behind it, whatever it admitted', () => {
+  test('continues after the newest entry it has seen, whatever the filter admitted', () => {
     const newest = worlds.zones.rows.at(-1)!.sequence
     for (const filter of [{}, { triggers: ['chat'] } as const, { minCost: 100 }, { workflowIds: ['unknown'] }]) {
       expect(page(worlds.zones, { filter: logFilter(filter), after: newest - 50 })).toMatchObject({
@@ -229,7 +231,7 @@ describe('a search', () => {
     }
   })
 
-  test('that has taken long enough says where it stopped, and goes on from there', async () => {
+  test('stops after its time limit and continues from there', async () => {
     let now = 0
     const slow = () => {
       now += 1
@@ -251,7 +253,7 @@ describe('a search', () => {
     }
   })
 
-  test('that has read enough says where it stopped, and goes on from there', async () => {
+  test('stops after its row limit and continues from there', async () => {
     const count = rowsReadMax + 2 * zoneRows
     const isNearBound = (index: number) =>
       Math.abs(index - rowsReadMax) < 20 || Math.abs(count - index - rowsReadMax) < 20

@@ -44,7 +44,7 @@ class Watched implements Sql {
   }
 }
 
-test('no query about log entries sorts, or walks a table', () => {
+test('no query on log entries sorts or scans a table', () => {
   using folder = temporaryFolder()
   const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
   const userId = 'user'
@@ -73,7 +73,7 @@ test('no query about log entries sorts, or walks a table', () => {
   expect(watched.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
 })
 
-test('no search with a filter sorts, or walks a table, in either order', () => {
+test('no search with a filter sorts or scans a table, in either order', () => {
   using folder = temporaryFolder()
   const table = new LogTable(folder.path)
   const many = Array.from({ length: zoneRows + 10 }, (_, index) => ({ models: [`m${index % 3}`] }))

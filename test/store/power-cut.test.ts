@@ -40,7 +40,7 @@ describe.each([
   afterAll(() => folder[Symbol.dispose]())
 
   test.skipIf(!traced)(
-    'are in the log after a power cut at any moment, once they were acknowledged',
+    'are in the log after a power cut at any moment if they were acknowledged',
     async () => {
       const writes = calls.filter((call) => call.kind === 'write' && call.file.endsWith('-wal'))
       expect(writes.length).toBeGreaterThan(100)

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 /**
- * What a disk may hold after a power cut, from a trace of the calls by which a process wrote. Whatever was flushed is there. Of
- * what was not, each page of 4 KB may be as it was after any of its writes, and the last of these may have reached a part of
- * its sectors only: pages reach a disk in no order, sectors one by one.
+ * What a disk may hold after a power cut, from a trace of the calls by which a process wrote. Whatever was flushed is
+ * there. Of what was not, each page of 4 KB may be as it was after any of its writes, and the last of these may have
+ * reached a part of its sectors only: pages reach a disk in no order, sectors one by one.
  */
 export type Call =
   | { kind: 'write'; file: string; at: number; bytes: Uint8Array }
@@ -21,7 +21,9 @@ export function tracedBy(file: string): string[] {
   return ['strace', '-f', '-qq', '-y', '-xx', '-s', '4194304', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', file]
 }
 
-/** The calls about files of a folder, and what was said to `output`, in the order in which they began (flushes: ended). */
+/**
+ * The calls about files of a folder, and what was said to `output`, in the order in which they began (flushes: ended).
+ */
 export async function callsIn(trace: string, folder: string, output: string): Promise<Call[]> {
   const calls: Call[] = []
   /** By thread: a call that has not returned yet, and how many calls there were when it began. */

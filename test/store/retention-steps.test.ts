@@ -21,7 +21,7 @@ describe('by time', () => {
     { weight: 1, arbitrary: fc.constant('sweep' as const) },
   )
 
-  test('what remains is what the model says, whatever happened in which order', () => {
+  test('the remaining entries match the model after any sequence of operations', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(20_000_000), (steps, ageMs) => {
         using folder = temporaryFolder()
@@ -97,7 +97,7 @@ describe('by time', () => {
     here.connection.close()
   })
 
-  test('zones go with their rows, some at a time', () => {
+  test('zone maps are deleted with their rows, some at a time', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     const zones = new ZoneMapMaker()
@@ -113,7 +113,7 @@ describe('by time', () => {
     here.connection.close()
   })
 
-  test('runs that are rare are not kept for one another', () => {
+  test('rare runs are not kept because of later ones', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     for (let day = 0; day < 1_100; day += 1) {
@@ -126,7 +126,7 @@ describe('by time', () => {
     here.connection.close()
   })
 
-  test('a chunk that cannot be read goes with its entries, those of every workspace', () => {
+  test('a chunk that cannot be read is deleted with its entries in every workspace', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     here.record(Array.from({ length: workspaceCount }, (_, workspace) => ({ workspace, chars: 5_000 })))
@@ -141,7 +141,7 @@ describe('by time', () => {
     here.connection.close()
   })
 
-  test('numbers that went with their entries are not given again', () => {
+  test('sequences of deleted entries are not used again', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     const [row] = here.record([{ workspace: 0, chars: 10 }])
@@ -162,7 +162,7 @@ describe('by size', () => {
       )
     }).flat()
 
-  test('the oldest go until the rest fits, and no more than that', () => {
+  test('the oldest entries are deleted until the rest fits, and no more', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     const rows = fill(here, 300)
@@ -181,7 +181,7 @@ describe('by size', () => {
     here.connection.close()
   })
 
-  test('the file becomes smaller, but for 4 MB that the next entries will need', () => {
+  test('the file becomes smaller, except 4 MB for the next entries', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     fill(here, 1_000)
@@ -197,7 +197,7 @@ describe('by size', () => {
     here.connection.close()
   })
 
-  test('few pages are given back at once, before it looks at the time again', () => {
+  test('a step returns few pages before it checks the time again', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     fill(here, 1_000)
@@ -214,7 +214,7 @@ describe('by size', () => {
     here.connection.close()
   })
 
-  test('a limit that cannot be kept takes every entry and then rests', () => {
+  test('a limit that cannot be met deletes every entry and then stops', () => {
     using folder = temporaryFolder()
     const here = world(folder.path)
     fill(here, 5)

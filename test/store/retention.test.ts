@@ -104,7 +104,7 @@ describe('retention', () => {
     return clock.nextInMs!
   }
 
-  test('makes steps shorter when commits take longer, but worth their commit, with longer pauses between them', async () => {
+  test('shortens steps when commits take longer, within reason, and makes longer pauses', async () => {
     let commitMs = 0
     // Enough goes that pauses stay as they are.
     let leftBytes = 1e12
@@ -129,7 +129,7 @@ describe('retention', () => {
     expect(retention.counters.heldMsMax).toBeGreaterThan(16)
   })
 
-  test('halves the bounds of a step after each that took far too long, and doubles them after many that did not', async () => {
+  test('halves the next step after one that took far too long, and doubles it after many short ones', async () => {
     let heldMs = 19
     const { store, asked } = steps(() => ({ heldMs }))
     begin({ store })
@@ -152,7 +152,7 @@ describe('retention', () => {
     expect([after.lastIndexOf(1.25), after.lastIndexOf(2.5)]).toEqual([31, 63])
   })
 
-  test('pauses less where much is left or nothing becomes less, and more again when the end is in sight', async () => {
+  test('pauses less while much is left to delete, and more again near the end', async () => {
     let leftBytes = 10_000_000_000
     let bytesEach = 0
     const { store } = steps(() => {
@@ -176,7 +176,7 @@ describe('retention', () => {
     expect(await take(1)).toBe(16)
   })
 
-  test('pauses for long where no entry is left to go', async () => {
+  test('makes long pauses when no entry is left to delete', async () => {
     const { store } = steps(() => ({ entries: 0, leftBytes: 0 }))
     begin({ store })
     expect(await take(3_000)).toBe(16)
@@ -193,7 +193,7 @@ describe('retention', () => {
     expect(await take(1)).toBe(16)
   })
 
-  test('tries again after a failure, and tells of it', async () => {
+  test('reports a failure and tries again', async () => {
     let failing = true
     await recordAt(start - 31 * dayMs)
     begin({
@@ -225,7 +225,7 @@ describe('retention', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('goes on with new entries and pages while it deletes, and no page errs, repeats or leaves out what is there', async () => {
+  test('lets entries and pages through while it deletes, and no page fails, repeats or omits entries', async () => {
     const count = 3_000
     for (let n = 0; n < count; n += 30) await recordAt(start - 40 * dayMs + n, 30)
     for (let n = 0; n < count; n += 30) await recordAt(start + n, 30)

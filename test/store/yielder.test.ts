@@ -9,14 +9,14 @@ import { logFilter, logQuery } from './log-model.ts'
 import { LogTable } from './log-table.ts'
 
 describe('a yielder', () => {
-  test('rests after each piece of work that was long enough, and starts counting anew then', () => {
+  test('sleeps after enough work, and then starts counting again', () => {
     const { yielder, work, rests } = world()
     yielder.begin()
     for (let n = 0; n < 30; n += 1) work(workMs / 3)
     expect(rests).toEqual(Array.from({ length: 10 }, () => restMs))
   })
 
-  test('holds up nothing that is short, however long the thread had nothing to do before', () => {
+  test('does not delay short work, however long the thread was idle before', () => {
     const { yielder, work, rests, pass } = world()
     for (let n = 0; n < 10; n += 1) {
       pass(60_000)
@@ -26,7 +26,7 @@ describe('a yielder', () => {
     expect(rests).toEqual([])
   })
 
-  test('stands still for as long as it says', () => {
+  test('blocks the thread for the given time', () => {
     const yielder = new Yielder()
     yielder.begin()
     const startedAt = performance.now()
@@ -37,7 +37,7 @@ describe('a yielder', () => {
   })
 })
 
-test('whoever searches, counts or writes entries leaves others their turn at least every zone, or every 32 entries', () => {
+test('searching, counting and reading entries yields at least once per zone, or every 32 entries', () => {
   using folder = temporaryFolder()
   const { connection } = tableOf(folder.path)
   let breaths = 0

@@ -30,7 +30,7 @@ async function zonesOnceThere(store: Store, directory: string, count: number): P
 const rowsOf = (home: Installed, first: number, count: number) =>
   Array.from({ length: count }, (_, index) => logRow(home, first + index))
 
-test('rows are summarised as they come, wherever they are committed', async () => {
+test('rows are summarised when a zone is full', async () => {
   using folder = temporaryFolder()
   const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'workers' })
   const home = await install(store)
@@ -46,7 +46,7 @@ test('rows are summarised as they come, wherever they are committed', async () =
   await store.close()
 })
 
-test('rows that nobody summarised are, when the service starts', async () => {
+test('rows without a zone map get one when the service starts', async () => {
   using folder = temporaryFolder()
   const open = (mode: 'direct' | 'workers') => openSqliteStore({ directory: folder.path, sync: 'normal', mode })
   const before = await open('direct')
@@ -59,7 +59,7 @@ test('rows that nobody summarised are, when the service starts', async () => {
   await store.close()
 })
 
-test('what fails is done the next time', async () => {
+test('a step that fails is repeated the next time', async () => {
   const asked: (string | undefined)[] = []
   let fails = true
   let written = 0

@@ -1,7 +1,7 @@
 import type { ChatWrite } from '../../domain/write.ts'
 import type { Sql } from './connection.ts'
 
-/** Nothing happens when the workflow is gone. */
+/** Does nothing when the workflow was deleted. */
 export function keepTurn(sql: Sql, { workflowId, conversationId, at, kept, content }: ChatWrite): void {
   const workflow = sql.get<{ number: number }>(
     'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
@@ -33,7 +33,7 @@ export function listTurns(sql: Sql, workflowId: string, conversationId: string, 
     .reverse()
 }
 
-/** Forgets some of the exchanges before a time, the oldest first. How many these were. */
+/** Deletes some exchanges before a time, oldest first, and returns how many. */
 export function forgetTurns(sql: Sql, before: number): number {
   return sql.run(deleteTurns, before)
 }

@@ -12,13 +12,13 @@ export type CheckpointsOptions = {
 }
 
 /**
- * Compacts new log entries and moves the WAL into the database whenever enough has been written. SQLite itself would do the
- * latter inside the commit that passes a size, delay the callers of that commit, and swallow the errors.
+ * Compacts new log entries and moves the WAL into the database whenever enough has been written. SQLite itself would do
+ * the latter inside the commit that passes a size, delay the callers of that commit, and swallow the errors.
  *
- * A helper thread moves most of the WAL while the writer goes on. A WAL starts again from its beginning only when all of it
- * has been moved, which is impossible beside an active writer. So the writer moves the small rest that was written meanwhile,
- * between two groups. If it moved everything, runs would wait 2 ms per megabyte, and for seconds after a reader that needed
- * the WAL for a long time (a backup).
+ * A helper thread moves most of the WAL while the writer goes on. A WAL starts again from its beginning only when all
+ * of it has been moved, which is impossible beside an active writer. So the writer moves the small rest that was
+ * written meanwhile, between two groups. If it moved everything, runs would wait 2 ms per megabyte, and for seconds
+ * after a reader that needed the WAL for a long time (a backup).
  *
  * This counts in the service's thread and calls both threads.
  */
@@ -109,8 +109,8 @@ export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
 }
 
 /**
- * Kept short: flushing a WAL that is reused from its start is faster than flushing one that grows (0.12 against 0.20 ms).
- * Between 2 and 64 MB the requests/s did not differ.
+ * Kept short: flushing a WAL that is reused from its start is faster than flushing one that grows (0.12 against 0.20
+ * ms). Between 2 and 64 MB the requests/s did not differ.
  */
 const walBytesMax = 8_388_608
 /** What the writer moves at once. */

@@ -2,8 +2,8 @@ import type { LogRow } from '../../domain/log.ts'
 import type { Value } from './connection.ts'
 
 /**
- * The long texts of neighbouring log entries in one compressed piece. For each entry a line of numbers (sequence, number
- * of the workspace, lengths of cost, final output and spans), then the three texts; no cost has length -1.
+ * The long texts of neighbouring log entries in one compressed piece. For each entry a line of numbers (sequence,
+ * number of the workspace, lengths of cost, final output and spans), then the three texts; no cost has length -1.
  *
  * Measured for entries with 1.2 kB of spans, against one zstd blob each: a tenth of the bytes, a seventh of the time to
  * compress, and one row to insert instead of 27. Reading one entry decompresses its chunk, which takes 30 µs. Texts of
@@ -52,8 +52,8 @@ export function readChunk(text: string): Map<number, Long> {
 }
 
 /**
- * Finds entries of a chunk in rising order, without making anything of those between them: for a single one of a hundred
- * that takes a tenth of what reading all of them does.
+ * Finds entries of a chunk in rising order, without making anything of those between them: for a single one of a
+ * hundred that takes a tenth of what reading all of them does.
  */
 export class ChunkWalk {
   readonly #text: string

@@ -6,7 +6,7 @@ import { executionIdOf, executionKey } from './rows.ts'
 type Claimant = { executionId: string; workflowId: string }
 type Held = Omit<Refusal, 'index'>
 
-/** Takes what a run claims; undefined when it has it now, else who has it. */
+/** Makes a run's claim. Returns undefined on success, and the holder of the claim otherwise. */
 export function claimOf(sql: Sql, claimant: Claimant, claim: Claim): Held | undefined {
   if (claim.kind === 'request') return claimRequest(sql, claimant, claim)
   return takeStep(sql, claim.step) ? undefined : { executionId: null }
@@ -24,7 +24,7 @@ export function claimRequest(sql: Sql, claimant: Claimant, { key, at }: RequestC
     at,
     workflowId,
   )
-  // Two for one: so they become fewer whatever the rate, and nobody has to sweep.
+  // Each new claim deletes up to two expired ones, so that no other cleanup is needed.
   const over = sql.all<{ workflow: number; key: string }>(
     'SELECT workflow, key FROM request_claims WHERE claimed_at <= ? ORDER BY claimed_at LIMIT 2',
     at - requestClaimMs,
@@ -44,7 +44,7 @@ export function findRequestClaim(sql: Sql, workflowId: string, key: string, at: 
   return held && executionIdOf(held.execution_id)
 }
 
-/** False, and nothing changed, when the schedule is not in the state that the step goes from. */
+/** False, and nothing changed, when the schedule is not in the state `from`. */
 export function takeStep(sql: Sql, { workflowId, version, from, to }: ScheduleStep): boolean {
   const changed = sql.run(
     `UPDATE schedules SET due_at = ?, waiting_at = ?

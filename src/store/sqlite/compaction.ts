@@ -3,9 +3,10 @@ import { type Chunk, chunkCharsMax, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql } from './connection.ts'
 
 /**
- * Merges small neighbouring chunks, some hundred at a time: runs that ended alone then take a tenth of the space. A mark
- * (`packed`) records how far this has come; chunks before it are not read again. Merged entries were recorded within one
- * hour, because retention deletes whole chunks: where runs are rare, no entry stays for days because of a later one.
+ * Merges small neighbouring chunks, some hundred at a time: runs that ended alone then take a tenth of the space. A
+ * mark (`packed`) records how far this has come; chunks before it are not read again. Merged entries were recorded
+ * within one hour, because retention deletes whole chunks: where runs are rare, no entry stays for days because of a
+ * later one.
  */
 export function compactChunks(sql: Sql): void {
   const mark = sql.get<{ value: number }>(readMark)?.value ?? 0

@@ -10,9 +10,9 @@ import { hasLegacyJournal } from './legacy-journal-files.ts'
 import { migrations } from './migrations.ts'
 
 /**
- * Writes the contents of a database at one moment into a new file, also while a service has it open: the service goes on
- * reading and writing, but its WAL grows until the copy is done. Does not change `from`, except that it imports what an
- * earlier version left in its journal. Throws `AppError`.
+ * Writes the contents of a database at one moment into a new file, also while a service has it open: the service goes
+ * on reading and writing, but its WAL grows until the copy is done. Does not change `from`, except that it imports what
+ * an earlier version left in its journal. Throws `AppError`.
  */
 export function copyDatabase(from: string, to: string): void {
   // Created here for its mode; SQLite takes an empty file for a new database.

@@ -13,20 +13,24 @@ import { retainLogs, type Swept } from './retention.ts'
 import { ZoneMapMaker } from './zone-maps.ts'
 
 export type ExecutorOptions = {
-  /** Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for one. */
+  /**
+   * Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for
+   * one.
+   */
   legacyJournal?: 'service' | 'command' | undefined
   /** A clock in milliseconds. */
   monotonic?: () => number
 }
 
 /**
- * Runs operations on one connection, in the thread that calls it, and replaces the connection when it can no longer be trusted.
+ * Runs operations on one connection, in the thread that calls it, and replaces the connection when it can no longer be
+ * trusted.
  *
- * A connection is healthy until the disk or the file fails under it. Then the executor closes it and is unhealthy: after a
- * failed fsync the kernel counts the lost pages as written, so a later commit that succeeds could build on frames that
- * exist nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the WAL into the
- * database, and makes a probe write; only when all of that has worked does the executor accept writes again. A full disk is
- * milder: the transaction was rolled back, nothing was lost, and the next write may simply try.
+ * A connection is healthy until the disk or the file fails under it. Then the executor closes it and is unhealthy:
+ * after a failed fsync the kernel counts the lost pages as written, so a later commit that succeeds could build on
+ * frames that exist nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the
+ * WAL into the database, and makes a probe write; only when all of that has worked does the executor accept writes
+ * again. A full disk is milder: the transaction was rolled back, nothing was lost, and the next write may simply try.
  */
 export class Executor {
   readonly #options: OpenOptions
@@ -83,8 +87,8 @@ export class Executor {
       if (this.#unhealthy) this.#recover(connection)
       try {
         const swept = this.#retainStep(connection, bounds)
-        // On a full disk, entries held for pending deliveries go too. A step that deletes nothing writes nothing, so it would not
-        // notice the full disk.
+        // On a full disk, entries held for pending deliveries go too. A step that deletes nothing writes nothing, so it
+        // would not notice the full disk.
         if (swept.done && swept.entries === 0 && swept.heldTo > 0) probeWrite(connection, probeBytesMin)
         return swept
       } catch (error) {
@@ -181,7 +185,10 @@ export class Executor {
     return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic, holds))
   }
 
-  /** After a checkpoint the WAL is written again from its start, which takes no space; the checkpoint may take the reserve. */
+  /**
+   * After a checkpoint the WAL is written again from its start, which takes no space; the checkpoint may take the
+   * reserve.
+   */
   #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): Swept {
     const released = releaseReserve(this.#options.path)
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
@@ -191,8 +198,8 @@ export class Executor {
   }
 
   /**
-   * For background work and whatever else is repeated after a power cut: it reaches the disk with the next commit that is
-   * flushed, so no commit waits for a flush of its own.
+   * For background work and whatever else is repeated after a power cut: it reaches the disk with the next commit that
+   * is flushed, so no commit waits for a flush of its own.
    */
   #writeUnflushed<T>(connection: Connection, run: () => T): T {
     // As a script: this pragma acts when it is compiled, so a cached statement would do it only once.

@@ -3,10 +3,11 @@ import type { RunWebhooks } from '../../domain/log.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
 
-// A run that has just ended has the same pending deliveries for all its recipients. With two or more recipients it gets one
-// small row, a fan-out record (table `owing_runs`), that stands for all of them: a row per delivery, in three indexes, took as
-// long for five recipients as everything else in the run's commit. As soon as one of the deliveries changes, the record is
-// split into delivery rows. So a run is in `owing_runs` or in `deliveries`, never in both. Recipient sets are in `audiences`.
+// A run that has just ended has the same pending deliveries for all its recipients. With two or more recipients it gets
+// one small row, a fan-out record (table `owing_runs`), that stands for all of them: a row per delivery, in three
+// indexes, took as long for five recipients as everything else in the run's commit. As soon as one of the deliveries
+// changes, the record is split into delivery rows. So a run is in `owing_runs` or in `deliveries`, never in both.
+// Recipient sets are in `audiences`.
 
 /** Numbers of recipient sets. Used for one transaction only: a set that it creates may be rolled back with it. */
 export class RecipientSets {
@@ -106,7 +107,10 @@ export function fanOutSubscriptions(sql: Sql): number[] {
   }
 }
 
-/** Pending deliveries in fan-out records to a subscription, after a position; in order of due time for each recipient set. */
+/**
+ * Pending deliveries in fan-out records to a subscription, after a position; in order of due time for each recipient
+ * set.
+ */
 export function nextFanOutDeliveries(
   sql: Sql,
   subscription: number,

@@ -17,8 +17,8 @@ export type LegacyJournalState = {
 }
 
 /**
- * Reads the journal that an earlier version left, and changes nothing. Undefined when there is nothing left to import, and
- * for a database that cannot be read (`inspectDatabase` reports that).
+ * Reads the journal that an earlier version left, and changes nothing. Undefined when there is nothing left to import,
+ * and for a database that cannot be read (`inspectDatabase` reports that).
  */
 export function inspectLegacyJournal(path: string): LegacyJournalState | undefined {
   const mark = markOf(path)
@@ -50,7 +50,7 @@ function markOf(path: string): LegacyMark | undefined {
 function problemOf({ missing, isGone, form }: LegacyContent): string | undefined {
   if (form > legacyForm) return `it has form ${form}, which this version cannot read`
   if (isGone) {
-    return 'the runs that were acknowledged last are not in it: it was damaged or removed, or belongs to another installation'
+    return 'the last acknowledged runs are not in it: it was damaged or removed, or belongs to another installation'
   }
   const ranges = missing.map(({ from, to }) => rangeOf(from, to))
   return ranges.length === 0 ? undefined : `${ranges.join(', ')} cannot be read`

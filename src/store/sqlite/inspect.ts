@@ -18,8 +18,9 @@ export type Inspection = {
 const problemsMax = 20
 
 /**
- * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` also compares indexes
- * with their tables, which takes several times as long. Throws SQLite's error when the file cannot be read at all.
+ * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` also compares
+ * indexes with their tables, which takes several times as long. Throws SQLite's error when the file cannot be read at
+ * all.
  */
 export function inspectDatabase(path: string, { thorough = false }: { thorough?: boolean } = {}): Inspection {
   const database = new Database(path, { readonly: true, strict: true })

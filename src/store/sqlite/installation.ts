@@ -66,7 +66,7 @@ type SqlUnseen = {
   sample_id: string | null
 }
 
-/** Whoever uses the key or has used the link has seen them, whatever is written down of that. */
+/** A key or link that was used has been seen, even if it is not marked as seen. */
 function isInUse(sql: Sql, { key_id, sign_in_hash }: SqlUnseen): boolean {
   const key = sql.get<{ isUnused: number }>(
     'SELECT last_used_at IS NULL AND revoked_at IS NULL AS isUnused FROM keys WHERE id = ?',

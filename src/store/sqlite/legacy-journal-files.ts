@@ -16,10 +16,10 @@ import { syncFolderSync } from '../../sync-folder.ts'
 // Legacy: see legacy-journal.ts.
 
 /**
- * A journal was two files beside the database, written in turns from their start. Records have consecutive positions and
- * belong to a generation:
+ * A journal was two files beside the database, written in turns from their start. Records have consecutive positions
+ * and belong to a generation:
  *
- *     0  magic   4  CRC-32 of all that follows   8  generation   16  position   24  bytes of the text   28  form   32  text
+ *     0  magic   4  CRC-32 of the rest   8  generation   16  position   24  bytes of the text   28  form   32  text
  *
  * Numbers are little-endian; generation and position are doubles. Behind the last record of a file are zeros, a record
  * that was cut off, or records of an earlier lap or generation.

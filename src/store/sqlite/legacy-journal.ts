@@ -14,7 +14,8 @@ import {
 } from './legacy-journal-files.ts'
 import { decodeLegacyRecord } from './legacy-journal-records.ts'
 
-// Legacy: this file, `legacy-journal-*.ts` and `inspect-legacy-journal.ts` may be removed one version after the journal.
+// Legacy: this file, `legacy-journal-*.ts` and `inspect-legacy-journal.ts` may be removed one version after the
+// journal.
 
 /**
  * How much of its journal the database contains. With generation 0 it needs no journal. The mark changes in the
@@ -35,9 +36,9 @@ export type ImportOptions = {
 }
 
 /**
- * Imports what a process of an earlier version left in its journal. That version acknowledged some runs when they were in a
- * file in front of the database. Returns in words what could not be imported; damaged files are kept under other names.
- * Throws when nothing was imported; then nothing has changed.
+ * Imports what a process of an earlier version left in its journal. That version acknowledged some runs when they were
+ * in a file in front of the database. Returns in words what could not be imported; damaged files are kept under other
+ * names. Throws when nothing was imported; then nothing has changed.
  */
 export function importLegacyJournal(connection: Connection, { databasePath, isService }: ImportOptions): string[] {
   if (!isService && !hasLegacyJournal(databasePath)) return []
@@ -124,9 +125,9 @@ function importRecord(sql: Sql, path: string, { position, text }: LegacyRecord):
 }
 
 const journalIsGone =
-  'the runs that were acknowledged last: millrace.journal-a and -b do not contain them. The files were damaged or removed, or ' +
-  'belong to another installation'
+  'the runs that were acknowledged last: millrace.journal-a and -b do not contain them. The files were damaged or ' +
+  'removed, or belong to another installation'
 const unknownForm = (form: number) =>
-  `The journal (millrace.journal-a and -b) has form ${form}, which this version cannot read, and holds runs that are not in the ` +
-  'database yet. Start the version that wrote it and stop it again: this imports them'
+  `The journal (millrace.journal-a and -b) has form ${form}, which this version cannot read, and holds runs that are ` +
+  'not in the database yet. Start the version that wrote it and stop it again: this imports them'
 const readAdvice = 'Check that millrace.journal-a and millrace.journal-b are files this user can read, and start again'

@@ -13,8 +13,9 @@ export type SqlFilter = {
 }
 
 /**
- * One condition on rows of `logs`, and the condition on the zone map of a zone that may contain such a row. Both take the same
- * values. The texts are few and constant: a filter is one of 64 combinations of them, so statements are compiled once.
+ * One condition on rows of `logs`, and the condition on the zone map of a zone that may contain such a row. Both take
+ * the same values. The texts are few and constant: a filter is one of 64 combinations of them, so statements are
+ * compiled once.
  */
 export type Condition = { row: string; zone: string | undefined; values: readonly Value[] }
 

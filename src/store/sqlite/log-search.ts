@@ -11,18 +11,18 @@ export type Found = { rows: SqlRow[]; position: number | null; end: 'limit' | 'b
 export type SqlRow = SqlFacts & { workflow: number }
 
 /**
- * The limits of one search with a filter. Beyond them it returns what it has found and where it stopped. The time is limited
- * because others wait for the thread, and reading a zone takes 0.05 ms on one machine and more on another. The rows are
- * limited so that the search ends whatever the clock does. The minimum ensures progress.
+ * The limits of one search with a filter. Beyond them it returns what it has found and where it stopped. The time is
+ * limited because others wait for the thread, and reading a zone takes 0.05 ms on one machine and more on another. The
+ * rows are limited so that the search ends whatever the clock does. The minimum ensures progress.
  */
 export const searchMsMax = 4
 export const rowsReadMin = 8 * zoneRows
 export const rowsReadMax = 128 * zoneRows
 
 /**
- * Searches one workspace's entries in the order of recording, in either direction. With a filter it reads one scan range
- * after the other (zones that may contain something, and rows that belong to no zone yet). The filter is part of the SQL, so
- * only admitted rows become objects.
+ * Searches one workspace's entries in the order of recording, in either direction. With a filter it reads one scan
+ * range after the other (zones that may contain something, and rows that belong to no zone yet). The filter is part of
+ * the SQL, so only admitted rows become objects.
  *
  * Sequences are committed in rising order (`appendLogs` refuses others). So a reader that has seen everything up to the
  * newest entry has missed nothing and continues after it, also when the filter admitted no entry.

@@ -62,8 +62,8 @@ function createFile(path: string): void {
     throw unavailable(problem, error)
   }
   try {
-    // Only a new file may be opened and closed outside SQLite: closing any descriptor of a file drops all POSIX locks that
-    // this process holds on it. The -wal and -shm files inherit the mode.
+    // Only a new file may be opened and closed outside SQLite: closing any descriptor of a file drops all POSIX locks
+    // that this process holds on it. The -wal and -shm files inherit the mode.
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -75,8 +75,8 @@ const elsewhere = 'Choose another folder, or remove what is in its place.'
 function configure(connection: Connection, { sync, manualCheckpoints, busyTimeoutMs = 5_000 }: OpenOptions): void {
   // First, because switching to WAL already takes a lock.
   connection.script(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  // Before the first table: later it has no effect. On an existing database it would still be a write, and opening must work
-  // on a full disk.
+  // Before the first table: later it has no effect. On an existing database it would still be a write, and opening must
+  // work on a full disk.
   const { page_count: pages } = connection.get<{ page_count: number }>('PRAGMA page_count') ?? { page_count: 0 }
   if (pages === 0) connection.script('PRAGMA auto_vacuum = INCREMENTAL')
   connection.script('PRAGMA journal_mode = WAL')
@@ -85,8 +85,8 @@ function configure(connection: Connection, { sync, manualCheckpoints, busyTimeou
   connection.script('PRAGMA temp_store = MEMORY')
   connection.script('PRAGMA cache_size = -8000')
   connection.script('PRAGMA journal_size_limit = 67108864')
-  // Never 0: a forgotten checkpoint would let the WAL fill the disk. 4 GB is more than a backup leaves behind; the commit that
-  // passes this size moves all of it.
+  // Never 0: a forgotten checkpoint would let the WAL fill the disk. 4 GB is more than a backup leaves behind; the
+  // commit that passes this size moves all of it.
   connection.script(`PRAGMA wal_autocheckpoint = ${manualCheckpoints ? 1_000_000 : 1_000}`)
 }
 

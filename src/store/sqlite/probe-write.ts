@@ -8,9 +8,9 @@ export function probeWrite(connection: Connection, bytes: number): void {
 }
 
 /**
- * Closes a handle under which the disk failed. A commit that was refused because it could not be flushed may be complete
- * in the WAL all the same. Opening the database reads the WAL from its start and would take that commit for valid: a run
- * that got a 503 would appear in the log. So a harmless commit is written over it first.
+ * Closes a handle under which the disk failed. A commit that was refused because it could not be flushed may be
+ * complete in the WAL all the same. Opening the database reads the WAL from its start and would take that commit for
+ * valid: a run that got a 503 would appear in the log. So a harmless commit is written over it first.
  */
 export function abandon(connection: Connection): void {
   try {

@@ -11,7 +11,7 @@ export function register(sql: Sql, { workflow, version, registrations }: Registe
   for (const { kind, name } of registrations.addresses) {
     const number = addressKinds.indexOf(kind)
     const taken = sql.get('SELECT 1 FROM addresses WHERE kind = ? AND name = ?', number, name)
-    // Whose it is may not be known to whoever asks.
+    // The caller may not know the owner of the address.
     if (taken) throw new AppError('CONFLICT', takenMessages[kind](name))
     sql.run('INSERT INTO addresses (kind, name, workflow) VALUES (?, ?, ?)', number, name, workflow)
   }

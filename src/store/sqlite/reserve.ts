@@ -3,9 +3,9 @@ import { open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * A file that only takes space. It is removed when the disk is full, so that old log entries can be deleted. Deleting needs
- * space first: the deletions go to the WAL, the WAL is moved into the database, and a WAL that was written until the disk was
- * full has pages for which the database must grow.
+ * A file that only takes space. It is removed when the disk is full, so that old log entries can be deleted. Deleting
+ * needs space first: the deletions go to the WAL, the WAL is moved into the database, and a WAL that was written until
+ * the disk was full has pages for which the database must grow.
  */
 export const reserveName = 'millrace.reserve'
 

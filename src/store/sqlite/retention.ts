@@ -7,7 +7,7 @@ import { hasPending, retainDeliveries } from './deliveries.ts'
 import { retainRunFiles } from './run-files.ts'
 import { deleteZoneMaps, hasGoneZoneMaps } from './zone-maps.ts'
 
-/** What one step did. `walBytes`: what its commit adds to the WAL, an estimate. */
+/** The result of one step. `walBytes`: an estimate of what its commit adds to the WAL. */
 export type Swept = {
   entries: number
   bytesFreed: number
@@ -19,15 +19,16 @@ export type Swept = {
 }
 
 /**
- * Deletes the oldest log entries while they are beyond the bounds, and gives the pages that were theirs back to the disk:
- * some chunks or some pages at a time, until `workMs` are over. Nothing is left to do when it says `done`.
+ * Deletes the oldest log entries while they exceed the bounds, and returns their pages to the disk: some chunks or some
+ * pages at a time, until `workMs` have passed. There is nothing more to do when it returns `done`.
  *
- * Entries go by whole chunks, so many at once as make one that is packed: runs that ended alone have chunks of their own. In each
- * workspace that has entries there they are one range of neighbouring rows: 2 µs an entry in all. Where workspaces are many, the
- * chunks' own texts say which. Pages are given back as they become free and not at the end, because taking a page off the end of
- * the file searches the list of free ones.
+ * Entries are deleted by whole chunks, as many at once as make one compacted chunk, because runs that ended alone have
+ * chunks of their own. In each workspace these entries are one range of neighbouring rows: 2 µs per entry in all. With
+ * many workspaces, the chunks' texts show which ones are affected. Pages are returned as they become free and not at
+ * the end, because taking a page off the end of the file searches the list of free pages.
  *
- * `holds`: whether a chunk stays while a delivery of one of its entries pends. The younger ones behind it go all the same.
+ * `holds`: whether a chunk stays while one of its entries has a pending delivery. Younger chunks are deleted all the
+ * same.
  */
 export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number, holds = true): Swept {
   const endAt = monotonic() + bounds.workMs
@@ -38,7 +39,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   let writes = 0
   let goneTo = 0
   let heldTo = bounds.after ?? 0
-  // Zones are taken off the beginning only: what is held has to stay in one.
+  // Zone maps are deleted from the beginning only: entries that are held must stay in one.
   let zonesGoneTo = 0
   let workspacesKnown: readonly number[] | undefined
   const statements = beforeEntries(sql)
@@ -68,7 +69,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
     } else if (forgetTurns(sql, turnsGoneBefore(bounds, goneTo, pages, usedBytes)) > 0) {
       writes += pagesPerTurns
     } else if (pages.free > freePagesKept) {
-      // Each step of this statement gives one page back, so it has to be stepped to its end.
+      // Each step of this statement returns one page, so all its steps are needed.
       sql.all(shrink)
       writes += shrinkPages * pagesPerMove
     } else {
@@ -97,27 +98,27 @@ export function deletedTo(sql: Sql): number {
   return sql.get<{ value: number }>("SELECT value FROM marks WHERE name = 'deleted'")?.value ?? 0
 }
 
-/** Free pages that stay for the next entries: 4 MB, so that a full file does not shrink and grow all the time. */
+/** Free pages that stay for new entries: 4 MB, so that a full file does not shrink and grow all the time. */
 const freePagesKept = 1_024
-/** Beyond these, pages are given back before more become free. */
+/** With more free pages than this, pages are returned before more entries are deleted. */
 const freePagesMax = freePagesKept + 256
-/** So few that it looks at the time soon again: each may have to be read from the disk, and moved. */
+/** Few, so that the time is checked soon: each page may have to be read from the disk and moved. */
 const shrinkPages = 8
 const shrink = `PRAGMA incremental_vacuum(${shrinkPages})`
 
-// Pages that a commit writes for each of these, by measurement, rounded up.
+// Pages that a commit writes for each of these, measured and rounded up.
 const pagesPerRange = 1.5
 const pagesPerMove = 1.5
 const pagesPerTurns = 20
 const pagesPerCommit = 16
 
 /**
- * What goes with entries, in the same transaction, by their workspace and range. What lies outside the database can be noted
- * here in a table of its own, to be deleted after the commit and until it is gone: a note and its entry are never there both.
- * (This commit is not flushed: whoever follows a note does so after one that is.)
+ * Statements that delete what belongs to entries, in the same transaction, by workspace and range. Data outside the
+ * database is noted in a table here, and deleted after the commit; a note and its entry never exist together. (This
+ * commit is not flushed, so notes may be processed only after a commit that is.)
  */
 function beforeEntries(sql: Sql): readonly string[] {
-  // Few jobs leave any, and to find theirs takes a sixth of what the entries take.
+  // Few jobs leave outputs, and finding them takes a sixth of the time for the entries.
   return sql.get(selectJobOutput) ? [deleteJobOutputs, ...retainRunFiles] : retainRunFiles
 }
 
@@ -141,7 +142,7 @@ function pagesOf(sql: Sql): Pages {
   return { total, free }
 }
 
-/** What was said in chats goes with the entries of its time; when no entry is left to go, at whatever time. */
+/** Chat messages are deleted with the entries of their time; when there is no entry left to delete, at any time. */
 function turnsGoneBefore(
   { before, bytesMax }: RetentionBounds,
   goneTo: number,
@@ -152,10 +153,10 @@ function turnsGoneBefore(
   return timeOfSequence(Math.max(before, goneTo))
 }
 
-/** Chunks that are neighbours, by their sequences. */
+/** A range of neighbouring chunks, by sequence. */
 type Chunks = { first: number; last: number }
 
-/** As many chunks as make one that is packed, or the first of them, if a delivery of any of them pends. */
+/** As many chunks as make one compacted chunk; only the first one if any of them has a pending delivery. */
 function oldestBeyond(
   sql: Sql,
   { before, bytesMax }: RetentionBounds,
@@ -181,7 +182,7 @@ function oldestBeyond(
 
 type SqlRange = { first_sequence: number; last_sequence: number; bytes: number }
 
-/** All that have entries, when a chunk cannot be read: a damaged one must not stay for ever. */
+/** All workspaces with entries, when a chunk cannot be read: a damaged chunk must not stay for ever. */
 function workspacesOf(sql: Sql, { first, last }: Chunks): Iterable<number> {
   try {
     return new Set(sql.all<SqlChunk>(selectTexts, first, last).flatMap((chunk) => [...workspacesIn(chunkText(chunk))]))
@@ -190,7 +191,7 @@ function workspacesOf(sql: Sql, { first, last }: Chunks): Iterable<number> {
   }
 }
 
-/** How much is still to go, an estimate: by the time it was recorded, if every time had as much. */
+/** An estimate of the bytes still to delete. It assumes that entries are spread evenly over time. */
 function leftOf(sql: Sql, { before, bytesMax }: RetentionBounds, heldTo: number, usedBytes: number): number {
   const oldest = sql.get<{ first_sequence: number }>(selectFirst, heldTo)?.first_sequence
   if (oldest === undefined) return 0
@@ -204,9 +205,9 @@ const selectTexts =
 const selectFirst = 'SELECT first_sequence FROM log_chunks WHERE first_sequence > ? ORDER BY first_sequence LIMIT 1'
 const selectLast = 'SELECT first_sequence FROM log_chunks ORDER BY first_sequence DESC LIMIT 1'
 
-/** To ask each of so many for its entries takes less than to read a chunk. */
+/** Querying this many workspaces takes less time than reading a chunk. */
 const workspacesMax = 16
-/** From each workspace to the next one, instead of along all of their rows. */
+/** Goes from one workspace to the next instead of reading all rows. */
 const selectAllWorkspaces = `
   WITH RECURSIVE found (workspace) AS (
     SELECT min(workspace) FROM logs

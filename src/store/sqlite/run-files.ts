@@ -2,8 +2,8 @@ import type { LogFiles } from '../../domain/log.ts'
 import type { Sql } from './connection.ts'
 
 /**
- * Finds the files of a workspace's entries, asked in one order. Where no entry has files it looks once and knows how far
- * there are none, whatever lies between the entries of a page.
+ * Finds the files of a workspace's entries, asked in one order. Where no entry has files it looks once and knows how
+ * far there are none, whatever lies between the entries of a page.
  */
 export class RunFilesFinder {
   readonly #sql: Sql

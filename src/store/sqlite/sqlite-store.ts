@@ -51,8 +51,8 @@ function directStore(options: OpenOptions, onLost: OnLost): Store {
 
 /**
  * One thread writes, one reads, one searches the log, so that neither a disk flush nor a long query delays a request or
- * another query. The reader and the searcher are started by the first call. (When they were started here without waiting,
- * their first reply was lost now and then, in Bun 1.4.5, while other workers were being terminated.)
+ * another query. The reader and the searcher are started by the first call. (When they were started here without
+ * waiting, their first reply was lost now and then, in Bun 1.4.5, while other workers were being terminated.)
  */
 async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store> {
   const writer = await Thread.start({ ...options, manualCheckpoints: true }, { legacyJournal: 'service', onLost })

@@ -7,13 +7,16 @@ const hourMs = 3_600_000
 /** Hours that are kept: more than the dashboard shows. */
 const hoursKept = 48
 
-/** The newest rows that are read although no zone map covers them. There are more only while the first zone maps are made. */
+/**
+ * The newest rows that are read although no zone map covers them. There are more only while the first zone maps are
+ * made.
+ */
 const tailMax = 131_072
 
 /**
- * Adds the rows of a new zone to the counts by hour. An overview of a workspace then reads a few hundred counts, and single
- * rows only where they belong to no zone yet. In the background it takes 0.12 ms for the 512 rows of one workflow, 0.35 ms
- * for those of 200; an overview of 200 workflows takes 1.2 ms.
+ * Adds the rows of a new zone to the counts by hour. An overview of a workspace then reads a few hundred counts, and
+ * single rows only where they belong to no zone yet. In the background it takes 0.12 ms for the 512 rows of one
+ * workflow, 0.35 ms for those of 200; an overview of 200 workflows takes 1.2 ms.
  */
 export function countHours(sql: Sql, workspace: number, from: number, to: number): void {
   const hours = sql.all<{ workflow: number; hour: number; runs: number; errors: number; last: number }>(

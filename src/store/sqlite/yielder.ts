@@ -1,7 +1,7 @@
 /**
- * Makes a thread that searches for milliseconds sleep now and then. Its low priority only decides which thread runs next, so a
- * run whose thread wakes up on the same processor could wait longer than the run itself takes. A sleeping thread leaves its
- * processor at once.
+ * Makes a thread that searches for milliseconds sleep now and then. Its low priority only decides which thread runs
+ * next, so a run whose thread wakes up on the same processor could wait longer than the run itself takes. A sleeping
+ * thread leaves its processor at once.
  *
  * Call `begin` when work begins, and `yieldIfDue` between two pieces of it.
  */

@@ -9,8 +9,9 @@ export type ZoningOptions = {
 }
 
 /**
- * Summarises the rows of a workspace in a zone map whenever a full zone has been recorded, and all remaining rows once after
- * the start. It counts in the service's thread; the writer thread carries out the steps, between the groups it commits.
+ * Summarises the rows of a workspace in a zone map whenever a full zone has been recorded, and all remaining rows once
+ * after the start. It counts in the service's thread; the writer thread carries out the steps, between the groups it
+ * commits.
  */
 export class ZoneMapSchedule {
   readonly #options: ZoningOptions

@@ -2,8 +2,8 @@ import type { Sql } from './connection.ts'
 import { countHours } from './workflow-overviews.ts'
 
 /**
- * Rows per zone. Reading them with a filter takes 0.05 ms, summarising them in a zone map 0.5 ms. Smaller zones let a filter
- * find single entries with less reading; larger zones let it skip more rows at once.
+ * Rows per zone. Reading them with a filter takes 0.05 ms, summarising them in a zone map 0.5 ms. Smaller zones let a
+ * filter find single entries with less reading; larger zones let it skip more rows at once.
  */
 export const zoneRows = 512
 
@@ -20,8 +20,8 @@ export class ZoneMapMaker {
   #checkedTo = 0
 
   /**
-   * One step: for one workspace, or for the next few of all. False when there is nothing more to do: the remaining rows are
-   * fewer than a zone has, or all workspaces have been checked.
+   * One step: for one workspace, or for the next few of all. False when there is nothing more to do: the remaining rows
+   * are fewer than a zone has, or all workspaces have been checked.
    */
   step(sql: Sql, workspaceId: string | undefined): boolean {
     if (workspaceId !== undefined) {
@@ -69,8 +69,8 @@ export function hasGoneZoneMaps(sql: Sql, workspace: number, goneTo: number): bo
 }
 
 /**
- * Deletes the zone maps of a workspace whose rows are all gone. Indexed values are ordered by value, so this goes from value
- * to value instead of reading all of them.
+ * Deletes the zone maps of a workspace whose rows are all gone. Indexed values are ordered by value, so this goes from
+ * value to value instead of reading all of them.
  */
 export function deleteZoneMaps(sql: Sql, workspace: number, goneTo: number): void {
   if (sql.run(deleteZone, workspace, goneTo, goneTo) === 0) return
