@@ -19,7 +19,7 @@ afterEach(async () => {
   folder[Symbol.dispose]()
 })
 
-/** A server that holds every request until it is told to answer. */
+/** A server that holds every request until the test releases the responses. */
 function holdingServer() {
   const waiting: (() => void)[] = []
   let arrival = Promise.withResolvers<void>()
@@ -86,15 +86,15 @@ async function stateOf(url: string, id: string): Promise<string> {
 }
 
 describe('asynchronous runs of the executable', () => {
-  test('all end well however often it is killed, and no block runs again but those in flight', async () => {
-    // Two: a job that is in progress at three deaths is given up.
+  test('all end well however often it is killed, and only blocks in flight run again', async () => {
+    // Two kills: a job in progress at three crashes ends as INTERRUPTED.
     const report = await crashJobs({ jobs: 120, kills: 2, random: Math.random })
     expect(report.statuses).toEqual({ completed: report.jobs })
     expect(report.wentBack).toEqual([])
     expect(report.otherKeys).toBe(0)
   })
 
-  test('that were in progress at three deaths end as INTERRUPTED; the block that ended is in the log', async () => {
+  test('that were in progress at three crashes end as INTERRUPTED, with the ended blocks in the log', async () => {
     using holder = holdingServer()
     service = await serve(folder.path, environment)
     const id = await begin(await deploy(service.url, apiKey, holding(holder.url)))
@@ -115,7 +115,7 @@ describe('asynchronous runs of the executable', () => {
     expect(JSON.stringify(entry?.traceSpans)).toContain('"blockId":"f"')
   })
 
-  test('that were cancelled while they ran stay so, whatever happens behind the answer', async () => {
+  test('that were cancelled while running stay cancelled when the process is killed after the response', async () => {
     using holder = holdingServer()
     service = await serve(folder.path, environment)
     const endpoint = await deploy(service.url, apiKey, holding(holder.url))
@@ -130,7 +130,7 @@ describe('asynchronous runs of the executable', () => {
     expect(holder.state.arrived).toBe(1)
   })
 
-  test('go on after an orderly stop, any number of times, with the results they had', async () => {
+  test('resume after an orderly stop, any number of times, with the same results', async () => {
     using holder = holdingServer()
     const settings = { ...environment, MILLRACE_STOP_GRACE_MS: '10', MILLRACE_JOBS_CONCURRENCY: '1' }
     service = await serve(folder.path, settings)

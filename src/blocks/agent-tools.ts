@@ -8,35 +8,36 @@ import type { FieldType, InputField } from '../domain/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
 import { api } from './api.ts'
 
-/** A tool as the block gets it: references are filled in, but for the arguments of an API tool. */
+/** A tool as the block receives it: with references filled in, except for the arguments of an API tool. */
 export type AgentTool =
   | { type: 'workflow'; workflowId: string; name: string; description?: string }
   | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
 
-/** One call as the block's output `toolCalls` shows it. */
+/** One call in the block's output `toolCalls`. */
 export type ToolCall = { id: string; name: string; arguments: unknown; result: unknown; durationMs: number }
 
-/** `text`: what the model is told. */
+/** `text`: the message to the model. */
 export type ToolOutcome = { call: ToolCall; text: string; failed: boolean }
 
 /** The tools of one block, ready to be called. */
 export class AgentTools {
-  readonly told: readonly ModelTool[]
+  /** The descriptions for the model. */
+  readonly descriptions: readonly ModelTool[]
   readonly #tools: ReadonlyMap<string, AgentTool>
   readonly #context: BlockContext
 
-  private constructor(tools: readonly AgentTool[], told: readonly ModelTool[], context: BlockContext) {
+  private constructor(tools: readonly AgentTool[], descriptions: readonly ModelTool[], context: BlockContext) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
-    this.told = told
+    this.descriptions = descriptions
     this.#context = context
   }
 
-  /** Throws `BlockError` when a workflow that is to be a tool cannot be called. */
+  /** Throws `BlockError` when a tool's workflow cannot be called. */
   static async of(tools: readonly AgentTool[], context: BlockContext): Promise<AgentTools> {
-    return new AgentTools(tools, await Promise.all(tools.map((tool) => toldTool(tool, context))), context)
+    return new AgentTools(tools, await Promise.all(tools.map((tool) => descriptionOf(tool, context))), context)
   }
 
-  /** Never throws: what goes wrong is told to the model. */
+  /** Never throws: the model receives errors as results. */
   callAll(asked: readonly ModelToolCall[]): Promise<ToolOutcome[]> {
     return Promise.all(asked.map((call) => this.#call(call)))
   }
@@ -72,16 +73,16 @@ export class AgentTools {
       if (error) throw new BlockError(error.code, error.message)
       return output
     }
-    const misfit = tool.parameters && (await part.models.checkJson(tool.parameters, args))
-    if (misfit) throw new BlockError('INVALID_ARGUMENTS', `The arguments do not fit the tool: ${misfit}`)
+    const invalid = tool.parameters && (await part.models.checkJson(tool.parameters, args))
+    if (invalid) throw new BlockError('INVALID_ARGUMENTS', `The arguments do not fit the tool: ${invalid}`)
     const { outputs, error } = await api.run(tool.fill(args), part)
     if (!error) return outputs['data']
-    const body = outputs['data'] === null ? '' : ` The answer was: ${asText(outputs['data']).slice(0, bodyCharsMax)}`
+    const body = outputs['data'] === null ? '' : ` The response was: ${asText(outputs['data']).slice(0, bodyCharsMax)}`
     throw new BlockError(error.code, error.message + body)
   }
 }
 
-/** Of the body of a failed request, what the model is told. */
+/** Characters of a failed response's body that the model receives. */
 const bodyCharsMax = 2_000
 
 type Arguments = { ok: true; args: Record<string, unknown> } | { ok: false; message: string }
@@ -94,11 +95,11 @@ function readArguments(text: string): Arguments {
     const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
     return isObject(args) ? { ok: true, args } : { ok: false, message: 'The arguments must be a JSON object.' }
   } catch (error) {
-    return { ok: false, message: `The arguments are no JSON: ${messageOf(error)}` }
+    return { ok: false, message: `The arguments are not JSON: ${messageOf(error)}` }
   }
 }
 
-async function toldTool(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
+async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
   const { name, description = '' } = tool
   if (tool.type === 'api') {
     return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }

@@ -40,23 +40,23 @@ const Tool = t.Object({
 const Parameters = t.Object({
   ...modelParameters,
   systemPrompt: t.Optional(
-    t.Unknown({ title: 'System prompt', description: 'Who the model is, and what it is to do.' }),
+    t.Unknown({ title: 'System prompt', description: 'The role of the model, and its instructions.' }),
   ),
   messages: t.Optional(
-    t.Array(Message, { title: 'Messages', description: 'An earlier conversation: { role, content } each.' }),
+    t.Array(Message, { title: 'Messages', description: 'An earlier conversation. Each message is { role, content }.' }),
   ),
   userPrompt: t.Optional(t.Unknown({ title: 'User prompt' })),
   history: t.Optional(
     t.Boolean({
       default: true,
       title: 'History',
-      description: 'Whether the conversation so far is sent, under a chat trigger.',
+      description: 'Whether to send the earlier messages of the chat. Only with a chat trigger.',
     }),
   ),
   responseFormat: t.Optional(
     t.Record(t.String(), t.Unknown(), {
       title: 'Response format',
-      description: 'A JSON schema: the answer is JSON that fits it.',
+      description: 'A JSON schema. The response of the model is JSON that fits it.',
       expected: 'a JSON schema',
     }),
   ),
@@ -64,7 +64,7 @@ const Parameters = t.Object({
     t.Array(Tool, {
       maxItems: 100,
       title: 'Tools',
-      description: 'Workflows of this workspace, and requests, that the model may ask for.',
+      description: 'Workflows of this workspace, and HTTP requests, that the model may call.',
     }),
   ),
   maxSteps: t.Integer({
@@ -72,17 +72,17 @@ const Parameters = t.Object({
     minimum: 1,
     maximum: 1_000,
     title: 'Steps',
-    description: 'Answers of the model at most; each but the last asks for tools.',
+    description: 'Calls of the model at most. All but the last may call tools.',
   }),
   onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
 })
 type Parameters = Static<typeof Parameters>
 
-/** Asks a language model, lets it use tools, and streams what it says. */
+/** Calls a language model, which may use tools, and streams its response. */
 export const agent = defineBlock({
   type: 'agent',
   label: 'Agent',
-  description: 'Asks a language model, which may use tools, and reads its answer.',
+  description: 'Calls a language model, which may use tools, and reads its response.',
   kind: 'step',
   parameters: Parameters,
   modes: { responseFormat: 'json', tools: 'tools' },
@@ -117,13 +117,13 @@ function outputsOf({ model }: Parameters, work: Work, content: unknown, error: B
 
 type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 
-/** Answers until one asks for no tool. Throws `BlockError`. */
+/** Calls the model until a response calls no tool. Throws `BlockError`. */
 async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelAnswer> {
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
   const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
   for (let step = 1; step <= params.maxSteps; step += 1) {
     const { responseFormat: responseSchema } = params
-    const question = { params, messages: [...messages], tools: tools.told, responseSchema, streams: true }
+    const question = { params, messages: [...messages], tools: tools.descriptions, responseSchema, streams: true }
     const turn = await askModel(question, context)
     work.tokens = addTokens(work.tokens, turn.tokens)
     work.cost = addCallCost(work.cost, turn.cost)
@@ -133,7 +133,7 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
       throw new BlockError('REFUSED', `The model refused to answer${answer.text === '' ? '.' : `: ${answer.text}`}`)
     }
     if (answer.toolCalls.length === 0) return answer
-    // A last answer that asks for tools has nobody left to read what they give.
+    // In the last step, no further call of the model would read the tools' results.
     if (step === params.maxSteps) break
     messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls })
     const outcomes = await tools.callAll(answer.toolCalls)
@@ -142,7 +142,10 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
       messages.push({ role: 'tool', call: answer.toolCalls[index]!, content: text, failed })
     }
   }
-  throw new BlockError('MAX_STEPS_REACHED', `The model still asked for tools in step ${params.maxSteps}, the last one.`)
+  throw new BlockError(
+    'MAX_STEPS_REACHED',
+    `The model still called tools in step ${params.maxSteps}, the last one that maxSteps allows.`,
+  )
 }
 
 function openingOf(
@@ -161,29 +164,29 @@ function openingOf(
   if (opening.some(({ role }) => role === 'user')) return opening
   throw new BlockError(
     'INVALID_PARAMETER',
-    'There is nothing to ask: userPrompt and the messages of the user are empty.',
+    'The model has no input: userPrompt and the messages of the user are empty.',
   )
 }
 
-/** The answer as JSON that fits its schema. Throws `BlockError` with the reason when it does not. */
+/** Parses a response as JSON that fits the schema. Throws `BlockError` with the reason when it does not. */
 async function structured(
   { text, finish }: ModelAnswer,
   schema: Record<string, unknown>,
   context: BlockContext,
 ): Promise<unknown> {
   const cut = finish === 'length' ? ' It was cut off at the output limit.' : ''
-  const refuse = (why: string) => new BlockError('INVALID_OUTPUT', `The model's answer does not fit: ${why}.${cut}`)
-  // Models that do not know the format wrap JSON as they would for people.
+  const refuse = (why: string) => new BlockError('INVALID_OUTPUT', `The model's response does not fit: ${why}.${cut}`)
+  // Models without a JSON mode may wrap JSON in a Markdown code fence.
   const json = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
   let value: unknown
   try {
     if (isDeeperThan(json, jsonDepthMax)) throw new Error(`it is nested deeper than ${jsonDepthMax} levels`)
     value = JSON.parse(json)
   } catch (error) {
-    throw refuse(`it is no JSON (${messageOf(error)})`)
+    throw refuse(`it is not JSON (${messageOf(error)})`)
   }
-  const misfit = await context.models.checkJson(schema, value)
-  if (misfit !== undefined) throw refuse(misfit.replace(/\.$/, ''))
+  const invalid = await context.models.checkJson(schema, value)
+  if (invalid !== undefined) throw refuse(invalid.replace(/\.$/, ''))
   return value
 }
 
@@ -211,7 +214,7 @@ function check(
     const error = (code: string, at: string, message: string) =>
       findings.push({ level: 'error', code, path: `${path}.${at}`, message })
     if (type === 'workflow' && !workflowId)
-      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" names no workflow.`)
+      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Set its workflowId.`)
     if (type === 'api') addFaults(`${path}.parameters`, parameters)
     if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request in "params".`)
     if (tools.findIndex((other) => other.name === name) !== index) {

@@ -2,10 +2,10 @@ import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType
 import { isObject } from '../domain/input.ts'
 import { type BlockContext, BlockError } from '../engine/block.ts'
 
-/** The content of a file that is to be sent, and what to call it. */
+/** The content of a file to send, with its name and media type. */
 export type SentFile = { content: Blob; name: string; type: string }
 
-/** A file to send: of this run out of the storage, any other from where it lies. Throws `BlockError`. */
+/** Loads a file to send: a file of this run from the storage, any other from its URL. Throws `BlockError`. */
 export async function fileToSend(
   reference: unknown,
   what: string,
@@ -14,7 +14,7 @@ export async function fileToSend(
 ): Promise<SentFile> {
   const value: unknown = Array.isArray(reference) && reference.length === 1 ? reference[0] : reference
   if (!isObject(value) || typeof value['url'] !== 'string') {
-    throw new BlockError('INVALID_PARAMETER', `${what} is no file: it takes a file object, such as <api.documents[0]>`)
+    throw new BlockError('INVALID_PARAMETER', `${what} is not a file: use a file object, such as <api.documents[0]>`)
   }
   const { url } = value
   const name = (typeof value['name'] === 'string' ? cleanName(value['name']) : '') || 'file'
@@ -23,7 +23,7 @@ export async function fileToSend(
   return { content: typed(stored ?? (await fetched(url, name, context, timeoutMs)), type), name, type }
 }
 
-/** An answer that is no text, as a file: named by the answer's header, else by its address. */
+/** The name of a downloaded file: from the response's header, or else from its URL. */
 export function fileNameOf(disposition: string | undefined, url: string): string {
   const given = disposition === undefined ? '' : cleanName(nameIn(disposition))
   if (given !== '') return given
@@ -31,7 +31,7 @@ export function fileNameOf(disposition: string | undefined, url: string): string
   return cleanName(decoded(last)) || 'file'
 }
 
-/** A file object, or anything else. */
+/** Whether the value is a file object. */
 export function isFileObject(value: unknown): value is FileObject {
   return isObject(value) && typeof value['url'] === 'string' && typeof value['uploadedAt'] === 'string'
 }
@@ -55,16 +55,16 @@ async function fetched(
   if (!outcome.ok) throw new BlockError(outcome.code, `The file "${name}" could not be fetched: ${outcome.message}`)
   const { status, body } = outcome.answer
   if (status >= 400)
-    throw new BlockError('HTTP_ERROR', `The file "${name}" could not be fetched: the answer was ${status}`)
+    throw new BlockError('HTTP_ERROR', `The file "${name}" could not be fetched: the response has the status ${status}`)
   return new Blob([body])
 }
 
-/** A view with another type: the content of a file on the disk stays there until it is sent. */
+/** A view with another type, which does not load a file from the disk. */
 function typed(content: Blob, type: string): Blob {
   return content.slice(0, content.size, type)
 }
 
-/** `filename*` goes before `filename`; of a path the last part counts. */
+/** `filename*` takes precedence over `filename`. Only the last segment of a path is used. */
 function nameIn(disposition: string): string {
   const [, charset, encoded] = /(?:^|;)\s*filename\*\s*=\s*([\w-]*)'[^']*'([^;\s]+)/i.exec(disposition) ?? []
   const [, quoted, plain] = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? []

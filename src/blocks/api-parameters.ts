@@ -8,12 +8,12 @@ export const Parameters = t.Object({
     default: 'GET',
     title: 'Method',
   }),
-  params: keyValues('Query parameters', 'Added to the query that the URL has already. An empty key is left out.'),
-  headers: keyValues('Headers', 'Host, Content-Length and those about the connection are set by the service.'),
+  params: keyValues('Query parameters', 'Appended to the query of the URL. Entries with an empty key are skipped.'),
+  headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.'),
   pathParams: t.Optional(
     t.Record(t.String(), t.Unknown(), {
       title: 'Path parameters',
-      description: 'Values for :name and {name} in the path of the URL; they are percent-encoded.',
+      description: 'Values for :name and {name} in the path of the URL. They are percent-encoded.',
     }),
   ),
   body: t.Optional(t.Unknown({ title: 'Body', description: 'Sent with POST, PUT and PATCH.' })),
@@ -27,27 +27,27 @@ export const Parameters = t.Object({
     minimum: 1,
     maximum: 86_400_000,
     title: 'Timeout',
-    description: 'Milliseconds for one attempt, from its start to the last byte of the answer.',
+    description: 'Milliseconds for one attempt, from its start to the last byte of the response.',
   }),
   retries: t.Integer({
     default: 3,
     minimum: 0,
     maximum: 10,
     title: 'Retries',
-    description: 'Further attempts after a timeout, a failed connection, or an answer with status 429 or 5xx.',
+    description: 'Further attempts after a timeout, a failed connection, or a response with status 429 or 5xx.',
   }),
   followRedirects: t.Integer({
     default: 5,
     minimum: 0,
     maximum: 20,
     title: 'Redirects',
-    description: 'Redirects followed at most; with 0 the redirect itself is the answer.',
+    description: 'Redirects to follow at most. With 0, the redirect itself is the response.',
   }),
   onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
 })
 export type Parameters = Static<typeof Parameters>
 
-/** Only a JSON body that is sent is a JSON template: any other is text, and an empty one stands for none. */
+/** Only a JSON body that is sent is a JSON template. Other bodies are text, and an empty one means no body. */
 export function modeOfBody({ method = 'GET', bodyType = 'json', body }: Readonly<Record<string, unknown>>) {
   const empty = typeof body === 'string' && body.trim() === ''
   return bodyType === 'json' && typeof method === 'string' && hasBody(method) && !empty ? 'json' : 'template'
@@ -62,12 +62,12 @@ export function check(params: Readonly<Record<string, unknown>>): ParameterFindi
   const findings: ParameterFinding[] = []
   if (url === undefined) return findings
   if (!/^\s*https?:\/\/[^/?#\\]/i.test(url)) {
-    const message = `"${url}" can't be called: a URL starts with http:// or https:// and a host.`
+    const message = `"${url}" cannot be called: a URL starts with http:// or https:// and a host.`
     findings.push({ level: 'error', code: 'INVALID_URL', path: 'url', message })
   }
   for (const name of Object.keys(pathParams ?? {})) {
     if (url.includes(`:${name}`) || url.includes(`{${name}}`)) continue
-    const message = `The URL has no place for the path parameter "${name}": neither :${name} nor {${name}}.`
+    const message = `The path parameter "${name}" is unused: the URL contains neither :${name} nor {${name}}.`
     findings.push({ level: 'warning', code: 'UNUSED_PATH_PARAMETER', path: `pathParams.${name}`, message })
   }
   return findings

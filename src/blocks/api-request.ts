@@ -6,17 +6,17 @@ import { type BlockContext, BlockError } from '../engine/block.ts'
 import { fileToSend } from './api-files.ts'
 import { hasBody, type Parameters } from './api-parameters.ts'
 
-/** The request that an API block's parameters ask for. Throws `BlockError` when they ask for none that can be sent. */
+/** The request that an API block's parameters describe. Throws `BlockError` when it cannot be sent. */
 export async function requestOf(params: Parameters, context: RequestContext): Promise<OutboundRequest> {
   const { method, timeoutMs, followRedirects } = params
   const headers = pairsOf(params.headers)
   const body = hasBody(method) ? await bodyOf(params, context) : undefined
   const given = new Set(headers.map(([name]) => name.toLowerCase()))
   if (body?.type && !given.has('content-type')) headers.push(['Content-Type', body.type])
-  // These may do something twice when they are sent twice; the key lets the receiver notice.
+  // A request that is sent twice may have its effect twice. The key lets the receiver detect that.
   if ((method === 'POST' || method === 'PATCH') && !given.has('idempotency-key'))
     headers.push(['Idempotency-Key', context.idempotencyKey()])
-  // The boundary between the parts is made when they are sent, and stands in the header that is made with it.
+  // The boundary between the parts is chosen when they are sent, together with this header.
   const sent = body?.content instanceof FormData ? headers.filter(([name]) => !/^content-type$/i.test(name)) : headers
   return {
     url: withQuery(withPathParams(params.url, params.pathParams ?? {}), pairsOf(params.params)),
@@ -54,12 +54,12 @@ async function bodyOf(params: Parameters, context: RequestContext): Promise<Body
   }
 }
 
-/** Text is taken as a form that is encoded already. */
+/** Text is sent as it is: it is an encoded form already. */
 function formOf(body: unknown): string {
   return typeof body === 'string' ? body : new URLSearchParams(fieldsOf(body, 'form')).toString()
 }
 
-/** In the order of the list: some receivers want the fields before the files. */
+/** In the order of the list: some receivers need the fields before the files. */
 async function multipartOf(body: unknown, context: RequestContext, timeoutMs: number): Promise<FormData> {
   const form = new FormData()
   for (const [index, entry] of (Array.isArray(body) ? (body as unknown[]) : [body]).entries()) {
@@ -76,24 +76,27 @@ async function multipartOf(body: unknown, context: RequestContext, timeoutMs: nu
   return form
 }
 
-/** The fields of a form: a list of `{ key, value }`, or an object, in which a list means a field that repeats. */
+/** The fields of a form, from a list of `{ key, value }` or from an object. A list in an object repeats its field. */
 function fieldsOf(body: unknown, bodyType: string, first = 0): Pair[] {
   if (Array.isArray(body)) {
     return body.flatMap((entry: unknown, index) => {
       if (!isObject(entry) || !('key' in entry))
         throw new BlockError(
           'INVALID_PARAMETER',
-          `Entry ${first + index} of the body is not { key, value }, as "${bodyType}" needs`,
+          `Entry ${first + index} of the body must be { key, value } for the body type "${bodyType}"`,
         )
       if ('file' in entry)
-        throw new BlockError('INVALID_PARAMETER', `A file cannot be sent as "${bodyType}": use "multipart"`)
+        throw new BlockError(
+          'INVALID_PARAMETER',
+          `A file cannot be sent with the body type "${bodyType}": use "multipart"`,
+        )
       return pairsOf([{ key: asText(entry['key']), value: entry['value'] }])
     })
   }
   if (!isObject(body))
     throw new BlockError(
       'INVALID_PARAMETER',
-      `The body must be a list of { key, value } or an object for the type "${bodyType}"`,
+      `The body must be a list of { key, value } or an object for the body type "${bodyType}"`,
     )
   return Object.entries(body).flatMap(([key, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -113,7 +116,9 @@ function withQuery(url: string, params: readonly Pair[]): string {
   return address + join + query + fragment
 }
 
-/** Fills in `{name}` anywhere in the path, and `:name` where a segment starts. Names without a value stay as they are. */
+/**
+ * Fills in `{name}` anywhere in the path, and `:name` at the start of a segment. Names without a value stay unchanged.
+ */
 function withPathParams(url: string, values: Readonly<Record<string, unknown>>): string {
   const match = /^(\s*[a-z][a-z0-9+.-]*:[/\\]{2}[^/\\?#]*)([^?#]*)(.*)$/is.exec(url)
   if (!match || Object.keys(values).length === 0) return url
@@ -125,14 +130,14 @@ function withPathParams(url: string, values: Readonly<Record<string, unknown>>):
   return origin + filled + rest
 }
 
-/** An empty value, `.` or `..` would lead to another resource than the one the author meant. */
+/** Refuses an empty value, `.` and `..`: they would select another resource. */
 function segmentOf(name: string, value: string): string {
   if (value !== '' && value !== '.' && value !== '..') return encoded(value)
   const what = value === '' ? 'is empty' : `is "${value}"`
-  throw new BlockError('INVALID_URL', `The path parameter "${name}" ${what}, which would change where the URL leads`)
+  throw new BlockError('INVALID_URL', `The path parameter "${name}" ${what}, which would select another resource`)
 }
 
 function encoded(text: string): string {
-  // Half a surrogate pair has no UTF-8 form, and encodeURIComponent throws for it.
+  // A lone surrogate has no UTF-8 form, and encodeURIComponent throws for it.
   return encodeURIComponent(text.toWellFormed())
 }

@@ -4,7 +4,7 @@ import { defineBlock } from '../engine/block.ts'
 export const chatTrigger = defineBlock({
   type: 'chat_trigger',
   label: 'Chat',
-  description: 'Starts the workflow with each message that somebody writes to it.',
+  description: 'Starts the workflow with each chat message.',
   kind: 'trigger',
   starts: 'chat',
   isRepeatable: true,
@@ -16,10 +16,10 @@ export const chatTrigger = defineBlock({
   registers: ({ identifier }) => (identifier ? { address: { kind: 'chat', name: identifier } } : {}),
   check({ access, password }) {
     if (access !== 'password' || password) return []
-    const message = 'A chat with access by password needs one.'
+    const message = 'A chat with password access needs a password.'
     return [{ level: 'error', code: 'MISSING_PARAMETER', path: 'password', message }]
   },
-  // Its parameters hold the password.
+  // The parameters include the password.
   showInput: () => ({}),
   run: (_params, { input }) => ({ outputs: { ...input.fields } }),
 })

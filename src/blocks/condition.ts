@@ -9,7 +9,7 @@ const Condition = t.Object({
 export const condition = defineBlock({
   type: 'condition',
   label: 'Condition',
-  description: 'Leaves by the handle of the first expression that is true.',
+  description: 'Continues at the handle of the first expression that is true.',
   kind: 'step',
   isPure: true,
   parameters: t.Object({ conditions: t.Array(Condition, { title: 'Conditions', minItems: 1, maxItems: 100 }) }),
@@ -28,7 +28,7 @@ export const condition = defineBlock({
             level: 'error',
             code: 'RESERVED_ID',
             path,
-            message: 'The id "else" stands for the branch of no true expression.',
+            message: 'The id "else" is reserved for the branch that is taken when no expression is true.',
           },
         ]
       }
@@ -47,7 +47,7 @@ function branchesOf({ conditions }: { conditions?: unknown }): Expressions<{ id:
 
 type Branch = Expressions<{ id: string }>['list'][number]
 
-/** Goes on synchronously until an expression needs the sandbox. */
+/** Synchronous until an expression needs the sandbox. */
 function firstTrue(
   branches: readonly Branch[],
   from: number,

@@ -6,12 +6,12 @@ import { defineBlock, type ProgramCall } from '../engine/block.ts'
 export const functionBlock = defineBlock({
   type: 'function',
   label: 'Function',
-  description: 'Runs JavaScript in a sandbox: what it returns is the result.',
+  description: 'Runs JavaScript in a sandbox. The returned value is the result.',
   kind: 'step',
   parameters: t.Object({
     code: t.String({
       title: 'Code',
-      description: 'The body of an async function. <block.path> in it is a variable that holds the value.',
+      description: 'The body of an async function. <block.path> is a variable with that value.',
     }),
     timeoutMs: t.Integer({ title: 'Time limit in ms', default: 5_000, minimum: 1, maximum: 300_000 }),
     onError: t.Optional(OnError),
@@ -29,7 +29,7 @@ export const functionBlock = defineBlock({
   },
 })
 
-/** Code arrives compiled: the `code` mode of a parameter makes a call of its text. */
+/** The parameter mode `code` compiles the text to a call. */
 function callOf(params: Readonly<Record<string, unknown>>): ProgramCall {
   return params['code'] as ProgramCall
 }

@@ -4,10 +4,12 @@ import { InputField, type TriggerKind } from '../domain/workflow.ts'
 import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
 
 const Parameters = t.Object({
-  inputFormat: t.Optional(t.Array(InputField, { title: 'Input format', description: 'The fields a caller may send.' })),
+  inputFormat: t.Optional(
+    t.Array(InputField, { title: 'Input format', description: 'The fields that a caller may send.' }),
+  ),
 })
 
-/** A trigger whose outputs are the declared fields and, as `input`, all of what was sent. */
+/** A trigger whose outputs are the declared fields and, as `input`, everything that was sent. */
 export function inputTrigger(texts: {
   type: string
   label: string
@@ -31,7 +33,7 @@ export function inputTrigger(texts: {
   })
 }
 
-/** Members of a request that steer the answer; as input fields they could never be sent. */
+/** Members of a request that control its response, so they cannot be input fields. */
 const controlMembers = new Set(['stream', 'selectedOutputs'])
 
 function checkFormat(format: readonly InputField[]): ParameterFinding[] {
@@ -41,7 +43,7 @@ function checkFormat(format: readonly InputField[]): ParameterFinding[] {
     const twice = seen.has(name)
     seen.add(name)
     if (controlMembers.has(name)) {
-      const message = `An input field cannot be named "${name}": that member of a request steers the answer.`
+      const message = `An input field cannot be named "${name}": that member of a request controls the response.`
       return [{ level: 'error' as const, code: 'RESERVED_FIELD', path, message }]
     }
     if (!twice) return []

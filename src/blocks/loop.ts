@@ -13,7 +13,7 @@ import {
 export const loop = defineBlock({
   type: 'loop',
   label: 'Loop',
-  description: 'Repeats its inner blocks, one pass after the other.',
+  description: 'Repeats its inner blocks, one iteration after the other.',
   kind: 'container',
   isRepeatable: true,
   parameters: t.Object({}),
@@ -23,21 +23,21 @@ export const loop = defineBlock({
     const { body } = context
     if (!body) throw new Error('A loop was compiled without a body')
     const settings = body.settings()
-    const passes = passesOf(settings, context)
+    const repetition = repetitionOf(settings, context)
     const results: unknown[] = []
-    for (let index = 0; !body.ended && (await goesOn(index, passes, context, body)); index += 1) {
-      const outcome = await body.iterate(iterationOf(index, passes))
-      const failed = keep(results, index, outcome, settings['onError'] === 'continue')
+    for (let index = 0; !body.ended && (await continues(index, repetition, context, body)); index += 1) {
+      const outcome = await body.iterate(iterationOf(index, repetition))
+      const failed = addOutcome(results, index, outcome, settings['onError'] === 'continue')
       if (failed) return { outputs: { results }, error: failed }
     }
     return { outputs: { results } }
   },
 })
 
-/** Read once, before the first pass. `count` is undefined where a condition decides. */
-type Passes = { kind: unknown; count: number | undefined; items: readonly unknown[] | null }
+/** Read once, before the first iteration. `count` is undefined for loops with a condition. */
+type Repetition = { kind: unknown; count: number | undefined; items: readonly unknown[] | null }
 
-function passesOf(settings: Settings, context: BlockContext): Passes {
+function repetitionOf(settings: Settings, context: BlockContext): Repetition {
   const kind = settings['loopType']
   const items = kind === 'forEach' ? listOf(settings['forEachItems']) : null
   const count = kind === 'for' ? countOf(settings['iterations'], 'iterations') : items?.length
@@ -45,10 +45,15 @@ function passesOf(settings: Settings, context: BlockContext): Passes {
   return { kind, count, items }
 }
 
-async function goesOn(index: number, { kind, count }: Passes, context: BlockContext, body: Body): Promise<boolean> {
+async function continues(
+  index: number,
+  { kind, count }: Repetition,
+  context: BlockContext,
+  body: Body,
+): Promise<boolean> {
   if (count !== undefined) return index < count
   if (!(kind === 'doWhile' && index === 0) && !(await body.condition(index))) return false
-  if (index >= context.limits.loopIterationsMax) throw tooMany('more', context)
+  if (index >= context.limits.loopIterationsMax) throw tooMany(`more than ${context.limits.loopIterationsMax}`, context)
   return true
 }
 
@@ -56,17 +61,17 @@ function tooMany(count: number | string, { limits }: BlockContext): BlockError {
   const max = limits.loopIterationsMax
   return new BlockError(
     'EXECUTION_FAILED',
-    `The loop wants ${count} iterations; at most ${max} are allowed (${limitSettings.loopIterationsMax}).`,
+    `The loop needs ${count} iterations; at most ${max} are allowed (${limitSettings.loopIterationsMax}).`,
   )
 }
 
 type Settings = Readonly<Record<string, unknown>>
 
-function iterationOf(index: number, { items }: Passes): Iteration {
+function iterationOf(index: number, { items }: Repetition): Iteration {
   return { index, currentItem: items ? items[index] : index, items }
 }
 
-/** A whole number from a setting that may be text. */
+/** Reads a whole number from a setting that may be text. */
 export function countOf(value: unknown, name: string, min = 0): number {
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof count === 'number' && Number.isInteger(count) && count >= min) return count
@@ -82,16 +87,16 @@ export function listOf(value: unknown): readonly unknown[] {
   const text = JSON.stringify(value) ?? 'nothing'
   throw new BlockError(
     'INVALID_PARAMETER',
-    `There is no list to go through: ${text.length > 100 ? `${text.slice(0, 97)}...` : text}.`,
+    `The value is not a list: ${text.length > 100 ? `${text.slice(0, 97)}...` : text}.`,
   )
 }
 
-/** Puts an iteration's outcome in its place; the error when it fails the container. */
-export function keep(results: unknown[], index: number, outcome: IterationOutcome, goesOnAfterFailure: boolean) {
+/** Adds an iteration's outcome to the results. Returns the error if it fails the container. */
+export function addOutcome(results: unknown[], index: number, outcome: IterationOutcome, continuesOnError: boolean) {
   if (outcome.ok) {
     results[index] = outcome.output
     return undefined
   }
   results[index] = { error: outcome.error }
-  return goesOnAfterFailure ? undefined : outcome.error
+  return continuesOnError ? undefined : outcome.error
 }

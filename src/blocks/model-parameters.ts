@@ -3,30 +3,32 @@ import type { ModelRequest } from '../domain/model-call.ts'
 import type { PriceOf } from '../domain/model-prices.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
-/** The parameters of every block that asks a language model. */
+/** The parameters of every block that calls a language model. */
 export const modelParameters = {
   provider: t.Union(
     [t.Literal('openai'), t.Literal('anthropic'), t.Literal('google'), t.Literal('openai-compatible')],
     {
       title: 'Provider',
-      description: '"openai-compatible" is any service that speaks as OpenAI does: Ollama, vLLM, …',
+      description: '"openai-compatible" is any service with the API of OpenAI: Ollama, vLLM, …',
     },
   ),
-  model: t.String({ minLength: 1, maxLength: 200, title: 'Model', description: 'Its name at the provider.' }),
+  model: t.String({ minLength: 1, maxLength: 200, title: 'Model', description: "The provider's name for the model." }),
   baseUrl: t.Optional(
     t.String({
       title: 'Base URL',
-      description: 'Address of the service up to and with /v1. Needed for "openai-compatible".',
+      description: 'The address of the service, including /v1. Required for "openai-compatible".',
     }),
   ),
-  apiKey: t.Optional(t.String({ title: 'API key', description: 'Best an environment variable: {{OPENAI_API_KEY}}.' })),
+  apiKey: t.Optional(
+    t.String({ title: 'API key', description: 'Use an environment variable, such as {{OPENAI_API_KEY}}.' }),
+  ),
   temperature: t.Optional(t.Number({ minimum: 0, maximum: 2, title: 'Temperature' })),
   maxTokens: t.Optional(
     t.Integer({
       minimum: 1,
       maximum: 10_000_000,
       title: 'Output limit',
-      description: 'Tokens that one answer may have.',
+      description: 'Tokens in one response at most.',
     }),
   ),
   timeoutMs: t.Integer({
@@ -34,7 +36,7 @@ export const modelParameters = {
     minimum: 1,
     maximum: 86_400_000,
     title: 'Timeout',
-    description: 'Milliseconds for one attempt, from its start to the last byte of the answer.',
+    description: 'Milliseconds for one attempt, from its start to the last byte of the response.',
   }),
   retries: t.Integer({
     default: 2,
@@ -42,7 +44,7 @@ export const modelParameters = {
     maximum: 10,
     title: 'Retries',
     description:
-      'Further attempts after a timeout, a failed connection, or status 429 or 5xx; none once text has been streamed.',
+      'Further attempts after a timeout, a failed connection, or status 429 or 5xx. None after text has been streamed.',
   }),
 }
 
@@ -63,7 +65,7 @@ export function selectionOf(params: ModelParameters): Omit<ModelRequest, 'messag
   }
 }
 
-/** Findings about these parameters. `params` are the static ones, `written` all of them. */
+/** Checks these parameters. `params` are the static ones, `written` all of them. */
 export function checkModelParameters(
   params: Readonly<Record<string, unknown>>,
   written: Readonly<Record<string, unknown>>,
@@ -76,25 +78,25 @@ export function checkModelParameters(
     error(
       'MISSING_PARAMETER',
       'baseUrl',
-      'The provider "openai-compatible" needs a baseUrl: the address of the service up to /v1.',
+      'The provider "openai-compatible" needs a baseUrl: the address of the service, including /v1.',
     )
   }
   if (provider !== undefined && provider !== 'openai-compatible' && !written['apiKey']) {
     error('MISSING_PARAMETER', 'apiKey', `The provider "${provider}" needs an apiKey.`)
   }
   if (baseUrl !== undefined && baseUrl !== '' && !/^https?:\/\/[^/?#\\]/i.test(baseUrl)) {
-    error('INVALID_URL', 'baseUrl', `"${baseUrl}" can't be called: a URL starts with http:// or https:// and a host.`)
+    error('INVALID_URL', 'baseUrl', `"${baseUrl}" cannot be called: a URL starts with http:// or https:// and a host.`)
   }
   if (model !== undefined && !priceOf(model)) {
     const message =
-      `The price of the model "${model}" is not known: what it costs is counted as 0. ` +
-      'The operator can add it to the file that MILLRACE_MODEL_PRICES names.'
+      `The price of the model "${model}" is unknown, so its cost counts as 0. ` +
+      'The operator can add it to the file in MILLRACE_MODEL_PRICES.'
     findings.push({ level: 'warning', code: 'UNKNOWN_PRICE', path: 'model', message })
   }
   return findings
 }
 
-/** What the span shows of a block that asks a model. */
+/** The parameters as the span of a block shows them: without the API key. */
 export function withoutKey({ apiKey: _apiKey, ...shown }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return shown
 }

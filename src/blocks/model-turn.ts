@@ -18,7 +18,7 @@ export type Question = {
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
   responseSchema?: Record<string, unknown> | undefined
-  /** Whether the text is told as it is generated: from the first piece on, the question is not asked again. */
+  /** Whether the block streams the text. After the first piece, the call is not retried. */
   streams?: boolean
 }
 
@@ -27,19 +27,19 @@ export type Turn = { tokens: Tokens; cost: CallCost } & (
   | { ok: false; error: BlockErrorData }
 )
 
-/** Asks a model one question, again where that may help, in a span of its own; what it costs is counted. */
+/** Calls a model, with retries, in a span of its own, and counts the cost. */
 export function askModel(question: Question, context: BlockContext): Promise<Turn> {
   return new ModelTurn(question, context).run()
 }
 
-/** An object, and one call that waits for the model: thousands of these may be waiting. */
+/** A class rather than closures, to save memory: thousands of calls may be waiting for models. */
 class ModelTurn {
   readonly #question: Question
   readonly #context: BlockContext
   readonly #part: PartContext
   readonly #attempts: SpanAttempt[] = []
   #usage: ModelUsage
-  /** Whether a piece of the text has left: then the question is not asked again. */
+  /** Whether a piece of the text was streamed: then the call is not retried. */
   #isStreamed = false
 
   constructor(question: Question, context: BlockContext) {
@@ -83,7 +83,7 @@ class ModelTurn {
     this.#context.chunk(text)
   }
 
-  /** Waits until the question may be asked again. Resolves with the failure when it is not to be. */
+  /** Waits until the next attempt. Resolves with the failure if there is none. */
   async #pause(failure: ModelFailure): Promise<ModelFailure | undefined> {
     const { signal } = this.#context
     const attempts = this.#attempts.length
@@ -120,21 +120,25 @@ function noUsage(model: string): ModelUsage {
   return { model, tokens: noTokens, cost: { input: 0, output: 0, total: 0 }, timeToFirstTokenMs: null }
 }
 
-/** What an attempt used is spent, whatever became of it. One that was refused before it began used nothing. */
+/** Counts the usage of an attempt, even of a failed one. An attempt that was refused before it started used nothing. */
 async function counted(sum: ModelUsage, outcome: ModelOutcome, context: BlockContext): Promise<ModelUsage> {
   const { model } = sum
-  const { tokens: told, firstTokenMs } = outcome
-  if (!told && !outcome.ok && firstTokenMs === null) return sum
+  const { tokens: reported, firstTokenMs } = outcome
+  if (!reported && !outcome.ok && firstTokenMs === null) return sum
   const price = context.priceOf(model)
   const used: ModelUsage = {
     ...noUsage(model),
     timeToFirstTokenMs: firstTokenMs,
     ...(price ? {} : { costUnknown: true }),
-    ...(told ? {} : { tokensUnknown: true }),
+    ...(reported ? {} : { tokensUnknown: true }),
   }
-  if (told) {
-    used.tokens = { prompt: told.prompt, completion: told.completion, total: told.prompt + told.completion }
-    if (price) used.cost = priceTokens(told, price)
+  if (reported) {
+    used.tokens = {
+      prompt: reported.prompt,
+      completion: reported.completion,
+      total: reported.prompt + reported.completion,
+    }
+    if (price) used.cost = priceTokens(reported, price)
   }
   await context.spend(used)
   return { ...sum, ...used, tokens: addTokens(sum.tokens, used.tokens), cost: addCallCost(sum.cost, used.cost) }

@@ -1,12 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
 import { limitSettings } from '../domain/limits.ts'
 import { BlockError, type BlockErrorData, type Body, defineBlock } from '../engine/block.ts'
-import { countOf, keep, listOf } from './loop.ts'
+import { addOutcome, countOf, listOf } from './loop.ts'
 
 export const parallel = defineBlock({
   type: 'parallel',
   label: 'Parallel',
-  description: 'Runs its inner blocks several times at once.',
+  description: 'Runs its inner blocks several times at the same time.',
   kind: 'container',
   isRepeatable: true,
   parameters: t.Object({}),
@@ -20,7 +20,8 @@ export const parallel = defineBlock({
     if (count > limits.parallelBranchesMax) {
       throw new BlockError(
         'EXECUTION_FAILED',
-        `The parallel wants ${count} branches; at most ${limits.parallelBranchesMax} are allowed (${limitSettings.parallelBranchesMax}).`,
+        `The parallel needs ${count} branches; at most ${limits.parallelBranchesMax} are allowed ` +
+          `(${limitSettings.parallelBranchesMax}).`,
       )
     }
     const wanted = settings['concurrency'] ?? null
@@ -28,17 +29,18 @@ export const parallel = defineBlock({
     if (atOnce > limits.parallelConcurrencyMax) {
       throw new BlockError(
         'EXECUTION_FAILED',
-        `The parallel wants ${atOnce} branches at once; at most ${limits.parallelConcurrencyMax} are allowed (${limitSettings.parallelConcurrencyMax}).`,
+        `The parallel needs ${atOnce} branches at once; at most ${limits.parallelConcurrencyMax} are allowed ` +
+          `(${limitSettings.parallelConcurrencyMax}).`,
       )
     }
-    const branches = { body, count, items, goesOnAfterFailure: settings['onError'] === 'continue' }
+    const branches = { body, count, items, continuesOnError: settings['onError'] === 'continue' }
     return runBranches(branches, atOnce)
   },
 })
 
-type Branches = { body: Body; count: number; items: readonly unknown[] | null; goesOnAfterFailure: boolean }
+type Branches = { body: Body; count: number; items: readonly unknown[] | null; continuesOnError: boolean }
 
-async function runBranches({ body, count, items, goesOnAfterFailure }: Branches, atOnce: number) {
+async function runBranches({ body, count, items, continuesOnError }: Branches, atOnce: number) {
   const results: unknown[] = new Array(count).fill(null)
   let next = 0
   let failed: BlockErrorData | undefined
@@ -47,7 +49,7 @@ async function runBranches({ body, count, items, goesOnAfterFailure }: Branches,
       const index = next
       next += 1
       const outcome = await body.iterate({ index, currentItem: items ? items[index] : index, items })
-      const error = keep(results, index, outcome, goesOnAfterFailure)
+      const error = addOutcome(results, index, outcome, continuesOnError)
       if (!error || failed) continue
       failed = error
       body.stop()

@@ -16,7 +16,7 @@ import { wait } from './wait.ts'
 import { webhookTrigger } from './webhook-trigger.ts'
 import { workflow } from './workflow.ts'
 
-/** Every block type there is: to add one, write its file and name it here. */
+/** All block types. To add one, write its file and list it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, manualTrigger],

@@ -6,13 +6,13 @@ import { BlockError, defineBlock, type ResponseHeaders } from '../engine/block.t
 export const response = defineBlock({
   type: 'response',
   label: 'Response',
-  description: 'Ends the run and answers its caller.',
+  description: 'Ends the run and sends a response to its caller.',
   kind: 'step',
   isRepeatable: true,
   parameters: t.Object({
-    data: t.Optional(t.Unknown({ title: 'Data', description: 'JSON: the body of the answer.' })),
+    data: t.Optional(t.Unknown({ title: 'Data', description: 'JSON: the body of the response.' })),
     status: t.Integer({ title: 'Status', default: 200, minimum: 200, maximum: 599 }),
-    headers: t.Optional(t.Unknown({ title: 'Headers', description: 'Key/value list.' })),
+    headers: t.Optional(t.Unknown({ title: 'Headers', description: 'A key/value list.' })),
   }),
   modes: { data: 'json' },
   outputs: ['data', 'status', 'headers'],
@@ -23,7 +23,7 @@ export const response = defineBlock({
   },
 })
 
-/** A key/value list or an object. Fails the block for what HTTP cannot carry. */
+/** Reads a key/value list or an object. Throws `BlockError` for headers that are invalid in HTTP. */
 function headersOf(given: unknown): ResponseHeaders {
   const headers: ResponseHeaders = {}
   if (given === null || given === undefined) return headers
@@ -36,10 +36,10 @@ function headersOf(given: unknown): ResponseHeaders {
     } catch {
       throw new BlockError(
         'INVALID_HEADER',
-        `The header ${JSON.stringify(name)} with the value ${JSON.stringify(text)} is not possible in HTTP.`,
+        `The header ${JSON.stringify(name)} with the value ${JSON.stringify(text)} is not valid in HTTP.`,
       )
     }
-    // Of a name that comes again, the first spelling counts; the values are joined as HTTP has it.
+    // A repeated name keeps its first spelling, and its values are joined by the rules of HTTP.
     const lower = name.toLowerCase()
     const known = written.get(lower)
     const before = known === undefined ? undefined : headers[known]

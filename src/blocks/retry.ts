@@ -4,8 +4,8 @@ import type { SpanAttempt } from '../domain/log.ts'
 import type { BlockContext } from '../engine/block.ts'
 
 /**
- * Waits until a request that has failed may be sent again. Resolves with `again`, with `ended` when the run has ended
- * meanwhile, or at once with the words for why nobody waits that long.
+ * Waits until a failed request may be sent again. Resolves with `again`, or with `ended` if the run has ended
+ * meanwhile. Resolves at once with a text for the error message if the wait would be too long.
  */
 export async function pauseBeforeRetry(
   failedAttempts: number,
@@ -16,7 +16,7 @@ export async function pauseBeforeRetry(
   const asked = retryAfterMs(retryAfter, clock.now())
   const delayMs = delayWithRetryAfter(backoffMs(failedAttempts, context.random()), asked)
   if (delayMs === undefined) {
-    return { refusal: `it asks to wait ${Math.ceil(asked! / 1000)} s, which is longer than this block waits` }
+    return { refusal: `its Retry-After is ${Math.ceil(asked! / 1000)} s, longer than this block waits` }
   }
   return await sleep(clock, delayMs, signal).then(
     () => 'again' as const,
@@ -24,7 +24,7 @@ export async function pauseBeforeRetry(
   )
 }
 
-/** One attempt as the trace shows it; `durationMs` to the microsecond. */
+/** One attempt for the trace. `durationMs` is rounded to microseconds. */
 export function spanAttempt(
   number: number,
   startTime: number,

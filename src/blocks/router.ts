@@ -14,21 +14,21 @@ import { askModel } from './model-turn.ts'
 
 const Route = t.Object({
   id: t.String({ minLength: 1, maxLength: 100 }),
-  description: t.Optional(t.String({ title: 'Description', description: 'When this way is the right one.' })),
+  description: t.Optional(t.String({ title: 'Description', description: 'When to choose this route.' })),
 })
 
 const Parameters = t.Object({
   ...modelParameters,
-  prompt: t.Unknown({ title: 'Prompt', description: 'What is to be judged, and by what.' }),
+  prompt: t.Unknown({ title: 'Prompt', description: 'What the model decides on, and by which criteria.' }),
   routes: t.Array(Route, { title: 'Routes', minItems: 1, maxItems: 100 }),
 })
 type Parameters = Static<typeof Parameters>
 
-/** Leaves by the handle that a language model chooses. */
+/** Continues at the handle that a language model chooses. */
 export const router = defineBlock({
   type: 'router',
   label: 'Router',
-  description: 'Lets a language model choose the way on.',
+  description: 'Continues at the route that a language model chooses.',
   kind: 'step',
   parameters: Parameters,
   outputs: ['route', 'model', 'tokens', 'cost'],
@@ -71,12 +71,15 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   const route = choiceOf(turn.answer.text, ids)
   if (route === undefined) {
     const said = turn.answer.text.slice(0, saidCharsMax)
-    throw new BlockError('INVALID_OUTPUT', `The model chose none of the routes ${ids.join(', ')}. It said: ${said}`)
+    throw new BlockError(
+      'INVALID_OUTPUT',
+      `The model chose none of the routes ${ids.join(', ')}. Its response was: ${said}`,
+    )
   }
   return { outputs: { route, model, tokens: turn.tokens, cost: turn.cost }, port: `router-${route}` }
 }
 
-/** Of an answer that cannot be used, what the error shows. */
+/** Characters of an unusable response in the error message. */
 const saidCharsMax = 500
 
 function instructionOf(routes: Parameters['routes']): string {
@@ -87,7 +90,7 @@ function instructionOf(routes: Parameters['routes']): string {
   )
 }
 
-/** The route that an answer names; a model that knows no JSON mode may say just the id, or put a fence around JSON. */
+/** The route in a response. A model without a JSON mode may write only the id, or a code fence around the JSON. */
 function choiceOf(text: string, ids: readonly string[]): string | undefined {
   const bare = text.trim().replace(/^["'`]+|["'`.]+$/g, '')
   if (ids.includes(bare)) return bare

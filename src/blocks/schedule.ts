@@ -7,40 +7,42 @@ import { cronProblem, timezoneProblem } from '../language/timetable.ts'
 
 const Parameters = t.Object({
   cron: t.Optional(
-    t.String({ title: 'Cron', description: 'Minute, hour, day, month, weekday; seconds may stand in front.' }),
+    t.String({ title: 'Cron', description: 'Minute, hour, day, month, weekday; optionally with seconds in front.' }),
   ),
   intervalMs: t.Optional(
     t.Integer({
       title: 'Interval (ms)',
-      description: 'Instead of cron: counted from the start, or else from 1970.',
+      description: 'Instead of cron. Counted from the start, or else from 1970.',
       minimum: 1_000,
       maximum: 31_622_400_000,
     }),
   ),
-  timezone: t.String({ title: 'Time zone', description: 'As in Europe/Lisbon.', default: 'UTC' }),
-  startAt: t.Optional(t.String({ title: 'Start', description: 'The first time that counts. Without a zone: UTC.' })),
-  endAt: t.Optional(t.String({ title: 'End', description: 'The last time that counts. Without a zone: UTC.' })),
+  timezone: t.String({ title: 'Time zone', description: 'Such as Europe/Lisbon.', default: 'UTC' }),
+  startAt: t.Optional(
+    t.String({ title: 'Start', description: 'No run is due before this time. Without a zone: UTC.' }),
+  ),
+  endAt: t.Optional(t.String({ title: 'End', description: 'No run is due after this time. Without a zone: UTC.' })),
   overlap: oneOf(overlaps, {
     title: 'Overlap',
     description:
-      'A time that comes while a run is still going is left out, or waits for it (one does), or runs beside it.',
+      'A due time during a run is skipped, or starts a run after it (at most one waits), or starts a run beside it.',
     default: 'skip',
   }),
   missed: oneOf(missedPolicies, {
     title: 'Missed',
-    description: 'Of the times that passed while the service was down the last one runs, or none, or all.',
+    description: 'After downtime of the service, the last missed time runs, or none, or all of them.',
     default: 'once',
   }),
   missedMax: t.Integer({
     title: 'Missed at most',
-    description: 'With all: so many, the last ones.',
+    description: 'For "all": the number of missed times that run, counted from the last one.',
     minimum: 1,
     maximum: 1_000,
     default: 10,
   }),
   jitterMs: t.Integer({
     title: 'Jitter (ms)',
-    description: 'Each run starts up to so much later, at random.',
+    description: 'Each run starts later by a random time up to this.',
     minimum: 0,
     maximum: 3_600_000,
     default: 0,
@@ -81,7 +83,7 @@ function ruleOf({ cron, intervalMs, startAt, endAt, ...rest }: Params): Schedule
 
 function checkTimes(cron: string | undefined, intervalMs: number | undefined): ParameterFinding[] {
   if ((cron === undefined) === (intervalMs === undefined)) {
-    return [error('INVALID_SCHEDULE', 'cron', 'A schedule takes one of the two: "cron", or "intervalMs".')]
+    return [error('INVALID_SCHEDULE', 'cron', 'A schedule needs either "cron" or "intervalMs", and not both.')]
   }
   const problem = cron === undefined ? undefined : cronProblem(cron)
   return problem === undefined ? [] : [error('INVALID_SCHEDULE', 'cron', problem)]

@@ -19,7 +19,7 @@ export const variables = defineBlock({
   check: (_params, facts, { assign }) =>
     namesOf(assign).flatMap((name, index) => {
       if (facts.variables.has(name)) return []
-      const message = `The workflow declares no variable "${name}". Declare it, or correct the name.`
+      const message = `The workflow does not declare a variable "${name}". Declare it, or correct the name.`
       return [{ level: 'error', code: 'UNKNOWN_VARIABLE', path: `assign.${index}.name`, message }]
     }),
   run({ assign }, context) {

@@ -23,7 +23,7 @@ export const webhookTrigger = defineBlock({
     ...checkAuthentication((authentication ?? { type: 'none' }) as WebhookAuthentication),
     ...(idempotency ? checkIdempotency(idempotency as WebhookIdempotency) : []),
   ],
-  // Its parameters hold how senders prove who they are, which no reader of a log has to know.
+  // The parameters include the senders' secrets, which must not appear in logs.
   showInput: () => ({}),
   run: (_params, { input }) => ({ outputs: { ...input.fields } }),
 })
@@ -32,26 +32,26 @@ function checkAuthentication(authentication: WebhookAuthentication): ParameterFi
   const { type, name } = authentication
   const missing = authenticationMembers[type].filter((member) => !authentication[member])
   const findings = missing.map((member) =>
-    error('MISSING_PARAMETER', `authentication.${member}`, `Authentication of the type "${type}" needs "${member}".`),
+    error('MISSING_PARAMETER', `authentication.${member}`, `The authentication type "${type}" needs "${member}".`),
   )
   findings.push(...checkSecret(authentication))
   if (type !== 'header' || !name || isHeaderName(name)) return findings
   return [...findings, error('INVALID_HEADER', 'authentication.name', `"${name}" cannot be the name of a header.`)]
 }
 
-/** What no request can ever carry would refuse every sender. A variable is judged by what it holds then. */
+/** Finds secrets that no request can contain, so that every sender would be refused. Variables are not checked here. */
 function checkSecret({ type, token = '', value = '', scheme, secret = '' }: WebhookAuthentication): ParameterFinding[] {
   if (type === 'bearer' && /\s/.test(token)) {
-    return [error('INVALID_PARAMETER', 'authentication.token', 'A bearer token has no spaces and no line breaks.')]
+    return [error('INVALID_PARAMETER', 'authentication.token', 'A bearer token cannot contain spaces or line breaks.')]
   }
   if (type === 'header' && (value !== value.trim() || hasControls(value))) {
-    const message = 'The value of a header has no line breaks, and no spaces at its ends.'
+    const message = 'The value of a header cannot contain line breaks, or start or end with a space.'
     return [error('INVALID_PARAMETER', 'authentication.value', message)]
   }
   const isLiteral = secret !== '' && !secret.includes('{{')
   if (type !== 'signature' || scheme !== 'standard' || !isLiteral || /^(whsec_)?[A-Za-z0-9+/_-]+=*$/.test(secret))
     return []
-  const message = 'A secret of Standard Webhooks is "whsec_" and a key in base64.'
+  const message = 'A secret of Standard Webhooks consists of "whsec_" and a key in base64.'
   return [error('INVALID_PARAMETER', 'authentication.secret', message)]
 }
 
@@ -61,7 +61,7 @@ function hasControls(text: string): boolean {
 
 function checkIdempotency({ header, field }: WebhookIdempotency): ParameterFinding[] {
   if (!header === !field) {
-    const message = 'Idempotency takes one of the two: "header", or "field", a path in the body.'
+    const message = 'Idempotency needs either "header" or "field" (a path in the body), and not both.'
     return [error('INVALID_PARAMETER', 'idempotency', message)]
   }
   if (!header || isHeaderName(header)) return []

@@ -11,7 +11,7 @@ export const workflow = defineBlock({
   isRepeatable: true,
   parameters: t.Object({
     workflowId: t.String({ title: 'Workflow', minLength: 1 }),
-    input: t.Optional(t.Unknown({ title: 'Input', description: 'An object: the input of the workflow.' })),
+    input: t.Optional(t.Unknown({ title: 'Input', description: 'An object with the input of the workflow.' })),
     onError: t.Optional(OnError),
   }),
   modes: { input: 'json', onError: 'literal' },

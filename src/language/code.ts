@@ -3,10 +3,10 @@ import type { Program } from '../domain/program.ts'
 import { parseTemplate, type Segment } from '../domain/reference.ts'
 import { findMisplaced } from './placement.ts'
 
-/** A value that code reads: a reference or an environment variable, as the value itself or already as text. */
+/** A value that code reads: a reference or an environment variable, as the value itself or as text. */
 export type CodeSlot = { segment: Exclude<Segment, { kind: 'text' }>; as: 'value' | 'text' }
 
-/** Where code cannot be read; the line counts from 1. */
+/** A syntax error. `line` and `column` count from 1. */
 export type SyntaxProblem = { message: string; line: number; column: number }
 
 export type CompiledCode =
@@ -17,7 +17,7 @@ export type Recognise = (segment: CodeSlot['segment']) => boolean
 
 /**
  * Turns the body of an async function into a program in which every recognised reference is a variable. A reference
- * inside a string or template literal becomes that literal's content. Nothing from outside is ever pasted as text.
+ * inside a string or template literal becomes part of that literal's content. No value is ever inserted as source text.
  */
 export function compileCode(source: string, recognise: Recognise): CompiledCode {
   const rewritten = rewrite(source, recognise)
@@ -34,7 +34,7 @@ export type Rewritten =
   | { ok: true; source: string; parameters: string[]; slots: CodeSlot[] }
   | { ok: false; problem: SyntaxProblem }
 
-/** Puts variables in the place of references. `parameters[i]` is the variable that holds `slots[i]`. */
+/** Replaces references by variables. `parameters[i]` is the name of the variable for `slots[i]`. */
 export function rewrite(source: string, recognise: Recognise): Rewritten {
   const mark = freeMark(source)
   const { text, segments } = withPlaceholders(source, mark, recognise)
@@ -52,7 +52,7 @@ export function rewrite(source: string, recognise: Recognise): Rewritten {
   }
   const result = replaceInTokens(text, tokens, { mark, segments, variable })
   const broken = problemOf(result, []) ?? misplacedIn(result, used)
-  if (broken) return { ok: false, problem: { ...broken, message: `A reference cannot stand here: ${broken.message}` } }
+  if (broken) return { ok: false, problem: { ...broken, message: `A reference cannot be here: ${broken.message}` } }
   return { ok: true, source: result, parameters: [...used.keys()], slots: [...used.values()] }
 }
 
@@ -69,7 +69,7 @@ function misplacedIn(text: string, used: ReadonlyMap<string, CodeSlot>): SyntaxP
   if (!misplaced) return undefined
   const source = used.get(misplaced.name)?.segment.source ?? ''
   return {
-    message: `${source} stands where JavaScript wants a name; ${misplaced.advice}`,
+    message: `${source} is in a place where JavaScript needs a name; ${misplaced.advice}`,
     line: misplaced.line,
     column: 1,
   }
@@ -89,7 +89,7 @@ function problemOf(text: string, tokens: Token[]): SyntaxProblem | undefined {
   }
 }
 
-/** A start of identifiers that the source does not use. */
+/** A prefix for identifiers that does not occur in the source. */
 function freeMark(source: string): string {
   let mark = '$ref'
   while (source.includes(mark)) mark = `$${mark}`
@@ -97,8 +97,8 @@ function freeMark(source: string): string {
 }
 
 /**
- * A placeholder is an identifier between two spaces: it reads as a variable where a value stands, and is found again
- * inside literals. The spaces keep it apart from its neighbours and go with it.
+ * A placeholder is an identifier between two spaces. In the place of a value it is parsed as a variable, and inside
+ * literals it can be found again. The spaces separate it from its neighbours and are removed with it.
  */
 function withPlaceholders(source: string, mark: string, recognise: Recognise) {
   const segments: CodeSlot['segment'][] = []
@@ -174,7 +174,7 @@ function replacementOf(
   return isKey ? `[${sum}]` : `(${sum})`
 }
 
-/** `'\<a.b>'` escapes the bracket that is gone now: the backslash goes too, or it would escape the closing quote. */
+/** In `'\<a.b>'` the backslash escapes the removed bracket. It is removed too, or it would escape the closing quote. */
 function withoutLoneBackslash(part: string): string {
   const trailing = /\\*$/.exec(part)?.[0].length ?? 0
   return trailing % 2 === 1 ? part.slice(0, -1) : part

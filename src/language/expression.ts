@@ -5,17 +5,17 @@ import { compileNode, type Native } from './native.ts'
 
 export type CompiledExpression =
   /**
-   * `native`: inside the subset; evaluates in place, `values[i]` is what `slots[i]` had. Throws what JavaScript would
-   * throw, or `NotNative` for values that the sandbox has to see. Null: uses more than the subset. `program`: the same
-   * for the sandbox.
+   * `native`: evaluates an expression of the subset in place; `values[i]` is the value of `slots[i]`. It throws what
+   * JavaScript would throw, or `NotNative` for values that need the sandbox. Null for an expression outside the subset.
+   * `program`: the same expression for the sandbox.
    */
   | { ok: true; native: Native | null; program: Program; slots: readonly CodeSlot[] }
   | { ok: false; problem: SyntaxProblem }
 
-/** Compiles a JavaScript expression with references in it, once, at deployment. */
+/** Compiles a JavaScript expression with references. Called once, at deployment. */
 export function compileExpression(source: string, recognise: Recognise): CompiledExpression {
   if (source.trim() === '') return { ok: false, problem: { message: 'The expression is empty', line: 1, column: 1 } }
-  // In parentheses, so that an object literal is not read as a block, and on lines of their own, so that a comment ends.
+  // The parentheses keep an object literal from being read as a block. The line break ends a trailing comment.
   const rewritten = rewrite(`(${source}\n)`, recognise)
   if (!rewritten.ok) return rewritten
   const { slots, parameters } = rewritten
@@ -25,7 +25,7 @@ export function compileExpression(source: string, recognise: Recognise): Compile
   return { ok: true, native, program: makeProgram(`return ${rewritten.source}`, parameters), slots }
 }
 
-/** Null, too, for a sum of thousands of terms: its tree is as deep as it is long, and the sandbox does not walk trees. */
+/** Also null for a sum of thousands of terms, whose syntax tree is too deep for recursion here. */
 function nativeOf(expression: Expression, parameters: readonly string[]): Native | null {
   try {
     return compileNode(expression, parameters) ?? null
@@ -37,7 +37,10 @@ function nativeOf(expression: Expression, parameters: readonly string[]): Native
 
 type Tree = { ok: true; expression: Expression } | { ok: false; problem: SyntaxProblem }
 
-/** The text is `(`, the author's expression, `)`: a tree of anything but that one pair closes it and opens another. */
+/**
+ * The text is the author's expression in parentheses. Any other tree means that the author closed them and opened
+ * others.
+ */
 function treeOf(text: string): Tree {
   try {
     const expression = parseExpressionAt(text, 0, { ecmaVersion: 'latest', preserveParens: true })

@@ -1,4 +1,4 @@
-// Long because one switch lists every kind of expression and one table every method of the subset, side by side.
+// Long because one switch lists all kinds of expressions, and one table all methods of the subset.
 import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
 import { isDeeperThan } from '../domain/json.ts'
 import { answerBytesMax, jsonDepthMax } from '../domain/limits.ts'
@@ -7,9 +7,9 @@ import { answerBytesMax, jsonDepthMax } from '../domain/limits.ts'
 export type Native = (values: readonly unknown[]) => unknown
 
 /**
- * Compiles a syntax tree to closures, or answers undefined when it uses more than the subset: operators, member access,
- * literals, `?:`, `??`, `?.`, template strings and the plain methods of strings, numbers, arrays, `Math`, `JSON`, `Object`.
- * Nothing of the host is reachable: members are own members of data, methods come from the tables below.
+ * Compiles a syntax tree to closures. Returns undefined when it uses more than the subset: operators, member access,
+ * literals, `?:`, `??`, `?.`, template strings and simple methods of strings, numbers, arrays, `Math`, `JSON`,
+ * `Object`. Expressions cannot reach the host: members are own members of data, and methods come from the tables below.
  */
 export function compileNode(node: Expression | SpreadElement | Super, names: readonly string[]): Native | undefined {
   const compile = (inner: Expression | SpreadElement | Super) => compileNode(inner, names)
@@ -88,7 +88,7 @@ export function compileNode(node: Expression | SpreadElement | Super, names: rea
 
 const constants = { undefined, NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY }
 
-/** What `?.` on nothing makes of the rest of its chain. */
+/** The value of a chain after `?.` on null or undefined. */
 const nothing = Symbol('nothing')
 const endOfChain = (value: unknown) => (value === nothing ? undefined : value)
 
@@ -106,7 +106,7 @@ const unary = {
   void: () => undefined,
 }
 
-// The loose comparisons are JavaScript's own, as the author of the expression wrote them.
+// The loose comparisons are intended: they have their JavaScript meaning.
 const binary = {
   '+': (a: number, b: number) => a + b,
   '-': (a: number, b: number) => a - b,
@@ -205,7 +205,7 @@ function compileCall(
     const self = object(scope)
     if (self === nothing || (optional && (self === null || self === undefined))) return nothing
     const method = methodOf(self, name)
-    // What every object inherits means something in JavaScript, and nothing in the tables below.
+    // It may be a method that every object inherits, which the tables below do not have.
     if (!method) throw new NotNative()
     return bounded(method.apply(self, values.map((value) => value(scope)) as never[]))
   }
@@ -230,7 +230,7 @@ function functionOf(owner: string, name: string, count: number): ((...args: unkn
   return undefined
 }
 
-/** What is nested deep takes seconds to write again. */
+/** Deeply nested JSON is left to the sandbox: it takes seconds to stringify. */
 function parseJson(value: unknown): unknown {
   const text = String(value)
   if (isDeeperThan(text, jsonDepthMax)) throw new NotNative()
@@ -238,12 +238,12 @@ function parseJson(value: unknown): unknown {
 }
 
 /**
- * Thrown by an expression that can be evaluated, but not here: it would take too long for the thread that answers
- * everyone, or means what the tables below do not have. The sandbox evaluates it, with a time limit.
+ * Thrown when an expression must be evaluated in the sandbox, with its time limit: it would take too long in the
+ * service's own thread, or uses something that the tables below do not have.
  */
 export class NotNative extends Error {}
 
-/** Searching costs up to the product of both lengths: the engine's own search has no better bound. */
+/** The time of a search is up to the product of both lengths: JavaScriptCore's search has no better bound. */
 const searchWorkMax = 4_000_000
 
 function searching<Result>(search: (this: string, what: string, ...rest: never[]) => Result) {
@@ -254,7 +254,7 @@ function searching<Result>(search: (this: string, what: string, ...rest: never[]
   }
 }
 
-/** A replacement with `$` may hold the whole text, several times over. */
+/** A replacement with `$` may insert the whole text several times. */
 function replacing(replace: (this: string, from: string, to: string) => string) {
   return function (this: string, from: unknown, to: unknown): string {
     const [what, by] = [String(from), String(to)]
@@ -264,7 +264,7 @@ function replacing(replace: (this: string, from: string, to: string) => string) 
   }
 }
 
-/** Text that a method would make longer than the bound is refused before it is made. */
+/** Throws before a method creates a text above the limit. */
 function fitting(length: number): void {
   if (length > answerBytesMax) throw new RangeError('Invalid string length')
 }
@@ -277,7 +277,7 @@ const stringMethods: Record<string, AnyFunction> = {
   indexOf: searching(text.indexOf),
   lastIndexOf: searching(text.lastIndexOf),
   split(this: string, separator?: string, limit?: number) {
-    // Without a separator, or with nothing, the text is whole: `undefined` must not become a text here.
+    // Without a separator the text stays whole. `undefined` must not be converted to text here.
     if (separator === undefined) return [this.toString()]
     if (String(separator) === '' && this.length > searchWorkMax) throw new NotNative()
     return searching(function (this: string, what: string) {

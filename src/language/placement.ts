@@ -1,13 +1,13 @@
 import type { Program as SyntaxTree } from 'acorn'
 
-/** A place where a reference stands as a name instead of a value; the line counts from 1. */
+/** A reference in the place of a name instead of a value. The line counts from 1. */
 export type Misplaced = { name: string; line: number; advice: string }
 
 type Node = { type: string; loc?: { start: { line: number } } | null; [member: string]: unknown }
 
 /**
- * The first of the variables in `isReference` that stands where JavaScript wants a name: as the key of an object, behind
- * a dot, or where something is declared or assigned. It would be read as that name, and silently mean something else.
+ * Finds the first reference in a place where JavaScript needs a name: as the key of an object, after a dot, or where
+ * something is declared or assigned. JavaScript would use the variable's name itself there, without an error.
  */
 export function findMisplaced(tree: SyntaxTree, isReference: (name: string) => boolean): Misplaced | undefined {
   const open: unknown[] = [tree]

@@ -1,17 +1,17 @@
 import { Cron } from 'croner'
 import type { ScheduleRule } from '../domain/schedule.ts'
 
-/** When a schedule is due: pure, so that whoever computes it gets the same. Times are epoch milliseconds. */
+/** The due times of a schedule, in epoch milliseconds. Pure. */
 export type Timetable = {
   /** The first time after `at`; null when there is none. */
   next(at: number): number | null
-  /** The last `count` times before `at`, the earliest first. */
+  /** The last `count` times before `at`, in ascending order. */
   last(count: number, at: number): number[]
 }
 
 export type TimetableRule = Pick<ScheduleRule, 'cron' | 'intervalMs' | 'timezone' | 'startAt' | 'endAt'>
 
-/** Throws what `cronProblem` and `timezoneProblem` would have said. */
+/** Throws for rules that `cronProblem` or `timezoneProblem` would refuse. */
 export function timetableOf(rule: TimetableRule): Timetable {
   const { startAt, endAt } = rule
   const { next, last } =
@@ -29,20 +29,20 @@ export function timetableOf(rule: TimetableRule): Timetable {
 }
 
 /**
- * Knows its last answers. Those to `last` hold until another time passes: to find a thousand times takes a quarter of a
- * second, and who runs a thousand that were missed asks before each.
+ * Caches the last results. Finding a thousand times takes a quarter of a second, and a caller that runs a thousand
+ * missed times calls `last` before each of them. A result of `last` stays valid until the next due time.
  */
-export function remembering({ next, last }: Timetable): Timetable {
+export function cachedTimetable({ next, last }: Timetable): Timetable {
   let asked = Number.NaN
-  let answer: number | null = null
+  let nextTime: number | null = null
   let past = { count: Number.NaN, times: [] as number[], from: 0, until: 0 }
   return {
     next(at) {
       if (at !== asked) {
-        answer = next(at)
+        nextTime = next(at)
         asked = at
       }
-      return answer
+      return nextTime
     },
     last(count, at) {
       if (count !== past.count || at < past.from || at > past.until) {
@@ -56,38 +56,38 @@ export function remembering({ next, last }: Timetable): Timetable {
   }
 }
 
-/** What is wrong with a cron expression, for people; undefined when it can be used. */
+/** An error message for an invalid cron expression; undefined for a valid one. */
 export function cronProblem(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/).filter(Boolean).length
-  // A name such as @daily stands for five.
+  // A name such as @daily replaces all fields.
   if (fields !== 5 && fields !== 6 && !/^@\w+$/.test(expression.trim())) {
-    const order = 'minute, hour, day, month, weekday, and perhaps seconds in front'
-    return `The cron expression "${expression}" cannot be read: it has ${fields} fields, and needs five or six: ${order}.`
+    const order = 'minute, hour, day, month, weekday, optionally with seconds in front'
+    return `The cron expression "${expression}" cannot be read: it has ${fields} fields, but needs five or six: ${order}.`
   }
   try {
     if (cron(expression, 'UTC').next(0) !== null) return undefined
-    return `The cron expression "${expression}" names no day that ever comes.`
+    return `The cron expression "${expression}" never matches a date.`
   } catch (error) {
     const reason = (error as Error).message.replace(/^CronPattern: /, '').replace(/\.$/, '')
     return `The cron expression "${expression}" cannot be read: ${reason}.`
   }
 }
 
-/** What is wrong with the name of a time zone; undefined when it is one. */
+/** An error message for an unknown time zone; undefined for a known one. */
 export function timezoneProblem(timezone: string): string | undefined {
   try {
-    // A made-up date, for its complaint.
+    // Throws for an unknown zone.
     new Intl.DateTimeFormat('en', { timeZone: timezone }).format(0)
     return undefined
   } catch {
-    return `There is no time zone "${timezone}". Names are as in "Europe/Lisbon" or "UTC".`
+    return `There is no time zone "${timezone}". Use a name such as "Europe/Lisbon" or "UTC".`
   }
 }
 
 /**
- * In five fields or six, seconds in front. At the changes of daylight-saving time: times of day without a wildcard or step
- * come once on every day, also when the clocks leave them out (then at the first moment after) or go through them twice;
- * others follow the clock, as "every ten minutes" would.
+ * Five fields, or six with seconds in front. At the changes of daylight-saving time, times without a wildcard or step
+ * in them are due exactly once on each day: if the clocks skip the time, at the first moment after it; if the clocks
+ * repeat it, only once. Other times follow the clock, such as "every ten minutes".
  */
 function cron(expression: string, timezone: string): Timetable {
   const pattern = new Cron(expression, {
@@ -107,7 +107,7 @@ function cron(expression: string, timezone: string): Timetable {
 }
 
 function interval(everyMs: number, from: number): Timetable {
-  /** The number of the last time before `at`. */
+  /** The index of the last time before `at`. */
   const indexBefore = (at: number) => Math.ceil((at - from) / everyMs) - 1
   return {
     next: (at) => from + (Math.floor((at - from) / everyMs) + 1) * everyMs,

@@ -1,5 +1,5 @@
 import type { ScheduleRow, ScheduleState, ScheduleStep } from '../domain/schedule.ts'
-import { remembering, type Timetable, timetableOf } from '../language/timetable.ts'
+import { cachedTimetable, type Timetable, timetableOf } from '../language/timetable.ts'
 import type { Store } from '../store/store.ts'
 
 /** A schedule in memory. */
@@ -113,7 +113,7 @@ export class ScheduleWindow {
   }
 
   timetableOf(entry: Scheduled): Timetable {
-    entry.timetable ??= remembering(timetableOf(entry.row.rule))
+    entry.timetable ??= cachedTimetable(timetableOf(entry.row.rule))
     return entry.timetable
   }
 

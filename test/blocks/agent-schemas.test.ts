@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { agent } from '../../src/blocks/agent.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
 
-test('the check finds schemas that no answer and no arguments could fit', () => {
+test('the check finds schemas that no response and no arguments could fit', () => {
   const facts = { limits: defaultLimits, variables: new Set<string>(), priceOf: () => undefined }
   const found = (params: Record<string, unknown>) =>
     agent.check!(params, facts, params).map(({ level, code, path }) => `${level} ${code} ${path}`)

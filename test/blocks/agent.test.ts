@@ -51,7 +51,7 @@ async function ask(script: readonly ScriptedAnswer[], { params }: { params?: Rec
   return { record, output, chunks, spans, requests: server.requests }
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   for (const provider of ['openai', 'openai-compatible', 'anthropic', 'google']) {
     test(`of ${provider} is streamed, counted and shown`, async () => {
       const script = [{ text: ['Hel', 'lo'], usage: { prompt: 100, cached: 40, completion: 10 } }]
@@ -72,7 +72,7 @@ describe('an answer', () => {
     })
   }
 
-  test('carries messages, temperature and output limit to the model', async () => {
+  test('passes messages, temperature and output limit to the model', async () => {
     const messages = [
       { role: 'user', content: 'Earlier' },
       { role: 'assistant', content: 'Yes?' },
@@ -84,7 +84,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('without usage counts as nothing and says so; so does a model without a price', async () => {
+  test('without usage costs nothing and is marked; so is a model without a price', async () => {
     const silent = await ask([{ text: ['x'], usage: null }])
     expect(silent.spans.get('m')?.[0]?.usage).toMatchObject({ tokensUnknown: true, tokens: { total: 0 } })
     expect(Object.keys(silent.record.cost.models)).toEqual(['m'])
@@ -95,7 +95,7 @@ describe('an answer', () => {
 })
 
 describe('when the model fails', () => {
-  test('429 and 500 are tried again, and the answer counts once', async () => {
+  test('429 and 500 are retried, and the response counts once', async () => {
     const script = [{ status: 429, headers: { 'retry-after': '0' } }, { status: 500 }, { text: ['ok'] }]
     const { record, output, spans } = await ask(script, { params: { retries: 2 } })
     expect(output).toMatchObject({ content: 'ok', tokens: { total: 2 } })
@@ -107,13 +107,13 @@ describe('when the model fails', () => {
     ])
   })
 
-  test('400 is not, and the error names the host and what it said', async () => {
+  test('400 is not retried, and the error names the host and its message', async () => {
     const { record, requests } = await ask([{ status: 400 }], { params: { retries: 3 } })
     expect(requests.length).toBe(1)
     expect(record.failure?.message).toMatch(/^127\.0\.0\.1:\d+ responded with 400: stand-in says 400/)
   })
 
-  test('silence ends with the timeout, and is tried again', async () => {
+  test('silence ends with the timeout and is retried', async () => {
     const { record, output, spans } = await ask([{ trouble: 'hang' }, { text: ['ok'] }], {
       params: { timeoutMs: 3_000, retries: 1 },
     })
@@ -122,21 +122,21 @@ describe('when the model fails', () => {
   })
 
   for (const trouble of ['break', 'end', 'garbage'] as const) {
-    test(`a stream that goes wrong (${trouble}) after a chunk is never asked again`, async () => {
+    test(`a stream that fails (${trouble}) after a chunk is not retried`, async () => {
       const { record, chunks, requests } = await ask([{ text: ['par'], trouble }], { params: { retries: 3 } })
       expect(record.failure?.code).toBe('EXECUTION_FAILED')
       expect({ chunks, requests: requests.length }).toEqual({ chunks: ['par'], requests: 1 })
     })
   }
 
-  test('of an answer that breaks off the tokens of the prompt are spent, where the provider tells them first', async () => {
+  test('the prompt tokens of an interrupted response are counted if the provider reports them first', async () => {
     const script = [{ text: ['par'], trouble: 'break' as const, usage: { prompt: 50, cached: 10, completion: 9 } }]
     const { record } = await ask(script, { params: { provider: 'anthropic' } })
     expect(record.failure).not.toBeNull()
     expect(record.cost).toMatchObject({ total: 0.000045, tokens: { prompt: 50, completion: 0 } })
   })
 
-  test('a refused address names the setting, a refusal says what the model said', async () => {
+  test('a refused address names the setting, and a refusal has the message of the model', async () => {
     const closed = outboundOf([])
     const strict = new World({ open: closed.open, environment: { KEY: 'k' } })
     const { record } = await strict.run(asking({ url: 'http://127.0.0.1:9/v1' }))
@@ -162,7 +162,7 @@ describe('when the model fails', () => {
 describe('structured output', () => {
   const responseFormat = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
 
-  // Anthropic's newer models give it as text, others as the call of a tool.
+  // Anthropic's newer models return it as text, others as a tool call.
   for (const each of ['openai', 'openai-compatible', 'google', 'anthropic claude-sonnet-4-5', 'anthropic other']) {
     test(`that fits is the parsed value (${each})`, async () => {
       const [provider, model = 'm'] = each.split(' ')
@@ -174,14 +174,14 @@ describe('structured output', () => {
     })
   }
 
-  test('in a fence, as models write for people, is read', async () => {
+  test('in a code fence is read', async () => {
     const { output } = await ask([{ text: ['```json\n{"n":4}\n```'] }], { params: { responseFormat } })
     expect(output['content']).toEqual({ n: 4 })
   })
 
   for (const [text, reason] of [
     ['{"n":"three"}', 'n: '],
-    ['three', 'no JSON'],
+    ['three', 'not JSON'],
   ] as const) {
     test(`that does not fit fails the block with the reason: ${text}`, async () => {
       const { output, record } = await ask([{ text: [text] }], { params: { responseFormat, onError: 'continue' } })
@@ -200,7 +200,7 @@ describe('tools', () => {
   const weather = { type: 'workflow', workflowId: 'answerer', name: 'weather', description: 'Degrees' }
 
   for (const provider of ['openai', 'anthropic', 'google']) {
-    test(`a workflow is called with its input format, and its result goes back (${provider})`, async () => {
+    test(`a workflow is called with its input format, and the model receives its result (${provider})`, async () => {
       const script = [
         called('weather', { city: 'Oslo' }),
         { text: ['21 degrees'], usage: { prompt: 20, completion: 5 } },
@@ -221,7 +221,7 @@ describe('tools', () => {
     })
   }
 
-  test('the error of a failed tool goes back to the model', async () => {
+  test('the model receives the error of a failed tool', async () => {
     const script = [
       called('weather', { city: 'Nowhere' }),
       called('weather', {}),
@@ -236,7 +236,7 @@ describe('tools', () => {
     expect(spans.get('weather')?.[0]).toMatchObject({ status: 'error', error: { code: 'EXECUTION_FAILED' } })
   })
 
-  test('a request is a tool: arguments are values in it, never structure', async () => {
+  test('the arguments of a request tool are values and cannot change its structure', async () => {
     const seen: string[] = []
     const peer = httpPeer(async (request, url) => {
       seen.push(url.pathname + url.search + (await request.text()))
@@ -265,7 +265,7 @@ describe('tools', () => {
     await peer.stop(true)
   })
 
-  test('steps are bounded', async () => {
+  test('the number of steps is limited', async () => {
     const { output, requests } = await ask([called('weather', { city: 'Oslo' })], {
       params: { tools: [weather], maxSteps: 3, onError: 'continue' },
     })
@@ -280,7 +280,7 @@ describe('the check at deployment', () => {
       .check(asking({ url: 'http://x/v1' }, params))
       .map(({ level, code, path }) => `${level} ${code} ${path.replace('blocks.ask.params.', '')}`)
 
-  test('finds what cannot work and warns of a price that nobody knows', () => {
+  test('reports errors in the parameters, and warns of unknown prices', () => {
     expect(findings({ model: 'gpt-4o' })).toEqual([])
     expect(findings({ model: 'unheard-of' })).toEqual(['warning UNKNOWN_PRICE model'])
     expect(findings({ model: 'gpt-4o', baseUrl: '' })).toEqual(['error MISSING_PARAMETER baseUrl'])

@@ -7,7 +7,7 @@ import { makeContext, runBlock } from './context.ts'
 
 type Seen = { method: string; key: string | null; body: string }
 
-/** A service that gives one answer after the other, the last one for ever. */
+/** A service that sends the given responses in order, and then repeats the last one. */
 function service(...answers: (number | (() => Response))[]) {
   const seen: Seen[] = []
   const peer = httpPeer(async (request) => {
@@ -22,7 +22,7 @@ function service(...answers: (number | (() => Response))[]) {
   }
 }
 
-/** Runs the block and moves the clock to the end of each delay; gives the delays that were waited. */
+/** Runs the block and moves the clock to the end of each delay. Returns the delays. */
 async function run(params: Record<string, unknown>, overrides: Partial<BlockContext> = {}) {
   const clock = new ManualClock(Date.UTC(2030, 0, 1))
   using context = makeContext({ clock, ...overrides })
@@ -61,12 +61,12 @@ describe('attempts', () => {
     },
   )
 
-  test('end with the last failure, all four outputs set', async () => {
+  test('end with the last failure and all four outputs', async () => {
     using peer = service(503)
     const { outputs, error, delays, attempts } = await run({ url: peer.url, retries: 2 })
     expect(error).toEqual({
       code: 'HTTP_ERROR',
-      message: expect.stringContaining('was answered with 503'),
+      message: expect.stringContaining('returned the status 503'),
       attempts: 3,
     })
     expect(outputs).toEqual({
@@ -87,7 +87,7 @@ describe('attempts', () => {
     expect(delays).toEqual([])
   })
 
-  test('are none but the first when `retries` is 0, and eleven when it is 10', async () => {
+  test('are one when `retries` is 0, and eleven when it is 10', async () => {
     using peer = service(500)
     expect((await run({ url: peer.url, retries: 0 })).attempts.length).toBe(1)
     const { delays, attempts } = await run({ url: peer.url, retries: 10 })
@@ -95,14 +95,14 @@ describe('attempts', () => {
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000])
   })
 
-  test('are spread by the random number', async () => {
+  test('are delayed by a random share', async () => {
     using peer = service(500)
     expect((await run({ url: peer.url, retries: 1 }, { random: () => 0 })).delays).toEqual([400])
     const [delay] = (await run({ url: peer.url, retries: 1 }, { random: () => 0.999 })).delays
     expect(delay).toBeCloseTo(599.8, 3)
   })
 
-  test('go on after a connection that was refused, was reset, or broke off in the middle of the answer', async () => {
+  test('continue after a connection that was refused, was reset, or broke in the middle of the response', async () => {
     const { error, delays } = await run({ url: 'http://127.0.0.1:1/', retries: 1 })
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', attempts: 2 })
     expect(delays).toEqual([500])
@@ -116,7 +116,7 @@ describe('attempts', () => {
     expect(attempts.map(({ status }) => status)).toEqual([undefined, 200, 200])
   })
 
-  test('go on after a timeout, which is that of one attempt', async () => {
+  test('continue after a timeout, which applies to each attempt', async () => {
     using peer = await hanging()
     const { outputs, error, attempts } = await run({ url: peer.url, timeoutMs: 30, retries: 2 })
     expect(error).toMatchObject({ code: 'TIMEOUT', attempts: 3, message: expect.stringContaining('30 ms') })
@@ -139,7 +139,7 @@ describe('attempts', () => {
     expect(delays).toEqual([])
   })
 
-  test('are not repeated after a redirect too many, an answer that is too large, or one that is broken', async () => {
+  test('are not repeated after too many redirects, or a response that is too large or malformed', async () => {
     using circle = httpPeer((_request, url) => Response.redirect(url.href))
     expect((await run({ url: `http://127.0.0.1:${circle.port}/` })).error).toMatchObject({
       code: 'TOO_MANY_REDIRECTS',
@@ -159,7 +159,7 @@ describe('attempts', () => {
     expect((await run({ url: broken.url })).error).toMatchObject({ code: 'INVALID_RESPONSE', attempts: 1 })
   })
 
-  test('an answer of exactly 10 MB is read', async () => {
+  test('a response of exactly 10 MB is read', async () => {
     using large = httpPeer(() => new Response('a'.repeat(10_485_760)))
     const { outputs } = await run({ url: `http://127.0.0.1:${large.port}/` })
     expect((outputs['data'] as string).length).toBe(10_485_760)
@@ -181,21 +181,21 @@ describe('Retry-After', () => {
     expect((await run({ url: most.url })).delays).toEqual([60_000])
   })
 
-  test('does not replace a longer one, and means nothing when it can not be read', async () => {
+  test('does not replace a longer delay, and is ignored when it is invalid', async () => {
     for (const value of ['0', '0.1', 'Mon, 31 Dec 2029 23:00:00 GMT', 'soon', '-5']) {
       using peer = asking(value)
       expect((await run({ url: peer.url })).delays).toEqual([500])
     }
   })
 
-  test('of more than a minute ends the attempts, and the error says so', async () => {
+  test('of more than a minute ends the attempts, with a note in the error', async () => {
     for (const value of ['61', 'Tue, 01 Jan 2030 00:01:01 GMT', '86400']) {
       using peer = asking(value)
       const { error, outputs, delays } = await run({ url: peer.url })
       expect(error).toMatchObject({
         code: 'HTTP_ERROR',
         attempts: 1,
-        message: expect.stringMatching(/asks to wait \d+ s/),
+        message: expect.stringMatching(/Retry-After is \d+ s/),
       })
       expect(outputs).toMatchObject({ status: 429, headers: { 'retry-after': value } })
       expect(delays).toEqual([])
@@ -210,7 +210,7 @@ describe('a request that is sent twice', () => {
     expect(peer.seen).toEqual(Array(3).fill({ method, key: 'key-of-b1', body: '{"a":1}' }))
   })
 
-  test('carries the key of its author when there is one', async () => {
+  test("has the author's key if there is one", async () => {
     using peer = service(500, 200)
     await run(
       { url: peer.url, method: 'POST', headers: [{ key: 'IDEMPOTENCY-key', value: 'mine' }] },
@@ -229,7 +229,7 @@ describe('a request that is sent twice', () => {
     expect(peer.seen.map(({ key }) => key)).toEqual([null, null])
   })
 
-  test('because a kept connection was dead counts as one attempt', async () => {
+  test('because a kept-alive connection was closed counts as one attempt', async () => {
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection === 0 && piece > 0) socket.destroy()
       else socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok')
@@ -246,7 +246,7 @@ describe('a request that is sent twice', () => {
 })
 
 describe('a run that ends', () => {
-  test('ends the request that is under way', async () => {
+  test('aborts the request in flight', async () => {
     using peer = await hanging()
     const ending = new AbortController()
     using context = makeContext({ signal: ending.signal })
@@ -259,7 +259,7 @@ describe('a run that ends', () => {
     await until(() => peer.open === 0)
   })
 
-  test('ends the wait between two attempts, and leaves no timer behind', async () => {
+  test('ends the wait between two attempts, and leaves no timer', async () => {
     using peer = service(500)
     const clock = new ManualClock()
     const ending = new AbortController()

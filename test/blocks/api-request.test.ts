@@ -6,7 +6,7 @@ import { makeContext, runBlock } from './context.ts'
 
 type Arrived = { method: string; url: string; type: string | null; headers: Headers; body: string; raw: Request }
 
-/** Sends a request to a server that writes down what arrives. `URL` in the parameters is the server. */
+/** Sends a request to a server that records it. `URL` in the parameters is the address of the server. */
 async function sent(params: Record<string, unknown>): Promise<Arrived> {
   let arrived: Arrived | undefined
   using peer = httpPeer(async (request, url) => {
@@ -40,7 +40,7 @@ async function refused(params: Record<string, unknown>) {
 }
 
 describe('the URL', () => {
-  test('keeps its own query; parameters are added to it in order', async () => {
+  test('keeps its own query, and parameters are appended in order', async () => {
     const params = [
       { key: 'b', value: 'x y&z=ü' },
       { key: '', value: 'left out' },
@@ -59,7 +59,7 @@ describe('the URL', () => {
     expect((await sent({ url: 'URL/p?a=b', params: [] })).url).toBe('/p?a=b')
   })
 
-  test('has :name and {name} of its path filled in, percent-encoded', async () => {
+  test('has :name and {name} in its path filled in with percent-encoding', async () => {
     const pathParams = { id: 'a/b?c#d%2e é', n: 7, 'odd name': 'x' }
     const encoded = 'a%2Fb%3Fc%23d%252e%20%C3%A9'
     expect((await sent({ url: 'URL/users/:id/posts/{n}', pathParams })).url).toBe(`/users/${encoded}/posts/7`)
@@ -69,7 +69,7 @@ describe('the URL', () => {
     expect((await sent({ url: 'URL/:constructor/{__proto__}', pathParams })).url).toBe('/:constructor/%7B__proto__%7D')
   })
 
-  test('cannot be led elsewhere by a path parameter', async () => {
+  test('cannot be changed to another resource by a path parameter', async () => {
     for (const value of ['.', '..', '', null]) {
       const error = await refused({ url: 'URL/a/:id/b', pathParams: { id: value } })
       expect(error).toMatchObject({ code: 'INVALID_URL', attempts: 0, message: expect.stringContaining('"id"') })
@@ -84,12 +84,12 @@ describe('the URL', () => {
     )
   })
 
-  test('takes half a surrogate pair for what it stands for', async () => {
+  test('encodes a lone surrogate as the replacement character', async () => {
     const { url } = await sent({ url: 'URL/{x}', pathParams: { x: '\ud800' }, params: [{ key: 'k', value: '\udc00' }] })
     expect(url).toBe('/%EF%BF%BD?k=%EF%BF%BD')
   })
 
-  test('that is none fails with what is wrong', async () => {
+  test('that is invalid fails with the reason', async () => {
     for (const url of ['', 'service.example', 'file:///etc/passwd', '/path'])
       expect((await go({ url, params: [{ key: 'a', value: 'b' }], pathParams: { a: 1 } })).error).toMatchObject({
         code: 'INVALID_URL',
@@ -113,7 +113,7 @@ describe('the body', () => {
     }
   })
 
-  test('is nothing at all when there is none', async () => {
+  test('is absent when it is not set', async () => {
     for (const bodyType of ['json', 'text', 'form', 'multipart']) {
       for (const body of [undefined, null, '']) {
         const arrived = await sent({ method: 'POST', bodyType, ...(body === undefined ? {} : { body }) })
@@ -122,13 +122,13 @@ describe('the body', () => {
     }
   })
 
-  test('is text as it stands, or JSON text of anything else', async () => {
+  test('is sent as text unchanged, or as the JSON text of other values', async () => {
     const arrived = await sent({ method: 'PUT', bodyType: 'text', body: '{"not": json\n}' })
     expect([arrived.body, arrived.type]).toEqual(['{"not": json\n}', 'text/plain;charset=utf-8'])
     expect((await sent({ method: 'PUT', bodyType: 'text', body: { a: 1 } })).body).toBe('{"a":1}')
   })
 
-  test('is a form, from pairs, an object, or text that is one', async () => {
+  test('is a form, from pairs, an object, or encoded text', async () => {
     const pairs = [
       { key: 'a b', value: 'x&y' },
       { key: '', value: 'left out' },
@@ -143,7 +143,7 @@ describe('the body', () => {
     expect((await sent({ method: 'POST', bodyType: 'form', body: 'a=1&b=%20' })).body).toBe('a=1&b=%20')
   })
 
-  test('is multipart, with a boundary that the author cannot spoil', async () => {
+  test('is multipart, with a boundary that the author cannot change', async () => {
     const body = [
       { key: 'a', value: 'é\r\n--x' },
       { key: 'b', value: 1 },
@@ -157,13 +157,13 @@ describe('the body', () => {
     expect([...form.keys()].length).toBe(3)
   })
 
-  test('keeps the content type of its author, whatever case its name is in', async () => {
+  test("keeps the author's content type, in any case of the header's name", async () => {
     const headers = [{ key: 'CONTENT-type', value: 'application/vnd.api+json' }]
     for (const bodyType of ['json', 'text', 'form'])
       expect((await sent({ method: 'POST', bodyType, body: { a: 1 }, headers })).type).toBe('application/vnd.api+json')
   })
 
-  test('that is no form fails with what it should be', async () => {
+  test('with an invalid form fails with the expected shape', async () => {
     for (const bodyType of ['form', 'multipart'])
       for (const body of [7, [1], ['a'], [{ name: 'a' }], [null]])
         expect(await refused({ method: 'POST', bodyType, body })).toMatchObject({
@@ -175,8 +175,8 @@ describe('the body', () => {
     })
   })
 
-  test('that is no file where a file has to be fails before anything is sent', async () => {
-    const message = expect.stringContaining('is no file')
+  test('with an invalid file fails before anything is sent', async () => {
+    const message = expect.stringContaining('is not a file')
     for (const file of [undefined, null, 'text', {}, [], [{ url: 'a' }, { url: 'b' }]]) {
       const refusal = { code: 'INVALID_PARAMETER', message }
       expect(await refused({ method: 'POST', bodyType: 'file', file })).toMatchObject(refusal)
@@ -186,7 +186,7 @@ describe('the body', () => {
     expect(await refused({ method: 'POST', bodyType: 'form', body })).toMatchObject({ code: 'INVALID_PARAMETER' })
   })
 
-  test('that is a file of this run is its bytes, with its type; one that lies elsewhere is fetched first', async () => {
+  test('that is a file has its bytes and type; a file from elsewhere is fetched first', async () => {
     const bytes = crypto.getRandomValues(new Uint8Array(200_000))
     using elsewhere = httpPeer((_, url) =>
       url.pathname === '/gone' ? new Response(null, { status: 404 }) : new Response('from elsewhere'),
@@ -229,7 +229,7 @@ describe('the body', () => {
   })
 })
 
-test('headers are sent as text; one with an empty name is left out', async () => {
+test('headers are sent as text, and those with an empty name are skipped', async () => {
   const { headers } = await sent({
     headers: [{ key: 'X-N', value: 7 }, { key: '', value: 'x' }, { key: 'X-O', value: { a: 1 } }, { key: 'X-E' }],
   })

@@ -11,7 +11,7 @@ describe('the check at deployment', () => {
   const check = (params: Record<string, unknown>) =>
     (api.check?.(params, nothingElse, params) ?? []).map(({ level, path }) => `${level} ${path}`)
 
-  test('finds a URL that can never be called, and path parameters without a place', () => {
+  test('finds URLs that cannot be called, and unused path parameters', () => {
     expect(check({ url: 'https://x.example/:id/{name}', pathParams: { id: 1, name: 2 } })).toEqual([])
     expect(check({})).toEqual([])
     for (const url of ['', 'x.example', 'ftp://x', 'https://', 'https:///x'])
@@ -26,7 +26,7 @@ describe('how the body is read', () => {
     return typeof of === 'function' ? of(params) : of
   }
 
-  test('is as JSON where JSON is sent, and as text where it is not', () => {
+  test('is JSON if JSON is sent, and text otherwise', () => {
     expect(mode({ method: 'POST', body: '{"a":' })).toBe('json')
     expect(mode({ method: 'PUT', bodyType: 'json', body: {} })).toBe('json')
     expect(mode({ method: '{{METHOD}}', body: '{}' })).toBe('json')
@@ -65,7 +65,7 @@ describe('in a workflow', () => {
       edges,
     })
 
-  test('a JSON body that is a template survives whatever value comes in', async () => {
+  test('a JSON body with references stays valid for any value', async () => {
     const odd = 'quote " backslash \\ line\nbreak } , <api.input.x> {{NAME}} é \u2028'
     const url = `${base}/ok`
     for (const body of [
@@ -79,13 +79,13 @@ describe('in a workflow', () => {
     expect(seen.at(-1)).toBe(`{"text": ${odd}`)
   })
 
-  test('a reference in a path parameter stays one segment', async () => {
+  test('a reference in a path parameter fills one segment', async () => {
     const url = `${base}/users/:id/x`
     const output = await world.output(after({ url, pathParams: { id: '<api.input.id>' } }), { id: '../admin?a#b' })
     expect(output).toMatchObject({ data: { data: { path: '/users/..%2Fadmin%3Fa%23b/x' } } })
   })
 
-  test('a failed request goes on with `continue`, takes the error edge, or fails the run', async () => {
+  test('a failed request continues with `continue`, takes the error edge, or fails the run', async () => {
     const url = `${base}/fails`
     const failed = { data: { data: { path: '/fails' }, status: 404, code: 'HTTP_ERROR' } }
     expect(await world.output(after({ url, onError: 'continue' }))).toMatchObject(failed)

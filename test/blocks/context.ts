@@ -8,13 +8,13 @@ import type { BlockContext, BlockDefinition, BlockResult } from '../../src/engin
 import { RunFiles } from '../../src/engine/run-files.ts'
 import { outboundOf } from '../outbound/peers.ts'
 
-/** A context, with what the block said to it. */
+/** A context that records what the block passes to it. */
 export type TestContext = BlockContext &
   Disposable & { readonly notes: { attempts: readonly SpanAttempt[]; children: Span[] }; readonly chunks: string[] }
 
 /**
- * What a block may touch, for tests of one block alone: real requests to loopback, the real clock, and powers that
- * refuse where a test has to say what it wants. Anything can be replaced.
+ * A context for tests of a single block: real requests to loopback and the real clock. Other capabilities throw until a
+ * test replaces them.
  */
 export function makeContext(overrides: Partial<BlockContext> = {}): TestContext {
   const outbound = outboundOf(['loopback'])
@@ -57,7 +57,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
   }
 }
 
-/** Keeps files for as long as the test runs. */
+/** Stores files in memory. */
 function memoryFiles(): FileStore {
   const kept = new Map<string, Blob>()
   return {
@@ -72,14 +72,16 @@ function memoryFiles(): FileStore {
   }
 }
 
-/** Runs a block with parameters as they are once references are filled in: defaults applied, checked against its schema. */
+/**
+ * Runs a block with parameters whose references are filled in: applies defaults and checks them against the schema.
+ */
 export async function runBlock(
   definition: BlockDefinition,
   given: Record<string, unknown>,
   context: BlockContext,
 ): Promise<BlockResult> {
   const params = Value.Default(definition.parameters, structuredClone(given)) as Record<string, unknown>
-  const [misfit] = [...Value.Errors(definition.parameters, params)]
-  if (misfit) throw new Error(`The parameters do not fit at ${misfit.path}: ${misfit.message}`)
+  const [invalid] = [...Value.Errors(definition.parameters, params)]
+  if (invalid) throw new Error(`The parameters do not fit at ${invalid.path}: ${invalid.message}`)
   return await definition.run(params, context)
 }

@@ -15,7 +15,7 @@ import { outboundOf } from '../outbound/peers.ts'
 const modelServer = await ModelServer.start([{ text: ['{"route":"a"}'] }])
 const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: 'k', baseUrl: modelServer.url }
 
-/** Parameters with which each block can be deployed and run; a new block needs a row here and nothing else. */
+/** Parameters with which each block can be deployed and run. A new block needs only a row here. */
 const examples: Record<string, Record<string, unknown>> = {
   api_trigger: { inputFormat: [{ name: 'n', type: 'number' }] },
   manual_trigger: {},
@@ -74,18 +74,18 @@ for (const [type, definition] of registry) {
   describe(`the block type ${type}`, () => {
     const params = examples[type] ?? {}
 
-    test('tells people what it is', () => {
+    test('has a label and a description', () => {
       expect(definition.type).toBe(type)
       expect(definition.label.length).toBeGreaterThan(0)
       expect(definition.description).toMatch(/^[A-Z].*\.$/)
     })
 
-    test('is defined in a file of its own name', () => {
+    test('is defined in a file with its name', () => {
       const name = type.replaceAll('_', '-')
       expect(readFileSync(join(import.meta.dir, '../../src/blocks', `${name}.ts`), 'utf8')).toContain(`'${type}'`)
     })
 
-    test('labels every parameter that a form shows', () => {
+    test('has a label for every parameter in the form', () => {
       for (const [name, schema] of Object.entries(definition.parameters.properties)) {
         if (name !== 'onError') expect({ name, title: typeof schema.title }).toEqual({ name, title: 'string' })
       }
@@ -97,11 +97,11 @@ for (const [type, definition] of registry) {
       }
     })
 
-    test('deploys with its example and without a finding', () => {
+    test('deploys its example without findings', () => {
       expect(compilePlan(around(type, params), registry, defaultLimits).findings).toEqual([])
     })
 
-    test('refuses parameters of the wrong shape with findings, never with a throw', () => {
+    test('reports parameters of the wrong shape as findings and does not throw', () => {
       for (const name of Object.keys(definition.parameters.properties)) {
         for (const wrong of [{ deep: { wrong: true } }, [[[]]], 'x'.repeat(10_000), -1, true]) {
           const { findings } = compilePlan(around(type, { ...params, [name]: wrong }), registry, defaultLimits)
@@ -111,11 +111,11 @@ for (const [type, definition] of registry) {
       }
     })
 
-    test('runs, sets the outputs it declares, and its span tells what it did', async () => {
+    test('runs, sets its declared outputs, and writes its span', async () => {
       const trigger = definition.starts ?? 'api'
       const { plan } = compilePlan(around(type, params), registry, defaultLimits)
       if (!plan) throw new Error('no plan')
-      // What a trigger gives is what the run was started with.
+      // The outputs of a trigger come from the input of the run.
       const given = definition.starts ? Object.fromEntries(definition.outputs.map((name) => [name, 1])) : {}
       const run = { plan, workflowId: 'w', workspaceId: 'ws', version: 1, trigger, input: { input: {}, fields: given } }
       const { record } = await world.runner.execute(run)

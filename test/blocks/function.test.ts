@@ -9,7 +9,7 @@ const running = (code: string, more: Record<string, unknown> = {}) =>
   document({ blocks: [block('start', 'api_trigger'), block('f', 'function', { code, ...more })], edges: ['start > f'] })
 
 describe('a function', () => {
-  test('gets references as values and gives its return value as the result', async () => {
+  test('reads references as values, and its result is the returned value', async () => {
     const output = await world.output(
       running('const { a } = <api.input>\nconsole.log("a is", a)\nreturn { twice: a * 2 }'),
       { a: 4 },
@@ -17,13 +17,13 @@ describe('a function', () => {
     expect(output).toEqual({ result: { twice: 8 }, stdout: 'a is 4', error: null })
   })
 
-  test('takes nothing from outside as code', async () => {
+  test('never runs a value as code', async () => {
     const hostile = { text: '"); globalThis.leak = 1; ("', more: '`${1+1}`' }
     const output = await world.output(running('return ["<api.input.text>", `<api.input.more>`, typeof leak]'), hostile)
     expect(output).toMatchObject({ result: [hostile.text, hostile.more, 'undefined'] })
   })
 
-  test('reads environment variables, and says which one is missing', async () => {
+  test('reads environment variables, and names a missing one', async () => {
     expect(await world.output(running('return {{TOKEN}} + "/{{TOKEN}}"'))).toMatchObject({ result: 'se"cret/se"cret' })
     const { record } = await world.run(running('return {{ABSENT}}'))
     expect(record.failure?.message).toContain('{{ABSENT}}')
@@ -41,7 +41,7 @@ describe('a function', () => {
     expect(spansOf(record.root).get('f')?.[0]?.error?.code).toBe('TIMEOUT')
   })
 
-  test('shows in its span what the references held', async () => {
+  test('shows the values of its references in its span', async () => {
     const { record } = await world.run(running('return <api.input.a>'), { a: 1 })
     expect(spansOf(record.root).get('f')?.[0]?.input).toEqual({ references: { '<api.input.a>': 1 } })
   })

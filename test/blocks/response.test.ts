@@ -9,11 +9,11 @@ const answering = (params: Record<string, unknown>) =>
   document({ blocks: [block('start', 'api_trigger'), block('answer', 'response', params)], edges: ['start > answer'] })
 
 describe('a response', () => {
-  test('answers 200 with null when nothing is set', async () => {
+  test('is 200 with null when nothing is set', async () => {
     expect((await world.run(answering({}))).response).toEqual({ data: null, status: 200, headers: {} })
   })
 
-  test('takes headers as a key/value list or as an object, and skips empty keys', async () => {
+  test('reads headers from a key/value list or an object, and skips empty keys', async () => {
     const list = [
       { key: 'X-A', value: '<api.input.a>' },
       { key: '', value: 'x' },
@@ -37,7 +37,7 @@ describe('a response', () => {
     })
   })
 
-  test('fails for what HTTP cannot carry', async () => {
+  test('fails for invalid headers', async () => {
     for (const headers of [[{ key: 'X A', value: 'b' }], [{ key: 'X-A', value: 'a\r\nSet-Cookie: b' }], 'text', [5]]) {
       const { record } = await world.run(answering({ headers }))
       expect(record.failure).toMatchObject({ code: 'EXECUTION_FAILED', blockId: 'answer' })
@@ -46,7 +46,7 @@ describe('a response', () => {
     expect(record.failure?.message).toContain('status')
   })
 
-  test('takes a status from a reference, as a number or as its text', async () => {
+  test('reads the status from a reference to a number or its text', async () => {
     for (const status of [418, '418']) {
       expect((await world.run(answering({ status: '<api.input.status>' }), { status })).response?.status).toBe(418)
     }

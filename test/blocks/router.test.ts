@@ -32,7 +32,7 @@ async function route(said: string) {
   return { record, ran, requests: server.requests, output: spansOf(record.root).get('way')?.[0]?.output }
 }
 
-test('leaves by the handle of the route that the model chose, and counts what it cost', async () => {
+test('continues at the route that the model chose, and counts the cost', async () => {
   const { record, ran, requests, output } = await route('{"route":"bill"}')
   expect(ran).toEqual(expect.arrayContaining(['bill']))
   expect(ran).not.toContain('other')
@@ -48,7 +48,7 @@ test('leaves by the handle of the route that the model chose, and counts what it
   for (const words of ['About money', 'My invoice', 'other one']) expect(asked).toContain(words)
 })
 
-test('understands an id alone and JSON in a fence, and fails for anything else with what was said', async () => {
+test('reads a bare id and JSON in a code fence, and fails for anything else with the response', async () => {
   expect((await route('"other one"')).ran).toContain('other')
   expect((await route('```json\n{"route": "bill"}\n```')).ran).toContain('bill')
   const { record } = await route('Maybe the third?')
@@ -57,7 +57,7 @@ test('understands an id alone and JSON in a fence, and fails for anything else w
   expect(record.cost.tokens.total).toBe(15)
 })
 
-test('two routes of one id are found at deployment', () => {
+test('reports two routes with one id at deployment', () => {
   const findings = world.check(routed('http://x/v1', [{ id: 'bill' }, { id: 'bill' }, { id: 'other one' }]))
   expect(findings.map(({ code }) => code)).toEqual(['DUPLICATE_ID'])
 })

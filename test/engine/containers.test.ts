@@ -40,7 +40,7 @@ describe('a loop', () => {
     expect(resultsOf(await world.output(looping({ loopType: 'for', iterations: 0 })))).toEqual([])
   })
 
-  test('goes through a list, an object, or the JSON text of either', async () => {
+  test('iterates over a list, an object, or the JSON text of either', async () => {
     const inner = inside('inner', 'function', {
       code: 'return [<loop.index>, <loop.currentItem>, <loop.items>.length]',
     })
@@ -53,13 +53,13 @@ describe('a loop', () => {
     expect(resultsOf(await world.output(each, { items: '["x"]' }))).toEqual([[0, 'x', 1]])
   })
 
-  test('takes no text for a list that is nested too deep to be written down', async () => {
+  test('refuses JSON text that is nested too deep', async () => {
     const each = looping({ loopType: 'forEach', forEachItems: '<api.input.items>' })
     const { record } = await world.run(each, { items: `${'['.repeat(50_000)}${']'.repeat(50_000)}` })
-    expect(record.failure?.message).toStartWith('There is no list to go through: "[[[')
+    expect(record.failure?.message).toStartWith('The value is not a list: "[[[')
   })
 
-  test('goes on while its condition holds, and sees the blocks of the latest pass', async () => {
+  test('repeats while its condition is true, and reads the blocks of the latest iteration', async () => {
     expect(resultsOf(await world.output(looping({ loopType: 'while', condition: '<loop.index> < 3' })))).toEqual([
       0, 1, 2,
     ])
@@ -73,7 +73,7 @@ describe('a loop', () => {
     ).toEqual([0, 1])
   })
 
-  test('that never ends is stopped at the bound, which the error names', async () => {
+  test('stops at the maximum number of iterations, which the error names', async () => {
     const small = new World({ limits: { loopIterationsMax: 5 } })
     const { record } = await small.run(looping({ loopType: 'while', condition: 'true' }))
     expect(record.failure?.message).toContain('MILLRACE_LOOP_ITERATIONS_MAX')
@@ -82,7 +82,7 @@ describe('a loop', () => {
     await small.stop()
   })
 
-  test('fails with its first failing pass, and names the block inside', async () => {
+  test('fails with its first failing iteration, and names the inner block', async () => {
     const inner = inside('inner', 'function', {
       code: 'if (<loop.index> === 1) throw new Error("second"); return <loop.index>',
     })
@@ -91,7 +91,7 @@ describe('a loop', () => {
     expect(spansOf(record.root).get('each')?.[0]?.children.length).toBe(2)
   })
 
-  test('keeps a failed pass beside the others when it is told to continue', async () => {
+  test('adds the errors of failed iterations to the results with onError continue', async () => {
     const inner = inside('inner', 'function', {
       code: 'if (<loop.index> === 1) throw new Error("second"); return <loop.index>',
     })
@@ -101,7 +101,7 @@ describe('a loop', () => {
     expect(results).toEqual([0, { error: expect.objectContaining({ code: 'CODE_ERROR' }) }, 2])
   })
 
-  test('has one span a pass, and the passes follow each other', async () => {
+  test('has one span per iteration, one after the other', async () => {
     const { record } = await world.run(looping({ loopType: 'for', iterations: 3 }))
     const passes = spansOf(record.root).get('each')?.[0]?.children ?? []
     expect(passes.map(({ type, children }) => [type, children.length])).toEqual([
@@ -111,7 +111,7 @@ describe('a loop', () => {
     ])
   })
 
-  test('lets other work pass while it goes on for long', async () => {
+  test('lets other requests run during a long loop', async () => {
     const inner = inside('inner', 'variables', { assign: [{ name: 'v', value: '<loop.index>' }] })
     const large = new World({ limits: { loopIterationsMax: 30_000, blocksMax: 100_000 } })
     const long = { ...looping({ loopType: 'for', iterations: 30_000 }, inner), variables: { v: {} } }
@@ -131,7 +131,7 @@ describe('a loop', () => {
 })
 
 describe('a parallel', () => {
-  test('runs its branches at once, and keeps their results in order', async () => {
+  test('runs its branches at the same time, and returns their results in order', async () => {
     const output = await world.output(
       branching({ parallelType: 'collection', distribution: '<api.input.items>' }, 'return <parallel.currentItem> * 2'),
       {
@@ -144,7 +144,7 @@ describe('a parallel', () => {
     ).toEqual([0, 1])
   })
 
-  test('runs at most as many branches at once as it is told', async () => {
+  test('runs at most as many branches at once as its concurrency allows', async () => {
     for (const [concurrency, most] of [
       [undefined, 20],
       [3, 3],
@@ -177,7 +177,7 @@ describe('a parallel', () => {
     }
   })
 
-  test('one failing branch fails and stops all, unless it is told to continue', async () => {
+  test('fails and stops all branches when one fails, except with onError continue', async () => {
     const code = 'if (<parallel.index> === 1) throw new Error("no"); return <parallel.index>'
     const { record } = await world.run(branching({ parallelType: 'count', count: 3 }, code))
     expect(record.failure?.blockId).toBe('inner')
@@ -189,13 +189,13 @@ describe('a parallel', () => {
     ])
   })
 
-  test('a failing branch aborts the waiting ones at once', async () => {
+  test('a failing branch aborts the others at once', async () => {
     const parallel = document({
       blocks: [
         start,
         block('each', 'parallel'),
         inside('if', 'condition', { conditions: [{ id: 'first', expression: '<parallel.index> === 0' }] }),
-        // Not before the others have started.
+        // Fails only after the others have started.
         inside('moment', 'wait', { ms: 1 }),
         inside('fails', 'function', { code: 'throw 1' }),
         inside('slow', 'wait', { ms: 60_000 }),
@@ -234,7 +234,7 @@ describe('a parallel', () => {
 })
 
 describe('containers', () => {
-  test('nest in each other, and inner ones read outer ones by name', async () => {
+  test('can be nested, and inner blocks read outer containers by name', async () => {
     const nested = document({
       blocks: [
         start,
@@ -260,7 +260,7 @@ describe('containers', () => {
     expect(response?.data).toBe(0)
   })
 
-  test('their inner blocks are null from outside, with a warning', async () => {
+  test('inner blocks read from outside are null, with a warning', async () => {
     const draft = looping({ loopType: 'for', iterations: 1 })
     const outside = {
       ...draft,

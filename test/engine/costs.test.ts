@@ -10,7 +10,7 @@ import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../models/mo
 import { outboundOf } from '../outbound/peers.ts'
 import { World } from './world.ts'
 
-/** Prices that binary fractions do not have. */
+/** Prices that binary fractions cannot represent exactly. */
 const prices: Record<string, Price> = {
   small: { input: 0.075, output: 0.3, cachedInput: 0.019 },
   large: { input: 1.1, output: 4.4, cachedInput: 0.275 },
@@ -18,7 +18,7 @@ const prices: Record<string, Price> = {
 }
 const models = [...Object.keys(prices), 'free of price']
 
-/** A part of a workflow: questions, and what repeats or calls them. */
+/** A part of a workflow: model calls, and the blocks that repeat or call them. */
 type Part =
   | { kind: 'ask'; model: string; tool: boolean; retries: number }
   | { kind: 'loop'; times: number; parts: Part[] }
@@ -48,7 +48,7 @@ const { part } = fc.letrec<{ part: Part }>((tie) => ({
   ),
 }))
 
-/** Retries come at once. */
+/** Retries without delay. */
 const hasty: Clock = {
   ...systemClock,
   setTimer: (delayMs, run) => systemClock.setTimer(delayMs < 40_000 ? 0 : delayMs, run),
@@ -69,7 +69,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** Turns parts into workflows: the called ones are deployed as well. */
+/** Converts parts to workflows, and deploys those that others call. */
 class Builder {
   #ids = 0
 
@@ -119,7 +119,7 @@ type Draft = {
   parallels: Record<string, object>
 }
 
-/** What was said to the callers, counted by itself in whole numbers of 1e-12 USD. */
+/** An independent count of the usage in all responses, in units of 1e-12 USD. */
 class Recount {
   readonly #byModel = new Map<string, { input: bigint; output: bigint; prompt: number; completion: number }>()
 
@@ -153,7 +153,7 @@ class Recount {
   }
 }
 
-/** Says random answers by a seed: failures that are tried again, refusals, calls of the tool, usage of any size. */
+/** Random responses from a seed: temporary failures, refusals, tool calls, usage of any size. */
 function saying(seed: number, recount: Recount) {
   let state = seed
   const random = (below: number) => {
@@ -197,7 +197,7 @@ test('costs and tokens equal an independent recount over random trees of workflo
   await fc.assert(property, { numRuns: Number(process.env['COST_TREES'] ?? 100) })
 }, 120_000)
 
-test('a run that goes on after crashes counts what was spent before them, also by blocks that run again', async () => {
+test('a run resumed after crashes includes the cost from before them, also of blocks that run again', async () => {
   const recount = new Recount()
   answer = ({ body }) => {
     const usage = { prompt: 7, completion: 3 }
@@ -221,7 +221,7 @@ test('a run that goes on after crashes counts what was spent before them, also b
     const end = await world.run(three, {}, { history, executionId: 'e1' })
     if (end.suspension) continue
     expect(end.record.cost.tokens.total % 10).toBe(0)
-    // What was answered and not on disk when the process died is all that is lost: one answer a crash at most.
+    // A crash loses at most one response: the one that was not on disk yet.
     const crashes = most - 1
     expect(end.record.cost.tokens.total).toBeGreaterThanOrEqual(recount.cost.tokens.total - 10 * crashes)
     expect(end.record.cost.tokens.total).toBeGreaterThan(30)
@@ -229,7 +229,7 @@ test('a run that goes on after crashes counts what was spent before them, also b
   }
 })
 
-test('a failed run has spent what it spent', async () => {
+test('a failed run includes its cost', async () => {
   const answers: ScriptedAnswer[] = [{ text: ['ok'], usage: { prompt: 10, completion: 10 } }, { status: 400 }]
   answer = () => answers.shift() ?? {}
   const ask = (id: string) =>

@@ -10,19 +10,19 @@ const give = (draft: WorkflowDocument, before?: WorkflowDocument) =>
   giveParameters(draft, before, registry, () => 'new-text')
 const pathOf = ({ blocks }: WorkflowDocument, id = 'hook') => blocks[id]?.params?.['path']
 
-test('a path that nobody chose is given', () => {
+test('a missing path is generated', () => {
   expect(pathOf(give(hook()))).toBe('new-text')
   expect(pathOf(give(hook({ path: '' })))).toBe('new-text')
   expect(pathOf(give(hook({ path: null })))).toBe('new-text')
   expect(give(hook({ methods: ['PUT'] })).blocks['hook']?.params).toEqual({ methods: ['PUT'], path: 'new-text' })
 })
 
-test('a path that was chosen stays', () => {
+test('a path that the author wrote stays', () => {
   const chosen = hook({ path: 'orders' })
   expect(give(chosen, hook({ path: 'before' }))).toBe(chosen)
 })
 
-test('a path that was given stays when the document comes without it again', () => {
+test('a generated path stays when the document is saved again without it', () => {
   const before = hook({ path: 'given' })
   expect(pathOf(give(hook(), before))).toBe('given')
   expect(pathOf(give(hook({}, 'renamed'), before), 'renamed')).toBe('given')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { JobFacts, JobPage } from '../../src/domain/job.ts'
 import { JobQueue } from '../../src/engine/job-queue.ts'
 
-/** What the disk would hold: jobs in the order of acceptance. */
+/** Replaces the disk: jobs in the order of acceptance. */
 class Disk {
   readonly jobs: JobFacts[] = []
   readonly active = new Set<string>()
@@ -29,7 +29,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
 )
 
-test('every job has exactly one turn, in the order of its workflow, however few fit into memory', async () => {
+test('every job gets exactly one turn, in the order of its workflow, however few jobs fit in memory', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 120 }),
@@ -49,7 +49,7 @@ test('every job has exactly one turn, in the order of its workflow, however few 
             job = queue.take()
           }
           if (!job) return false
-          // It has started: its row is still there, but not waiting any more.
+          // It has started: its row still exists but does not wait any more.
           disk.jobs.splice(disk.jobs.indexOf(job), 1)
           taken.push(job)
           return true
@@ -83,7 +83,7 @@ test('every job has exactly one turn, in the order of its workflow, however few 
   )
 })
 
-test('a single job has its turn soon, however many of other workflows wait, in memory and on disk', async () => {
+test('a single job gets its turn soon, however many jobs of other workflows wait in memory and on disk', async () => {
   const disk = new Disk()
   const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100 })
   const put = (job: JobFacts) => {
@@ -105,7 +105,7 @@ test('a single job has its turn soon, however many of other workflows wait, in m
   expect(turns[2]).toBeLessThan(100)
 })
 
-test('jobs that an earlier process left have their turns, too, whatever the others are', async () => {
+test('jobs of an earlier process get their turns among new jobs', async () => {
   const disk = new Disk()
   for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, n % 10))
   disk.jobs.push(jobOf(5_000, 99))
@@ -117,7 +117,7 @@ test('jobs that an earlier process left have their turns, too, whatever the othe
   expect(first).toContain('workflow 99')
 })
 
-test('a single job has its turn soon when more workflows have jobs than one list tells of', async () => {
+test('a single job gets its turn soon when more workflows have jobs than fit in one list', async () => {
   const disk = new Disk()
   for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 10 + (n % 20)))
   disk.jobs.push(jobOf(5_000, 99))
@@ -139,7 +139,7 @@ test('a single job has its turn soon when more workflows have jobs than one list
   expect(queue.size).toBe(0)
 })
 
-test('workflows take turns, and jobs that were cut go first', () => {
+test('workflows take turns, and interrupted jobs go first', () => {
   const queue = new JobQueue({ list: async () => [], isActive: () => false })
   for (const [n, workflow] of [0, 0, 0, 1, 1, 2].entries()) queue.put(jobOf(n, workflow))
   queue.putFirst(jobOf(9, 0))

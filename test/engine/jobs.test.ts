@@ -17,7 +17,7 @@ import { World } from './world.ts'
 
 const utf8 = new TextDecoder()
 
-/** Jobs over a real store whose disk fails when it is told to. */
+/** Jobs with a real store whose writes fail on demand. */
 class JobWorld {
   readonly clock = new ManualClock()
   readonly world = new World({ clock: this.clock })
@@ -26,11 +26,11 @@ class JobWorld {
   readonly home: Installed
   readonly jobs: Jobs
   readonly #folder: Disposable
-  /** Steps that the disk still takes. */
+  /** The number of steps that can still be written. */
   stepsLeft = Number.POSITIVE_INFINITY
   /** Kinds of writes that fail. */
   failing = new Set<string>()
-  /** What they fail with. */
+  /** The error of failing writes. */
   failure: unknown = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
 
   static async open(): Promise<JobWorld> {
@@ -108,7 +108,7 @@ class JobWorld {
     return executionId
   }
 
-  /** The log entry of a job, when it has come. */
+  /** Waits for the log entry of a job. */
   async entry(executionId: string) {
     for (;;) {
       const entry = await this.store.getExecution(executionId)
@@ -136,7 +136,7 @@ beforeEach(async () => {
 afterEach(() => it.close())
 
 describe('when the disk fails', () => {
-  test('at the start, jobs wait until what an earlier process left could be taken up', async () => {
+  test('at the start, jobs wait until those of an earlier process are loaded', async () => {
     const { parkJobs } = it.store
     let failures = 2
     it.store.parkJobs = (crashed) => (failures-- > 0 ? Promise.reject(it.failure) : parkJobs(crashed))
@@ -151,7 +151,7 @@ describe('when the disk fails', () => {
     expect(await it.entry(executionId)).toMatchObject({ level: 'info' })
   })
 
-  test('a job that cannot be written is refused, and there is none', async () => {
+  test('a job that cannot be written is refused and does not exist', async () => {
     it.failing.add('job')
     const refused = await it.accept('a').then(
       () => undefined,
@@ -162,7 +162,7 @@ describe('when the disk fails', () => {
   })
 
   for (const kind of ['job-step', 'log']) {
-    test(`under a ${kind}, the job waits and goes on when the disk is back`, async () => {
+    test(`after a ${kind}, the job waits and resumes when the disk works again`, async () => {
       it.failing.add(kind)
       const id = await it.accept('a')
       while (it.jobs.running > 0) await Bun.sleep(1)
@@ -176,7 +176,7 @@ describe('when the disk fails', () => {
   }
 })
 
-test('a job under which something breaks for another reason ends as failed, and is told of', async () => {
+test('a job with another internal error ends as failed, and the error is reported', async () => {
   it.failing.add('job-step')
   it.failure = new TypeError('a bug')
   const id = await it.accept('a')
@@ -184,7 +184,7 @@ test('a job under which something breaks for another reason ends as failed, and 
   expect(it.bugs).toEqual([it.failure])
 })
 
-test('a job that was stopped in the middle and is cancelled there shows the blocks that ended', async () => {
+test('a suspended job that is cancelled shows the blocks that ended', async () => {
   it.stepsLeft = 1
   const id = await it.accept('a')
   while (it.jobs.running > 0) await Bun.sleep(1)

@@ -13,7 +13,7 @@ import { workflows } from './random-workflow.ts'
 import { spansOf, World } from './world.ts'
 
 const requests: string[] = []
-/** Answers with a text that only the request decides; fails when its path says so. */
+/** A response that depends only on the request; an error if the path says so. */
 const fetch: OutboundFetch = async ({ url }) => {
   const { pathname } = new URL(url)
   requests.push(pathname)
@@ -41,7 +41,7 @@ async function again(workflow: WorkflowDocument, wish: PartialRequest, past?: Pr
 const input = { text: 'given' }
 const outcome = ({ failure, output }: RunRecord) => ({ output, failure: failure && { ...failure } })
 
-test('a run again from any block, in any iteration, gives what the first run gave', async () => {
+test('running again from any block, in any iteration, gives the same outputs', async () => {
   let tried = 0
   await fc.assert(
     fc.asyncProperty(workflows, fc.nat(), fc.boolean(), fc.boolean(), async (workflow, pick, isNamed, isWhole) => {
@@ -54,7 +54,7 @@ test('a run again from any block, in any iteration, gives what the first run gav
       const past = isWhole ? wholeOf(first) : pastOf(first)
       const second = await again(workflow, { from }, past)
       expect(outcome(second)).toEqual(outcome(first))
-      // The block itself ran, and what can only lie before it did not.
+      // The block itself ran, and those that are always before it did not.
       const place = isNamed ? chosen.place.iterations : past.firstPlaceOf(from.blockId)
       const key = (blockId: string | null, at: readonly number[] | undefined) => `${blockId}/${at?.join('.')}`
       const spans = new Map(
@@ -62,7 +62,7 @@ test('a run again from any block, in any iteration, gives what the first run gav
       )
       expect(spans.get(key(from.blockId, place))?.span.reused).toBeUndefined()
       if (from.blockId !== 'start') expect(spans.get('start/')?.span.reused).toBe(true)
-      // And a third run, from the trace of the second.
+      // A third run uses the trace of the second.
       const third = await again(workflow, { from }, pastOf(second))
       expect(outcome(third)).toEqual(outcome(first))
       tried += 1
@@ -108,8 +108,8 @@ const looping = document({
   loops: { loop: { loopType: 'forEach', forEachItems: ['x', 'y', 'z'] } },
 })
 
-describe('a run from a block on', () => {
-  test('makes no request of the blocks before it, and says so in its trace', async () => {
+describe('a run from a block', () => {
+  test('does not run the blocks before it, and marks them in the trace', async () => {
     const first = (await world.run(line, input)).record
     const second = await again(line, { from: { blockId: 'b' } }, pastOf(first))
     expect(requests.map((path) => path.split('/')[1])).toEqual(['b', 'c'])
@@ -124,13 +124,13 @@ describe('a run from a block on', () => {
     expect(asLogged(second)).toContain('"reused":true')
   })
 
-  test('works with what the earlier run gave, not with what the blocks would give now', async () => {
+  test('uses the cached outputs, not the outputs that the blocks would have now', async () => {
     const first = (await world.run(line, input)).record
     const second = await again(line, { from: { blockId: 'b' } }, pastOf(first), { text: 'something else' })
     expect(second.output).toEqual(first.output)
   })
 
-  test('takes the earlier iterations of a loop over, and what they did to variables', async () => {
+  test('uses the cached outputs and the variables of earlier iterations', async () => {
     const first = (await world.run(looping, input)).record
     const second = await again(looping, { from: { blockId: 'two', iterations: [1] } }, pastOf(first))
     expect(requests.map((path) => path.split('/').slice(1, 3).join('/'))).toEqual([
@@ -145,7 +145,7 @@ describe('a run from a block on', () => {
     expect(third.output).toEqual(first.output)
   })
 
-  test('runs what the earlier run never came to', async () => {
+  test('runs blocks that the previous run did not reach', async () => {
     const cut = (await world.run(line, input, { partial: planPartial(world.plan(line), { until: 'a' }, undefined) }))
       .record
     expect(requests.at(-1)).toStartWith('/a')
@@ -154,7 +154,7 @@ describe('a run from a block on', () => {
     expect(second.output).toEqual((await world.run(line, input)).record.output)
   })
 
-  test('goes on behind a block that failed the earlier run, when that block runs again', async () => {
+  test('continues behind a block that failed the previous run when that block succeeds now', async () => {
     const failing = document({
       blocks: [trigger, call('a', 'a'), call('b', 'b/<a.data.path>/<api.input.text>'), call('c', 'c')],
       edges: ['start > a', 'a > b', 'b > c'],
@@ -181,24 +181,24 @@ describe('a run from a block on', () => {
       variables: { v: { value: '' } },
     })
 
-  test('is refused when a block that runs reads what the log hid or cut, and says which', async () => {
+  test('is refused, naming the block, when a block that runs reads outputs that the log hid or shortened', async () => {
     const workflow = token('Bearer the secret value')
     const first = (await world.run(workflow, input)).record
     const refused = again(workflow, { from: { blockId: 'use' } }, pastOf(first))
     expect(refused).rejects.toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('{{TOKEN}}') })
     const details = await refused.catch(({ details }: { details: { path: string }[] }) => details)
     expect(details).toMatchObject([{ path: 'make' }, { path: 'big', message: expect.stringContaining('300') }])
-    // The run itself still has it.
+    // The run in memory still has the value.
     expect((await again(workflow, { from: { blockId: 'use' } }, wholeOf(first))).output).toEqual(first.output)
   })
 
-  test('goes on when nobody needs what the log cut', async () => {
+  test('runs when no block needs the outputs that the log shortened', async () => {
     const workflow = token('harmless')
     const first = (await world.run(workflow, input)).record
     expect((await again(workflow, { from: { blockId: 'end' } }, pastOf(first))).output).toEqual(first.output)
   })
 
-  test('passes a block through that was switched off since then', async () => {
+  test('passes through a block that has been disabled since then', async () => {
     const first = (await world.run(line, input)).record
     const a = { ...call('a', 'a/<api.input.text>'), enabled: false }
     const changed = { ...line, blocks: { ...line.blocks, a } }
@@ -206,7 +206,7 @@ describe('a run from a block on', () => {
     expect(requests[0]).toBe('/b/')
   })
 
-  test('a block that is not there is refused', () => {
+  test('an unknown block is refused', () => {
     expect(() => planPartial(world.plan(line), { from: { blockId: 'nowhere' } }, undefined)).toThrow(
       'no block "nowhere"',
     )
@@ -214,7 +214,7 @@ describe('a run from a block on', () => {
 })
 
 describe('a run up to a block', () => {
-  test('leaves out what the block does not need, and ends with what it gave', async () => {
+  test('skips the blocks that it does not need, and ends with the output of the block', async () => {
     const forked = document({
       blocks: [trigger, call('a', 'a'), call('b', 'b/<a.data.path>'), call('side', 'side'), call('c', 'c')],
       edges: ['start > a', 'start > side', 'a > b', 'b > c'],
@@ -226,13 +226,13 @@ describe('a run up to a block', () => {
     expect(spansOf(record.root).has('side')).toBe(false)
   })
 
-  test('ends with its first iteration when it stands in a loop', async () => {
+  test('ends with the first iteration when the block is in a loop', async () => {
     const record = await again(looping, { until: 'two' })
     expect(requests.map((path) => path.split('/')[1])).toEqual(['before', 'one', 'two'])
     expect(record.output).toMatchObject({ data: { path: expect.stringMatching(/^two/) } })
   })
 
-  test('and from a block runs what lies between', async () => {
+  test('and from a block runs the blocks between the two', async () => {
     const first = (await world.run(line, input)).record
     const record = await again(line, { from: { blockId: 'b' }, until: 'b' }, pastOf(first))
     expect(requests).toHaveLength(1)
@@ -241,7 +241,7 @@ describe('a run up to a block', () => {
 })
 
 describe('one block alone', () => {
-  test('runs with what the others gave in an earlier run', async () => {
+  test('runs with the cached outputs of the others', async () => {
     const first = (await world.run(line, input)).record
     const record = await again(line, { only: { blockId: 'b' } }, pastOf(first))
     expect(requests.map((path) => path.split('/')[1])).toEqual(['b'])
@@ -249,7 +249,7 @@ describe('one block alone', () => {
     expect(record.root.children.map(({ name }: Span) => name)).toEqual(['b'])
   })
 
-  test('stands in an iteration of its loop, with the variables of that moment', async () => {
+  test('runs in an iteration of its loop, with the variables of that moment', async () => {
     const first = (await world.run(looping, input)).record
     const [, second] = spansOf(first.root).get('two') ?? []
     const record = await again(looping, { only: { blockId: 'two', iterations: [1] } }, pastOf(first))
@@ -260,14 +260,14 @@ describe('one block alone', () => {
     expect(count.output).toEqual(counted?.output)
   })
 
-  test('a whole loop is one block', async () => {
+  test('may be a whole loop', async () => {
     const first = (await world.run(looping, input)).record
     const record = await again(looping, { only: { blockId: 'loop' } }, pastOf(first))
     expect(requests).toHaveLength(6)
     expect(record.output).toEqual(spansOf(first.root).get('loop')?.[0]?.output)
   })
 
-  test('reads null where no run gave anything, and fails the run when it fails', async () => {
+  test('reads null for missing outputs, and fails the run when it fails', async () => {
     const record = await again(line, { only: { blockId: 'b' } })
     expect(requests).toEqual(['/b/'])
     expect(record.failure).toBeNull()

@@ -11,12 +11,12 @@ const codesOf = (draft: Draft, level = 'error') =>
     .map(({ code }) => code)
 
 describe('the check at deployment', () => {
-  test('finds nothing wrong with a sound workflow', () => {
+  test('has no findings for a valid workflow', () => {
     const draft = { blocks: [start, block('f', 'function', { code: 'return <api.input>' })], edges: ['start > f'] }
     expect(compilePlan(document(draft), registry, defaultLimits).findings).toEqual([])
   })
 
-  test('tells of every entry of a list where it stands: those that do not fit, and what is wrong with those that do', () => {
+  test('reports every invalid entry of a list with its index, and checks the valid entries', () => {
     const string = { type: 'string' }
     const inputFormat = [{ name: 5, ...string }, { name: 'stream', ...string }, string, 7, { name: 'a', type: 'date' }]
     const { findings } = compilePlan(
@@ -171,7 +171,7 @@ describe('the check at deployment', () => {
     })
   }
 
-  test('nests at most as deep as allowed', () => {
+  test('limits the nesting of containers', () => {
     const ids = Array.from({ length: 11 }, (_, index) => `l${index}`)
     const loops = ids.map((id, index) => block(id, 'loop', {}, index > 0 ? { parentId: `l${index - 1}` } : {}))
     const leaf = block('leaf', 'wait', { ms: 1 }, { parentId: 'l10' })
@@ -187,7 +187,7 @@ describe('the check at deployment', () => {
     expect(codesOf(draft)).toEqual(['NESTED_TOO_DEEP'])
   })
 
-  test('warns of what is suspicious and goes on', () => {
+  test('reports suspicious parts as warnings', () => {
     const warnings = codesOf(
       {
         blocks: [
@@ -217,7 +217,7 @@ describe('the check at deployment', () => {
     ])
   })
 
-  test('reports everything at once, each with its block', () => {
+  test('reports all errors at once, each with its block', () => {
     const { findings, plan } = compilePlan(
       document({
         blocks: [start, block('a', 'teleport'), block('b', 'api'), block('c', 'function', { code: '(' })],
@@ -247,7 +247,7 @@ function loopOf(loop: Record<string, unknown>): Draft {
   }
 }
 
-test('every fault of a list of fields is reported, with its place', () => {
+test('reports every error in a list of fields, with its place', () => {
   const types = ['date', 'time', 'string', 'colour', 'shape', 'size']
   const inputFormat = types.map((type, index) => ({ name: `f${index}`, type }))
   const draft = document({ blocks: [block('start', 'api_trigger', { inputFormat })] })

@@ -4,7 +4,7 @@ import { StepHistory } from '../../src/engine/step-history.ts'
 import { block, document } from '../make.ts'
 import { World } from './world.ts'
 
-/** Steps that are on disk, and how many there were at each request. */
+/** The steps on disk, and their number at the time of each request. */
 const steps: string[] = []
 const onDiskAtRequest: number[] = []
 const fetch: OutboundFetch = async ({ url }) => {
@@ -26,7 +26,7 @@ const history = (write = async () => {}) => {
 }
 const run = { executionId: 'run-1', startedAt: 0, timeoutMs: Number.MAX_SAFE_INTEGER }
 
-test('a run of blocks that act on nothing writes nothing but its end', async () => {
+test('a run of pure blocks writes only its end', async () => {
   const draft = document({
     blocks: [trigger, choose('if'), block('r', 'response', { data: { big: true } })],
     edges: ['start > if', 'if:condition-big > r'],
@@ -37,7 +37,7 @@ test('a run of blocks that act on nothing writes nothing but its end', async () 
   expect(steps).toEqual([])
 })
 
-test('what was decided is on disk before anything is acted on, by whichever branch', async () => {
+test('deferred steps are on disk before a block with outside effects starts, in any branch', async () => {
   const draft = document({
     blocks: [
       ...[trigger, choose('if'), choose('again')],
@@ -51,7 +51,7 @@ test('what was decided is on disk before anything is acted on, by whichever bran
   expect(steps).toHaveLength(4)
 })
 
-test('a run that cannot write what was decided stops before it acts', async () => {
+test('a run that cannot write its deferred steps stops before a block with outside effects', async () => {
   const draft = document({
     blocks: [trigger, choose('if'), block('a', 'api', { url: 'http://example.org/a', retries: 0 })],
     edges: ['start > if', 'if:condition-big > a'],
@@ -62,7 +62,7 @@ test('a run that cannot write what was decided stops before it acts', async () =
   expect(onDiskAtRequest).toEqual([])
 })
 
-test('what runs again after a crash is bounded', async () => {
+test('the number of blocks that run again after a crash is limited', async () => {
   const draft = document({
     blocks: [trigger, block('loop', 'loop'), { ...choose('if'), parentId: 'loop' }],
     edges: ['start > loop', 'loop:loop-start-source > if'],
@@ -73,7 +73,7 @@ test('what runs again after a crash is bounded', async () => {
   expect(steps).toHaveLength(200)
 })
 
-test('a run that is not on disk itself acts on nothing, and goes on as soon as it is', async () => {
+test('a run whose job is not on disk yet waits before a block with outside effects', async () => {
   onDiskAtRequest.splice(0)
   const accepted = Promise.withResolvers<void>()
   const draft = document({
@@ -88,7 +88,7 @@ test('a run that is not on disk itself acts on nothing, and goes on as soon as i
   expect(onDiskAtRequest).toHaveLength(1)
 })
 
-test('a run that could not be written stops before it acts', async () => {
+test('a run whose job could not be written stops before a block with outside effects', async () => {
   onDiskAtRequest.splice(0)
   const draft = document({
     blocks: [trigger, block('a', 'api', { url: 'http://example.org/a', retries: 0 })],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Block, Loop, Parallel, Variable, WorkflowDocument } from '../../src/domain/workflow.ts'
 import { block, document } from '../make.ts'
 
-/** A piece of a workflow: what stands between one way in and its ways out. */
+/** A piece of a workflow: blocks between one entry and its exits. */
 export type Piece =
   | { kind: 'call'; fails: 'no' | 'edge' | 'continue' | 'stop'; seed: number }
   | { kind: 'set'; seed: number }
@@ -46,14 +46,14 @@ const { pieces } = fc.letrec<{ piece: Piece; pieces: Piece[] }>((tie) => ({
   ),
 }))
 
-/** Workflows of every shape, whose blocks give the same for the same. */
+/** Workflows of any shape with deterministic blocks. */
 export const workflows: fc.Arbitrary<WorkflowDocument> = fc
   .tuple(pieces, fc.boolean())
   .map(([list, answers]) => documentOf(answers ? [...list, { kind: 'answer' }] : list))
 
 /**
- * What may be read where a piece stands, and whether others run at the same time. Of several that fail a run at once
- * nobody can say which was first; so blocks that fail stand alone, or where the failure is an iteration's only.
+ * What a piece may read, and whether others run at the same time. When several blocks fail a run at once, their order
+ * is random. So failing blocks run alone, or where only an iteration fails.
  */
 type Here = { parentId: string | undefined; readable: readonly string[]; isAtOnce: boolean; mayFail: boolean }
 
@@ -73,7 +73,7 @@ function documentOf(list: readonly Piece[]): WorkflowDocument {
     return id
   }
 
-  /** Adds pieces one behind the other; gives the ways out, and what may be read behind them. */
+  /** Adds pieces in sequence. Returns the exits, and what blocks behind them may read. */
   function chain(pieces: readonly Piece[], here: Here, from: readonly string[]): { out: string[]; here: Here } {
     let out = [...from]
     let current = here
@@ -102,7 +102,7 @@ function documentOf(list: readonly Piece[]): WorkflowDocument {
       }
       case 'set': {
         const name = `v${count + 1}`
-        // Two that write at once would not give the same each time.
+        // Two blocks that write at the same time would not be deterministic.
         if (here.isAtOnce) return one({ kind: 'call', fails: 'no', seed: each.seed }, here, from)
         variables[name] = { value: `${name} at first` }
         const value = `${read(each.seed)} <variable.${name}>`
@@ -121,7 +121,7 @@ function documentOf(list: readonly Piece[]): WorkflowDocument {
         const inner = { ...here, isAtOnce: true, mayFail: false }
         const ends = each.ways.map((way) => chain(way, inner, from))
         const out = ends.flatMap(({ out }) => out)
-        // What runs beside a block has given something by then, or not.
+        // A block that runs in parallel may or may not have outputs by then.
         if (!each.joins) return { out: ends[0]?.out ?? [], here: { ...inner, readable: ends[0]?.here.readable ?? [] } }
         const readable = [...new Set(ends.flatMap((end) => end.here.readable))]
         const id = add('api', { ...here, readable }, out, {

@@ -14,7 +14,7 @@ describe('the runner', () => {
     await small.stop()
   })
 
-  test('no onError goes on after a bound of the whole run is broken, however deep it is', async () => {
+  test('no onError setting continues a run that has exceeded a limit, however deep its block is nested', async () => {
     const small = new World({
       limits: { blocksMax: 10, runBytesMax: 100_000 },
       deployed: { long: loopOf(100, 'continue') },
@@ -43,7 +43,7 @@ describe('the runner', () => {
     await small.stop()
   })
 
-  test('a run can be found until its entry is written, and not be cancelled any more', async () => {
+  test('a run whose log entry is being written can be found but not cancelled', async () => {
     const written = Promise.withResolvers<void>()
     const gated = new World({ record: () => written.promise })
     const running = gated.run(

@@ -11,9 +11,9 @@ import { spansOf, World } from './world.ts'
 const trigger = block('start', 'api_trigger')
 const inside = (parentId: string) => ({ parentId })
 
-/** Every request, in the order in which they came. */
+/** All requests in the order of arrival. */
 const requests: string[] = []
-/** Answers at once with what was asked for; the last part of the path fails when it says so. */
+/** Echoes the request at once; an error if the last part of the path says so. */
 const fetch: OutboundFetch = async ({ url, headers }) => {
   const { pathname } = new URL(url)
   const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1] ?? ''
@@ -32,7 +32,10 @@ const called = document({
   edges: ['start > inner', 'inner > inner2'],
 })
 
-/** Everything that a run is made of: a loop that counts by a variable, a parallel, failures that are gone on from, a call. */
+/**
+ * All parts of a run: a loop that counts with a variable, a parallel, failures after which the run continues, and a
+ * sub-workflow.
+ */
 const whole = document({
   variables: { i: { type: 'number', value: 0 } },
   blocks: [
@@ -69,7 +72,7 @@ const whole = document({
 const world = new World({ fetch, deployed: { called } })
 afterAll(() => world.stop())
 
-/** Runs until `dies` says that the disk takes no further step, again and again, until the run has ended. */
+/** Runs and resumes until the run has ended. A run is interrupted when `dies` refuses to write a step. */
 async function runWith(deaths: readonly number[]) {
   const steps: string[] = []
   const left = [...deaths]
@@ -87,7 +90,7 @@ async function runWith(deaths: readonly number[]) {
   }
 }
 
-test('a run that was cut anywhere, any number of times, ends like one that was not', async () => {
+test('a run that is interrupted anywhere, any number of times, ends like an uninterrupted one', async () => {
   requests.length = 0
   const { record } = await runWith([])
   const reference = requests.toSorted()
@@ -104,7 +107,8 @@ test('a run that was cut anywhere, any number of times, ends like one that was n
       expect(new Map(shape(again.record.root) as never)).toEqual(new Map(shape(record.root) as never))
       const ids = [...spansOf(again.record.root).values()].flat().map(({ id }) => id)
       expect(new Set(ids).size).toBe(ids.length)
-      // What is sent again is what was in flight: at most the branches of the parallel a death, with the same key.
+      // Only requests in flight are repeated: per crash, at most one for each branch of the parallel, with the same
+      // key.
       expect(new Set(requests)).toEqual(new Set(reference))
       expect(requests.length - reference.length).toBeLessThanOrEqual(3 * deaths.length)
     }),
@@ -112,7 +116,7 @@ test('a run that was cut anywhere, any number of times, ends like one that was n
   )
 })
 
-test('the trace of a run that goes on counts the time before the cut', async () => {
+test('the trace of a resumed run includes the time before the interruption', async () => {
   const clock = new ManualClock()
   const timed = new World({
     clock,
@@ -143,7 +147,7 @@ test('the trace of a run that goes on counts the time before the cut', async () 
   await timed.stop()
 })
 
-test('a sub-workflow goes on with the version it began with', async () => {
+test('a resumed sub-workflow uses the version that it started with', async () => {
   const asked: (number | undefined)[] = []
   const steps: string[] = []
   const versions = new World({ fetch, deployed: { called }, onDeployment: (_, version) => asked.push(version) })
@@ -165,7 +169,7 @@ test('a sub-workflow goes on with the version it began with', async () => {
   await versions.stop()
 })
 
-test('the timeout of a run that goes on counts from its first start', async () => {
+test('the timeout of a resumed run counts from its first start', async () => {
   const history = new StepHistory([], async () => undefined)
   const waiting = document({ blocks: [trigger, block('w', 'wait', { ms: 60_000 })], edges: ['start > w'] })
   const { record } = await world.run(waiting, {}, { history, startedAt: Date.now() - 5_000, timeoutMs: 4_000 })
@@ -174,7 +178,7 @@ test('the timeout of a run that goes on counts from its first start', async () =
   expect(record.durationMs).toBeGreaterThanOrEqual(5_000)
 })
 
-test('what was a secret when a block ended stays hidden, though the variable has another value when the run goes on', async () => {
+test('a recorded secret stays hidden after its variable has changed', async () => {
   const steps: string[] = []
   const write = async (_: number, text: string) => {
     steps.push(text)

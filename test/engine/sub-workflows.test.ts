@@ -19,7 +19,7 @@ describe('a workflow block', () => {
       edges: ['start > call'],
     })
 
-  test('runs another workflow inside the run, its spans included', async () => {
+  test('runs another workflow inside the run, with its spans', async () => {
     const here = new World({ deployed: { called } })
     const { record } = await here.run(calling('called', { n: '<api.input.n>' }), { n: 21 })
     expect(record.output).toMatchObject({
@@ -34,7 +34,7 @@ describe('a workflow block', () => {
     await here.stop()
   })
 
-  test('fails for an input that does not fit, a workflow that is not there, and too deep calls', async () => {
+  test('fails for invalid input, for an unknown workflow, and for calls that are nested too deep', async () => {
     const self = calling('self', {})
     const here = new World({ deployed: { called, self } })
     const unfit = await here.run(calling('called', { n: 'many' }))

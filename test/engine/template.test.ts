@@ -6,7 +6,7 @@ import { compileJson, compileValue, getterOf, type Resolve } from '../../src/eng
 
 const noFrame = undefined as unknown as Frame
 
-/** Binds `<x.…>` to members of `values`. */
+/** Resolves `<x.…>` to members of `values`. */
 function binding(values: unknown): Resolve {
   return (segment): Getter | undefined => {
     if (segment.kind !== 'reference' || segment.name !== 'x') return undefined
@@ -19,7 +19,7 @@ const fillJson = (template: unknown, values: unknown) =>
   getterOf(compileJson(template, binding(values)).compiled)(noFrame)
 
 describe('a template', () => {
-  test('that is exactly one reference keeps the type of the value', () => {
+  test('with exactly one reference and nothing else keeps the type of the value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(fill('<x.v>', { v: value })).toEqual(value)
@@ -28,21 +28,21 @@ describe('a template', () => {
     )
   })
 
-  test('becomes text when there is more in it', () => {
+  test('with more than one reference becomes text', () => {
     expect(fill('Hi <x.name>, <x.n> <x.o>', { name: 'Jo', n: 5, o: { a: 1 } })).toBe('Hi Jo, 5 {"a":1}')
     expect(fill('[<x.absent>]', {})).toBe('[]')
     expect(fill('<x.absent>', {})).toBeNull()
     expect(fill('<y.z> <x.v>', { v: 1 })).toBe('<y.z> 1')
   })
 
-  test('without references is a constant, the very same object', () => {
+  test('without references is a constant, the same object each time', () => {
     const value = { a: [1, 'x', '<y.z>'] }
     expect(compileValue(value, binding({}))).toEqual({ constant: true, value })
   })
 })
 
 describe('a JSON template', () => {
-  test('is never broken by a value, whatever is in it and wherever it stands', () => {
+  test('stays valid JSON for any value in any place', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()), (value) => {
         const filled = fillJson('{ "v": <x.v>, "list": [<x.v>, 1], "text": "a <x.v> b" }', { v: value })
@@ -53,13 +53,13 @@ describe('a JSON template', () => {
     )
   })
 
-  test('in a JSON string is always text, alone in the whole it keeps its type', () => {
+  test('becomes text inside a JSON string, and keeps its type as a value', () => {
     expect(fillJson('{"v":"<x.n>"}', { n: 5 })).toEqual({ v: '5' })
     expect(fillJson('<x.n>', { n: 5 })).toBe(5)
     expect(fillJson({ v: '<x.n>' }, { n: 5 })).toEqual({ v: 5 })
   })
 
-  test('takes references as keys, and escapes of JSON as they are', () => {
+  test('allows references in keys, and reads JSON escapes', () => {
     expect(fillJson('{"<x.k>": 1, "\\"<x.k>\\"": 2}', { k: 'key' })).toEqual({ key: 1, '"key"': 2 })
   })
 
@@ -70,7 +70,7 @@ describe('a JSON template', () => {
     }
   })
 
-  test('nested deeper than the bound is refused, as it is in a request', () => {
+  test('nested deeper than the limit is refused, as in a request', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
     expect(compileJson(nested(200), binding({})).problem).toBeUndefined()
     for (const levels of [201, 100_000]) {
@@ -78,7 +78,7 @@ describe('a JSON template', () => {
     }
   })
 
-  test('keeps members of every name', () => {
+  test('keeps members with any name', () => {
     const filled = fillJson('{"__proto__": <x.v>, "constructor": "<x.v>"}', { v: 1 }) as object
     expect(Object.getOwnPropertyDescriptor(filled, '__proto__')?.value).toBe(1)
     expect(Object.getPrototypeOf(filled)).toBe(Object.prototype)

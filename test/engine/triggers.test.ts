@@ -25,7 +25,7 @@ describe('a workflow with several triggers', () => {
     edges: ['call > called', 'called > both', 'hook > both'],
   })
 
-  test('runs from the trigger that started it, and not what only follows another one', async () => {
+  test('runs only the blocks behind the trigger that started the run', async () => {
     const fields = { body: { id: 7 }, headers: {}, query: {}, method: 'PUT' }
     const end = await world.run(several, {}, { trigger: 'webhook', input: { input: {}, fields } })
     expect(end.record.output).toEqual({ result: { hook: { id: 7 }, call: null, mine: 'PUT' }, stdout: '', error: null })
@@ -35,7 +35,7 @@ describe('a workflow with several triggers', () => {
     expect(spans.get('called')).toMatchObject([{ status: 'skipped' }])
   })
 
-  test('reads the others as null when called', async () => {
+  test('reads the outputs of its other triggers as null', async () => {
     const end = await world.run(several, { n: 3 })
     expect(end.record.output).toMatchObject({ result: { hook: null, call: 3, mine: null } })
   })
@@ -61,7 +61,7 @@ describe('a schedule', () => {
     expect(findings.map((finding) => finding.path)).toEqual([`blocks.it.params.${path}`])
   })
 
-  test('is registered with its defaults, and says when it is due', () => {
+  test('is registered with its defaults and its next due time', () => {
     const draft = document({
       blocks: [block('it', 'schedule', { intervalMs: '60000', endAt: '1970-01-01T00:03:00Z' })],
     })
@@ -74,7 +74,7 @@ describe('a schedule', () => {
     expect(nextTimes).toEqual([60_000, 120_000, 180_000])
   })
 
-  test('tells its run when it was due, and when it began', async () => {
+  test('passes the due time and the start time to its run', async () => {
     const draft = document({
       blocks: [block('it', 'schedule', { cron: '* * * * *' }), block('f', 'function', { code })],
       edges: ['it > f'],
@@ -93,7 +93,7 @@ describe('a webhook trigger', () => {
     const disabled = document({ blocks: [block('x', 'api_trigger'), { ...hook({ path: 'orders' }), enabled: false }] })
     expect(checkOf(compilePlan(disabled, registry, defaultLimits), 0).registrations.addresses).toEqual([])
     expect(checked({ path: 'or ders' }).registrations.addresses).toEqual([])
-    // What is wrong elsewhere does not take the address from it: senders can be told of it while the rest is written.
+    // Errors in other blocks do not affect the address: authors can set up senders while they finish the workflow.
     const unfinished = document({
       blocks: [hook({ path: 'orders' }), block('x', 'api', { url: '' })],
       edges: ['hook > x'],
@@ -123,7 +123,7 @@ describe('a webhook trigger', () => {
     expect(errors.map((finding) => finding.path)).toEqual([`blocks.hook.params.${path}`])
   })
 
-  test('shows nobody who reads its span how senders prove who they are', async () => {
+  test("does not show the senders' secrets in its span", async () => {
     const draft = document({ blocks: [hook({ authentication: { type: 'bearer', token: 'very-secret' } })] })
     const end = await world.run(draft, {}, { trigger: 'webhook' })
     expect(JSON.stringify(end.record.root)).not.toContain('very-secret')

@@ -11,7 +11,7 @@ const set = (id: string, value: unknown) => block(id, 'variables', { assign: [{ 
 const variables = { v: { value: null } }
 
 describe('the walk', () => {
-  test('a chain runs in order and answers with its last block', async () => {
+  test('a chain runs in order, and its output is that of the last block', async () => {
     const output = await world.output(
       document({
         variables,
@@ -23,14 +23,14 @@ describe('the walk', () => {
     expect(output).toEqual({ v: 'got 7' })
   })
 
-  test('several ends answer by name', async () => {
+  test('the output of several last blocks is an object by their names', async () => {
     const output = await world.output(
       document({ variables, blocks: [trigger, set('a', 1), set('b', 2)], edges: ['start > a', 'start > b'] }),
     )
     expect(output).toEqual({ a: { v: 1 }, b: { v: 2 } })
   })
 
-  test('a join waits for live edges only, and what lies on dead edges is skipped', async () => {
+  test('a join waits for live edges only, and blocks behind dead edges are skipped', async () => {
     const { record } = await world.run(
       document({
         variables,
@@ -63,7 +63,7 @@ describe('the walk', () => {
     expect(starts.every(({ startTime }) => startTime < firstEnd)).toBe(true)
   })
 
-  test('a block that fails the run aborts the others, and the answer waits for them to stop', async () => {
+  test('a block that fails the run aborts the others, and the run ends when they have stopped', async () => {
     const { record } = await world.run(
       document({
         blocks: [
@@ -82,7 +82,7 @@ describe('the walk', () => {
     expect(spans.has('after')).toBe(false)
   })
 
-  test('an error edge goes before onError, and only it is followed', async () => {
+  test('an error edge takes precedence over onError, and is the only edge that is followed', async () => {
     const output = await world.output(
       document({
         variables,
@@ -98,7 +98,7 @@ describe('the walk', () => {
     expect((output as { v: string }).v).toContain('no')
   })
 
-  test('onError continue goes on with null outputs and the error', async () => {
+  test('onError continue sets null outputs and the error', async () => {
     const output = await world.output(
       document({
         variables,
@@ -135,7 +135,7 @@ describe('the walk', () => {
     expect(spansOf(record.root).get('slow')?.[0]?.status).toBe('cancelled')
   })
 
-  test('a disabled block is passed through, a disabled condition ends its path', async () => {
+  test('the run passes through a disabled block, and ends its path at a disabled condition', async () => {
     const blocks = [
       trigger,
       { ...set('off', 1), enabled: false },
@@ -150,7 +150,7 @@ describe('the walk', () => {
     expect(spansOf(record.root).get('never')?.[0]?.status).toBe('skipped')
   })
 
-  test('a condition with no true branch and no else edge ends its path quietly', async () => {
+  test('a condition with no true branch and no else edge ends its path without an error', async () => {
     const output = await world.output(
       document({
         variables,
@@ -161,7 +161,7 @@ describe('the walk', () => {
     expect(output).toEqual({ branch: 'else', result: false })
   })
 
-  test('the run times out, is cancelled, or loses its caller, and says which', async () => {
+  test('the failure says whether the run timed out, was cancelled, or lost its caller', async () => {
     const slow = document({ blocks: [trigger, block('slow', 'wait', { ms: 60_000 })], edges: ['start > slow'] })
     const timedOut = await world.run(slow, {}, { timeoutMs: 20 })
     expect(timedOut.record.failure?.code).toBe('EXECUTION_TIMEOUT')
@@ -179,7 +179,7 @@ describe('the walk', () => {
     expect((await left).record.failure?.code).toBe('CLIENT_CLOSED')
   })
 
-  test('a parameter that cannot be filled in fails its block like any error', async () => {
+  test('a parameter that cannot be filled in fails its block', async () => {
     const f = block('f', 'function', { code: 'return 1', timeoutMs: '<api.input.none>', onError: 'continue' })
     const broken = { ...f, params: { ...f.params, code: 'return {{ABSENT}}' } }
     const output = await world.output(
@@ -192,7 +192,7 @@ describe('the walk', () => {
     expect(output).toEqual({ v: 'ENVIRONMENT_VARIABLE_MISSING' })
   })
 
-  test('an error edge leads to blocks that can read the error, whatever block failed', async () => {
+  test('blocks behind an error edge can read the error of any block type', async () => {
     const output = await world.output(
       document({
         variables,
@@ -204,11 +204,11 @@ describe('the walk', () => {
     expect(output).toEqual({ v: 'INVALID_PARAMETER' })
   })
 
-  test('every block is decided exactly once in any acyclic graph', async () => {
+  test('every block is resolved exactly once in any acyclic graph', async () => {
     await fc.assert(
       fc.asyncProperty(graphs, async ({ count, edges, open }) => {
         const ids = Array.from({ length: count }, (_, index) => `n${index}`)
-        // Each block is a condition that is open or shut: its edges are taken or dead.
+        // Each block is a condition that is open or closed: its edges are taken or dead.
         const blocks = ids.map((id, index) =>
           block(id, 'condition', { conditions: [{ id: 'y', expression: String(open[index]) }] }),
         )
@@ -237,7 +237,7 @@ const graphs = fc.integer({ min: 1, max: 12 }).chain((count) =>
   }),
 )
 
-/** Independent recount: a block runs when the trigger, or a running open block, leads to it. */
+/** An independent calculation: a block runs when the trigger, or an open block that runs, leads to it. */
 function reachable(
   count: number,
   edges: readonly (readonly [number, number])[],

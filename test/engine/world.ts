@@ -24,21 +24,21 @@ export type WorldOptions = {
   deployed?: Record<string, WorkflowDocument>
   environment?: Record<string, string>
   fetch?: OutboundFetch
-  /** By which language models are called. */
+  /** Opens the connections to language models. */
   open?: OutboundOpen
-  /** Laid over the built-in table. */
+  /** Added to the built-in table. */
   prices?: Record<string, Price>
   trigger?: TriggerKind
   clock?: Clock
-  /** Told of each look-up of a workflow that is called. */
+  /** Called for each lookup of a called workflow. */
   onDeployment?(workflowId: string, version: number | undefined): void
-  /** Holds up the writing of entries. */
+  /** Delays the writing of log entries. */
   record?(): Promise<void>
 }
 
 /** Real blocks, a real walk and a real sandbox, without a store and without HTTP. */
 export class World {
-  /** Whether a run has ended and its entry is on its way. */
+  /** Whether a run has ended and its log entry is being written. */
   recorded = false
   readonly sandbox = new Sandbox({ workersMax: 1 })
   readonly limits: Limits

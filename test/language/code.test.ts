@@ -17,7 +17,7 @@ async function run(source: string, value: unknown): Promise<unknown> {
 }
 
 describe('code', () => {
-  test('reads a reference as a variable wherever a value stands', async () => {
+  test('reads a reference as a variable in the place of any value', async () => {
     expect(await run('const n = <a.b>\nreturn { n, twice: [<a.b>, <a.b>] }', { x: 1 })).toEqual({
       n: { x: 1 },
       twice: [{ x: 1 }, { x: 1 }],
@@ -26,7 +26,7 @@ describe('code', () => {
     expect(await run('return {{NAME}} + 1', 2)).toBe(3)
   })
 
-  test('reads a reference inside a literal as the content of that literal', async () => {
+  test('reads a reference inside a literal as part of its content', async () => {
     expect(await run(`return ['<a.b>', "x<a.b>y", \`\${1}<a.b>\`, 'it\\'s <a.b>\\n']`, 'v')).toEqual([
       'v',
       'xvy',
@@ -37,13 +37,13 @@ describe('code', () => {
     expect(await run(`switch (1) { case '<a.b>': return 0 }\nreturn true ? '<a.b>' : '<a.b>'`, 'v')).toBe('v')
   })
 
-  test('leaves comments and regular expressions as they are', async () => {
+  test('does not change comments and regular expressions', async () => {
     expect(await run('// <a.b> here\nreturn /<a.b>/.test(String.fromCharCode(60) + "a.b>") /* <a.b> */', 'v')).toBe(
       true,
     )
   })
 
-  test('never runs what comes in as a value, wherever the reference stands', async () => {
+  test('never runs a value as code, in any place of a reference', async () => {
     const places = [
       'return <a.b>',
       "return '<a.b>'",
@@ -63,14 +63,14 @@ describe('code', () => {
     }
   })
 
-  test('keeps its line numbers, and says where it cannot be read', () => {
+  test('keeps its line numbers, and reports the line of a syntax error', () => {
     const compiled = compileCode('const a = 1\nconst b = \nreturn <a.b>', () => true)
     expect(compiled).toMatchObject({ ok: false, problem: { line: 3 } })
     const kept = compileCode('\n\nreturn <a.b>', () => true)
     expect(kept.ok && kept.program.source.split('\n').length).toBe(3)
   })
 
-  test('refuses a reference where JavaScript wants a name, and says what to write', () => {
+  test('refuses a reference where JavaScript needs a name, with advice', () => {
     for (const source of [
       ...[
         'return { <a.b>: 1 }',
@@ -89,17 +89,17 @@ describe('code', () => {
     expect(compileCode('return { [<a.b>]: o[<a.b>], x: <a.b>.y }', () => true).ok).toBe(true)
   })
 
-  test('cannot close the function it stands in', () => {
+  test('cannot close the function around it', () => {
     for (const source of ['} evil() {', '})(); (() => {', 'return 1 }']) {
       expect(compileCode(source, () => true).ok).toBe(false)
     }
   })
 
-  test('keeps names that look like the marks of its own making', async () => {
+  test('keeps names that look like generated variables', async () => {
     expect(await run('const $ref0 = 5\nconst $$ref0 = 6\nreturn $ref0 + $$ref0 + <a.b>', 1)).toBe(12)
   })
 
-  test('equal code has one id, other code another', () => {
+  test('has an id that depends only on its text', () => {
     const id = (source: string) => {
       const compiled = compileCode(source, () => true)
       return compiled.ok ? compiled.program.id : ''

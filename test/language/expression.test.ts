@@ -19,13 +19,13 @@ function evaluate(source: string, values: Record<string, unknown> = {}): unknown
   )
 }
 
-/** The same expression by JavaScript itself, with the value under a name of its own. */
+/** Evaluates the same expression in JavaScript itself, with the value in a variable. */
 function byJavaScript(source: string, value: unknown): unknown {
   return new Function('v', `return (${source.replaceAll('<a.v>', 'v')}\n)`)(value)
 }
 
 describe('an expression', () => {
-  test('of the subset means what JavaScript means', () => {
+  test('of the subset has its JavaScript meaning', () => {
     const sources = [
       ...['<a.v> === 5', '<a.v> == "5"', '<a.v> + 1', '"" + <a.v>', '-<a.v>', '!<a.v>', 'typeof <a.v>', '<a.v> ?? 7'],
       ...['<a.v> > 3 && <a.v> < 9', '<a.v> || "none"', '<a.v> ? 1 : 2', '[1, 5, "5"].includes(<a.v>)', '`x${<a.v>}y`'],
@@ -64,7 +64,7 @@ describe('an expression', () => {
     }
   })
 
-  test('means what JavaScript means, for any two values and any operator', () => {
+  test('has its JavaScript meaning for any two values and any operator', () => {
     const operators = [
       '+',
       '-',
@@ -101,14 +101,14 @@ describe('an expression', () => {
     )
   })
 
-  test('never runs what comes in as a value', () => {
+  test('never runs a value as code', () => {
     const hostile = '"; process.exit(1); "'
     expect(evaluate('<a.v> === "x"', { '<a.v>': hostile })).toBe(false)
     expect(evaluate('"Hi <a.v>!"', { '<a.v>': hostile })).toBe(`Hi ${hostile}!`)
     expect(evaluate('`${"<a.v>"}`', { '<a.v>': hostile })).toBe(hostile)
   })
 
-  test('reads own members only: nothing of a prototype is reachable', () => {
+  test('reads own members only, and nothing of a prototype', () => {
     expect(evaluate('<a.v>["constructor"]', { '<a.v>': {} })).toBeUndefined()
     expect(evaluate('<a.v>["__proto__"]', { '<a.v>': {} })).toBeUndefined()
     for (const source of [
@@ -129,7 +129,7 @@ describe('an expression', () => {
     }
   })
 
-  test('that uses more than the subset goes to the sandbox, as a program', () => {
+  test('outside the subset compiles to a program for the sandbox', () => {
     for (const source of [
       '<a.v>.map((x) => x + 1)',
       '/a/.test(<a.v>)',
@@ -145,13 +145,13 @@ describe('an expression', () => {
     }
   })
 
-  test('that is none is refused with a reason', () => {
+  test('that is invalid is refused with the reason', () => {
     for (const source of ['', '  ', '1 +', '<a.v> ) + (1', 'if (1) {}', 'return 1', '1; 2', '{', '"open']) {
       expect({ source, ok: compileExpression(source, everything).ok }).toEqual({ source, ok: false })
     }
   })
 
-  test('cannot make texts that fill the memory', () => {
+  test('cannot create texts that fill the memory', () => {
     for (const source of [
       '"x".repeat(1e9)',
       '"x".padEnd(1e9)',
@@ -162,7 +162,7 @@ describe('an expression', () => {
     }
   })
 
-  test('leaves searches that could hold up everyone, and members that all objects inherit, to the sandbox', () => {
+  test('leaves expensive searches, and members that all objects inherit, to the sandbox', () => {
     const long = 'a'.repeat(100_000)
     for (const source of [
       '<a.v>.includes(<a.w>)',
@@ -176,14 +176,14 @@ describe('an expression', () => {
     expect(() => evaluate('[1, 2, 3].join("x".repeat(9e6))')).toThrow('Invalid string length')
   })
 
-  test('leaves JSON that is nested deep, and sums of any length, to the sandbox', () => {
+  test('leaves deeply nested JSON and long sums to the sandbox', () => {
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     expect(() => evaluate('JSON.stringify(JSON.parse(<a.v>))', { '<a.v>': nested })).toThrow(NotNative)
     expect(evaluate('JSON.parse(<a.v>).length', { '<a.v>': '[[1], 2]' })).toBe(2)
     expect(compileExpression(`1${'+1'.repeat(200_000)}`, everything)).toMatchObject({ ok: true, native: null })
   })
 
-  test('takes what looks like a reference as text when it names nothing', () => {
+  test('uses text that only looks like a reference as text', () => {
     const recognise = (segment: Exclude<Segment, { kind: 'text' }>) =>
       segment.kind === 'reference' && segment.name === 'a'
     const compiled = compileExpression('"<b.c> <a.v>"', recognise)

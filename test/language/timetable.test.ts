@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  cachedTimetable,
   cronProblem,
-  remembering,
   type TimetableRule,
   timetableOf,
   timezoneProblem,
@@ -26,7 +26,7 @@ const timesOf = (of: TimetableRule, from: number, to: number): number[] => {
 const iso = (times: readonly number[]) => times.map((time) => new Date(time).toISOString())
 const day = 86_400_000
 
-// Both hemispheres, half an hour, a change at midnight, none at all, and zones that changed their rules in these years.
+// Both hemispheres, a change by half an hour, at midnight, none at all, and zones whose rules changed in these years.
 const zones = [
   ...['UTC', 'Europe/Lisbon', 'Europe/Berlin', 'America/New_York', 'America/St_Johns', 'Australia/Lord_Howe'],
   ...['Africa/Cairo', 'America/Santiago', 'Asia/Kolkata', 'Asia/Gaza', 'Europe/Istanbul', 'America/Sao_Paulo'],
@@ -35,7 +35,7 @@ const zones = [
 const from = Date.UTC(2016, 0, 1)
 const to = Date.UTC(2026, 0, 1)
 
-/** One field: what is written, and the numbers that it means. */
+/** One field: its text, and the numbers that it matches. */
 type Field = { text: string; values: ReadonlySet<number>; isWild: boolean }
 const fieldOf = (low: number, high: number): fc.Arbitrary<Field> => {
   const all = Array.from({ length: high - low + 1 }, (_, index) => low + index)
@@ -57,7 +57,7 @@ const fieldOf = (low: number, high: number): fc.Arbitrary<Field> => {
   )
 }
 const fields = fc.record({
-  // Few seconds and minutes, so that ten years stay countable.
+  // Few seconds and minutes, so that ten years have a manageable number of times.
   second: fc.oneof(
     fc.constant(undefined),
     fieldOf(0, 59).filter(({ values }) => values.size <= 2),
@@ -70,7 +70,7 @@ const fields = fc.record({
 })
 
 describe('a cron expression', () => {
-  test('is due at the times that an independent reading of the wall clock finds, over ten years and all zones', () => {
+  test('is due at the same times as an independent calculation, over ten years and all zones', () => {
     const clocks = new Map(zones.map((zone) => [zone, new WallClock(zone, from - 2 * day, to + 2 * day)]))
     fc.assert(
       fc.property(fields, fc.constantFrom(...zones), ({ second, minute, hour, dayOfMonth, month, dayOfWeek }, zone) => {
@@ -89,7 +89,7 @@ describe('a cron expression', () => {
           .get(zone)!
           .times(matchesDay, times, isFixed)
           .filter((time) => time >= from && time <= to)
-        // Not all of the ten years when it is due often: some thousand times around a random place of them.
+        // For frequent schedules, only about a thousand times around a random moment of the ten years.
         const sample =
           expected.length <= 4_000 ? expected : expected.slice(expected.length / 3, expected.length / 3 + 4_000)
         const found = timesOf(rule({ cron, timezone: zone }), sample[0] ?? from, sample.at(-1) ?? to)
@@ -99,7 +99,7 @@ describe('a cron expression', () => {
     )
   }, 120_000)
 
-  test('of a time of day comes once on every day, whatever the clocks do', () => {
+  test('for a time of day is due once on every day, also when the clocks change', () => {
     const everyNight = timesOf(rule({ cron: '30 2 * * *', timezone: 'Europe/Berlin' }), from, to)
     const nights = everyNight.map((time) => new Date(time + 3 * 3_600_000).toISOString().slice(0, 10))
     expect(new Set(nights).size).toBe(nights.length)
@@ -110,7 +110,7 @@ describe('a cron expression', () => {
     expect(around(change(9, 26))).toEqual(['2025-10-26T00:30:00.000Z'])
   })
 
-  test('of every ten minutes goes on through an hour that comes twice, and past one that does not come', () => {
+  test('for every ten minutes is due in a repeated hour, and not in a skipped one', () => {
     const tens = rule({ cron: '*/10 * * * *', timezone: 'America/New_York' })
     for (const at of [Date.UTC(2025, 2, 9), Date.UTC(2025, 10, 2)]) {
       expect(timesOf(tens, at, at + day - 1)).toEqual(Array.from({ length: 144 }, (_, index) => at + index * 600_000))
@@ -124,8 +124,8 @@ describe('a cron expression', () => {
     },
   )
 
-  test('one with too few or too many fields is told how many there are', () => {
-    expect(cronProblem('* * *')).toContain('it has 3 fields, and needs five or six')
+  test('with too few or too many fields is refused with their number', () => {
+    expect(cronProblem('* * *')).toContain('it has 3 fields, but needs five or six')
     expect(cronProblem(' ')).toContain('it has 0 fields')
     expect(cronProblem('@daily')).toBeUndefined()
   })
@@ -148,7 +148,7 @@ describe('an interval', () => {
   })
 })
 
-test('start and end are times themselves; nothing is due outside of them', () => {
+test('the start and the end may be due times, and nothing is due outside them', () => {
   const startAt = Date.UTC(2025, 0, 1, 10)
   const endAt = Date.UTC(2025, 0, 1, 12)
   const hours = ['2025-01-01T10:00:00.000Z', '2025-01-01T11:00:00.000Z', '2025-01-01T12:00:00.000Z']
@@ -161,7 +161,7 @@ test('start and end are times themselves; nothing is due outside of them', () =>
   }
 })
 
-test('the last times before one are those that come when one asks for the next, again and again', () => {
+test('the last times equal those found by repeatedly asking for the next one', () => {
   const rules = fc.oneof(
     fc.constantFrom('*/7 * * * *', '30 2 * * *', '0 0 1 * *', '15 1,2 * * SUN').map((cron) => ({ cron })),
     fc.integer({ min: 1_000, max: 10_000_000 }).map((intervalMs) => ({ intervalMs })),
@@ -187,7 +187,7 @@ test('the last times before one are those that come when one asks for the next, 
   )
 })
 
-test('what is remembered is what would be computed, once for all moments between two times', () => {
+test('the cache returns the computed times, and computes once between two due times', () => {
   const asked = fc.record({ at: fc.integer({ min: 0, max: 40 }), count: fc.integer({ min: 0, max: 2 }) })
   const rules = fc.constantFrom(...[{ cron: '*/7 * * * *' }, { intervalMs: 420_000 }], {
     cron: '*/7 * * * *',
@@ -199,7 +199,7 @@ test('what is remembered is what would be computed, once for all moments between
     fc.property(rules, fc.array(asked, { maxLength: 20 }), ({ startAt, endAt, ...of }, questions) => {
       const bounds = { startAt: startAt ? Date.parse(startAt) : null, endAt: endAt ? Date.parse(endAt) : null }
       const plain = timetableOf(rule({ ...of, ...bounds }))
-      const known = remembering(plain)
+      const known = cachedTimetable(plain)
       for (const { at, count } of questions) {
         expect(known.last(count, moment(at))).toEqual(plain.last(count, moment(at)))
         expect(known.next(moment(at))).toBe(plain.next(moment(at)))
@@ -212,12 +212,12 @@ test('what is remembered is what would be computed, once for all moments between
     computed += 1
     return plain.last(count, at)
   }
-  const known = remembering({ ...plain, last })
+  const known = cachedTimetable({ ...plain, last })
   for (let minute = 1; minute <= 60; minute += 1) known.last(3, moment(minute))
   expect(computed).toBe(1)
 })
 
-test('a time zone that there is none of is named', () => {
+test('an unknown time zone is refused by name', () => {
   expect(timezoneProblem('Europe/Lisbon')).toBeUndefined()
   expect(timezoneProblem('Europe/Nowhere')).toContain('"Europe/Nowhere"')
 })

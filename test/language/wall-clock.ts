@@ -1,9 +1,9 @@
 /**
- * What clocks on the wall of a zone say, found by asking `Intl` for the offset and searching for the moments at which it
- * changes: nothing of it is shared with what it is compared with.
+ * Local times of a time zone. They are calculated from the offsets of `Intl` and the moments at which these change, and
+ * share no code with the implementation under test.
  */
 export class WallClock {
-  /** From `from` on the offset is `offsetMs`, until the next one. */
+  /** From `from` until the next entry, the offset is `offsetMs`. */
   readonly #offsets: { from: number; offsetMs: number }[] = []
   readonly #format: Intl.DateTimeFormat
   readonly #from: number
@@ -25,7 +25,9 @@ export class WallClock {
     }
   }
 
-  /** Times at which a clock on the wall shows one of these. `isFixed`: each comes once a day, whatever the clocks do. */
+  /**
+   * The moments with one of these local times. `isFixed`: each occurs once a day, also when the clocks change.
+   */
   times(
     matches: (date: { month: number; day: number; weekday: number }) => boolean,
     {
@@ -52,7 +54,7 @@ export class WallClock {
     return [...found].sort((a, b) => a - b)
   }
 
-  /** The moments at which the wall shows this; written as if it were UTC. */
+  /** The moments with this local time, which is given as if it were UTC. */
   #momentsOf(wall: number, isFixed: boolean): number[] {
     const moments = this.#offsets.flatMap(({ from, offsetMs }, index) => {
       const moment = wall - offsetMs
@@ -61,7 +63,7 @@ export class WallClock {
     })
     if (!isFixed || moments.length === 1) return moments
     if (moments.length > 1) return [Math.min(...moments)]
-    // Left out: the moment of the change that leaves it out, if that is on the same day.
+    // The clocks skip it: the moment of that change, if it is on the same day.
     const change = this.#offsets.find(({ from, offsetMs }, index) => {
       const before = this.#offsets[index - 1]?.offsetMs
       return before !== undefined && wall >= from + before && wall < from + offsetMs
@@ -91,5 +93,5 @@ export class WallClock {
 }
 
 const dayMs = 86_400_000
-/** No zone changes twice in so short a time and back. */
+/** No zone changes twice in this time. */
 const stepMs = 5 * dayMs

@@ -14,11 +14,11 @@ const exported = (...names: string[]) =>
 const code = (...bodies: number[][]) =>
   section(10, bodies.length, ...bodies.flatMap((body) => [body.length + 2, 0, ...body, 0x0b]))
 
-/** `(loop (br 0))`, then a constant nobody gets to. */
+/** `(loop (br 0))`, then an unreachable constant. */
 const spin = [0x03, 0x40, 0x0c, 0, 0x0b, 0x41, 7]
 const grow = [0x20, 0, 0x40, 0]
 const size = [0x3f, 0]
-/** Fills as many bytes of memory as it is told, and returns the 9 it filled with. */
+/** Fills a number of bytes of memory with 9, and returns the 9. */
 const fill = [0x41, 0, 0x41, 9, 0x20, 0, 0xfc, 0x0b, 0, 0x41, 0, 0x2d, 0, 0]
 
 const file = Uint8Array.from([
@@ -40,21 +40,21 @@ type Calls = {
   pages: WebAssembly.Global<'i32'>
 }
 
-/** The small engine above, bounded; `answers` says what the host says each time it is asked. */
-function instance(answers: () => number, pagesMax = 4): Calls {
+/** The small engine above with bounds. The engine calls `interrupted` to ask its host whether to stop. */
+function instance(interrupted: () => number, pagesMax = 4): Calls {
   const module = new WebAssembly.Module(boundEngine(file, pagesMax))
-  const { exports } = new WebAssembly.Instance(module, { env: { host_interrupt: answers } })
+  const { exports } = new WebAssembly.Instance(module, { env: { host_interrupt: interrupted } })
   return exports as unknown as Calls
 }
 
-test('a loop without end asks its host again and again, and ends when the host says so', () => {
+test('an endless loop asks its host repeatedly, and ends when the host says so', () => {
   let asked = 0
   const { spin } = instance(() => (++asked === 10 ? 1 : 0))
   expect(spin).toThrow('Unreachable')
   expect(asked).toBe(10)
 })
 
-test('moving much memory counts like a long loop', () => {
+test('moving much memory counts as a long loop', () => {
   let asked = 0
   const { fill } = instance(() => {
     asked++
@@ -66,7 +66,7 @@ test('moving much memory counts like a long loop', () => {
   expect(asked).toBe(20)
 })
 
-test('memory grows up to its maximum, and can be made smaller from outside', () => {
+test('memory grows up to its maximum, and the host can shrink it', () => {
   const { grow, size, pages } = instance(() => 0)
   expect([size(), grow(2), size(), pages.value]).toEqual([1, 1, 3, 3])
   expect([grow(2), size()]).toEqual([-1, 3])
@@ -76,7 +76,7 @@ test('memory grows up to its maximum, and can be made smaller from outside', () 
   expect([grow(3), size()]).toEqual([1, 4])
 })
 
-test('a file that is not what it was made for is refused with the reason', () => {
+test('an unexpected engine file is refused with the reason', () => {
   const bound = (...parts: number[][]) => boundEngine(Uint8Array.from([...header, ...parts.flat()]), 4)
   expect(() => bound(types, imports, functions(0), section(5, 1, 1, 1, 2))).toThrow(
     'declares its memory in another way',

@@ -3,7 +3,7 @@ import { Workbench } from './workbench.ts'
 
 const bench = new Workbench()
 
-/** Written out here once more, so that no name gets in by a change in one place. */
+/** Repeated here on purpose, so that a change in one place cannot add a name. */
 const allowed = `
   AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException DataView
   Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
@@ -14,7 +14,7 @@ const allowed = `
   .trim()
   .split(/\s+/)
 
-/** What code can leave behind, and how the next run would find it. */
+/** Changes that code could leave behind, and how the next run would detect them. */
 const traces: Record<string, { leave: string; find: string; clean: unknown }> = {
   'a global': { leave: 'globalThis.trace = 1', find: 'typeof trace', clean: 'undefined' },
   'an undeclared variable': { leave: 'trace = 1', find: 'typeof trace', clean: 'undefined' },
@@ -64,13 +64,13 @@ const traces: Record<string, { leave: string; find: string; clean: unknown }> = 
 }
 
 for (const [name, { leave, find, clean }] of Object.entries(traces)) {
-  test(`nothing of a run is left for the next one: ${name}`, () => {
-    // One program does both, so that it is the same engine and the same compiled code.
+  test(`a run leaves nothing for the next one: ${name}`, () => {
+    // One program does both, so that the engine and the compiled code are the same.
     const source = `if (leaves) { ${leave} ; return 'left' } return ${find}`
     expect(bench.result(source, { leaves: false })).toEqual(clean)
     expect(bench.run(source, { leaves: true }).ok).toBe(true)
     expect(bench.result(source, { leaves: false })).toEqual(clean)
-    // Neither another program nor one that was just compiled finds it.
+    // Neither another program nor a newly compiled one detects it.
     expect(bench.run(source, { leaves: true }).ok).toBe(true)
     expect(bench.result(`return ${find}`)).toEqual(clean)
     expect(bench.run(source, { leaves: true }).ok).toBe(true)
@@ -78,7 +78,7 @@ for (const [name, { leave, find, clean }] of Object.entries(traces)) {
   })
 }
 
-test('nothing is left of a run that failed, ran out of time or out of memory', () => {
+test('a run that failed, timed out or ran out of memory leaves nothing', () => {
   const ends = [
     'throw new Error("failed")',
     'for (;;);',
@@ -97,7 +97,7 @@ test('nothing is left of a run that failed, ran out of time or out of memory', (
   }
 })
 
-test('every run draws other random numbers, spread over the whole range', () => {
+test('every run gets different random numbers, spread over the whole range', () => {
   const runs = Array.from({ length: 200 }, () => bench.result('return [Math.random(), Math.random()]') as number[])
   const drawn = runs.flat()
   expect(new Set(drawn).size).toBe(drawn.length)
@@ -110,7 +110,7 @@ test('every run draws other random numbers, spread over the whole range', () => 
   }
 })
 
-test('the global object holds the language, a console, and nothing else', () => {
+test('the global object has only the language and a console', () => {
   const source = `
     const names = new Set()
     for (let object = globalThis; object && object !== Object.prototype; object = Object.getPrototypeOf(object)) {
@@ -124,7 +124,7 @@ test('the global object holds the language, a console, and nothing else', () => 
   for (const name of `${powers} ${timers}`.split(' ')) expect(bench.result(`return typeof ${name}`)).toBe('undefined')
 })
 
-test('no way leads from the code to the host', () => {
+test('code cannot reach the host', () => {
   expect(bench.failure('await import("node:fs")').code).toBe('CODE_ERROR')
   expect(bench.failure('await import("data:text/javascript,export default 1")').code).toBe('CODE_ERROR')
   expect(bench.result('return typeof Function("return this")().process')).toBe('undefined')
@@ -133,7 +133,7 @@ test('no way leads from the code to the host', () => {
   expect(bench.result('return Object.keys(console)')).toEqual(['log', 'info', 'warn', 'error', 'debug'])
 })
 
-test('code that gets hold of what the host uses can spoil its own run only', () => {
+test('code that replaces functions the host relies on affects only its own run', () => {
   const source = `
     Error.prepareStackTrace = (error, sites) => sites.map((site) => site.getFunction?.())
     const functions = new Error().stack

@@ -19,7 +19,7 @@ test('code may wait for promises', () => {
   expect(bench.result(source)).toEqual([1, 2, 1, 2])
 })
 
-test('what JSON cannot hold is null, as JSON has it', () => {
+test('values without a JSON form become null', () => {
   expect(bench.result('')).toBeNull()
   expect(bench.result('return () => 1')).toBeNull()
   expect(bench.result('return Symbol("a")')).toBeNull()
@@ -30,22 +30,22 @@ test('what JSON cannot hold is null, as JSON has it', () => {
   ])
 })
 
-test('a value that JSON refuses fails with the reason', () => {
+test('a value that JSON.stringify refuses fails with the reason', () => {
   expect(bench.failure('return 10n').message).toContain('the returned value is not JSON data')
   expect(bench.failure('const o = {}; o.o = o; return o').message).toContain('circular')
 })
 
-test('JSON data comes out as it went in', () => {
+test('JSON data is returned unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 6 }), (value) => {
-      // -0 has no JSON text of its own.
+      // JSON writes -0 as 0.
       expect(bench.result('return a', { a: value })).toEqual(JSON.parse(JSON.stringify(value)))
     }),
     { numRuns: 100 },
   )
 })
 
-test('every string comes out as it went in, halves of surrogate pairs and zeros too', () => {
+test('every string is returned unchanged, also with lone surrogates and zeros', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
@@ -69,7 +69,7 @@ test('members named __proto__, constructor and prototype are data', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
 
-test('five megabytes go in and come out, again and again', () => {
+test('five megabytes pass in and out repeatedly', () => {
   const value = { text: 'ä€😀x'.repeat(300_000), list: Array.from({ length: 50_000 }, (_, index) => ({ index })) }
   for (let time = 0; time < 2; time++) {
     expect(bench.result('a.list.reverse().reverse(); return a', { a: value })).toEqual(value)
@@ -83,7 +83,7 @@ test('a result over 10 MB of JSON text is refused, one of 10 MB is not', () => {
     answerBytesMax - 2,
   )
   expect(bench.failure('return "x".repeat(n)', { n: answerBytesMax - quotes + 1 }).code).toBe('RESULT_TOO_LARGE')
-  // Bytes count, not letters.
+  // The limit is in bytes, not in characters.
   expect(bench.failure('return "é".repeat(n)', { n: answerBytesMax / 2 }).code).toBe('RESULT_TOO_LARGE')
 })
 
@@ -94,7 +94,7 @@ test('a result that is nested too deep to be walked safely is refused', () => {
   expect(bench.failure(nest, { n: 20_000 }).code).toBe('CODE_ERROR')
 })
 
-test('output keeps its order, whichever function wrote it, and shows values as people read them', () => {
+test('output is in order, from all console functions, with readable values', () => {
   const source = `
     console.log('one', 1, true, null, undefined)
     console.error({ a: [1, { b: 2 }] }, [])
@@ -114,11 +114,11 @@ test('output keeps its order, whichever function wrote it, and shows values as p
   ])
 })
 
-test('output is there when the code fails, too', () => {
+test('output is available when the code fails', () => {
   expect(bench.run('console.log("before"); null.x').stdout).toBe('before')
 })
 
-test('output is cut at 256 KB and says so', () => {
+test('output is shortened to 256 KB with a note', () => {
   const { stdout } = bench.run('for (let i = 0; i < 1e5; i++) console.log("0123456789"); return 1')
   expect(stdout.length).toBe(stdoutLengthMax + stdoutCut.length)
   expect(stdout.endsWith(stdoutCut)).toBe(true)
@@ -127,7 +127,7 @@ test('output is cut at 256 KB and says so', () => {
   expect(oneLine.length).toBe(stdoutLengthMax + stdoutCut.length)
 })
 
-test('the time is the real one, and local time is UTC', () => {
+test('the clock is the real one, and local time is UTC', () => {
   const before = Date.now()
   const [now, made, hours, text] = bench.result(
     'const d = new Date("2025-07-01T12:00:00Z"); return [Date.now(), +new Date(), d.getHours(), d.toString()]',
@@ -138,14 +138,14 @@ test('the time is the real one, and local time is UTC', () => {
   expect(text).toContain('GMT+0000')
 })
 
-test('the code is the body of a function, and nothing beside it', () => {
+test('the code can only be the body of a function', () => {
   expect(bench.result('return 1 // a comment at the end')).toBe(1)
   expect(bench.failure('}), globalThis.x = (function () {').code).toBe('CODE_ERROR')
   expect(bench.failure('await import("fs")').code).toBe('CODE_ERROR')
   expect(bench.failure('import fs from "fs"').message).toContain('SyntaxError')
 })
 
-test('errors name what went wrong and the line of the code', () => {
+test('errors have a message and the line of the code', () => {
   const failures: [source: string, message: string][] = [
     ['null.x', "TypeError: cannot read property 'x' of null (line 1)"],
     ['\n\nreturn a.b.c', "TypeError: cannot read property 'c' of undefined (line 3)"],
@@ -163,19 +163,19 @@ test('errors name what went wrong and the line of the code', () => {
   }
 })
 
-test('code that does not parse names the line', () => {
+test('syntax errors have the line of the code', () => {
   expect(bench.failure('const a = 1\nreturn ]').message).toMatch(/^SyntaxError: .* \(line 2\)$/)
   expect(bench.failure('return (').message).toMatch(/^SyntaxError: .* \(line 1\)$/)
   expect(bench.failure('let a; let a').message).toMatch(/^SyntaxError: .* \(line 1\)$/)
 })
 
-test('code that waits for something that never comes fails at once and says why', () => {
+test('code that waits for a promise that never settles fails at once with the reason', () => {
   const { code, message } = bench.failure('await new Promise(() => {})')
   expect(code).toBe('CODE_ERROR')
   expect(message).toContain('waits for a promise that nothing will settle')
 })
 
-test('a recursion without end is an error of the code, which it can catch', () => {
+test('endless recursion is an error that the code can catch', () => {
   expect(bench.failure('const f = () => f() + 1; return f()').message).toContain('Maximum call stack size exceeded')
   expect(bench.failure('const f = () => [1].map(f); return f()').message).toContain('Maximum call stack size exceeded')
   expect(bench.result('const f = () => f() + 1; try { f() } catch { return "caught" }')).toBe('caught')
@@ -200,7 +200,7 @@ const bombs: Record<string, string> = {
 }
 
 for (const [name, source] of Object.entries(bombs)) {
-  test(`memory is bounded: ${name}`, () => {
+  test(`memory is limited: ${name}`, () => {
     expect(bench.failure(source)).toEqual({
       code: 'MEMORY_EXCEEDED',
       message: 'The code needs more than 64 MB of memory, the most it may use.',
@@ -210,16 +210,16 @@ for (const [name, source] of Object.entries(bombs)) {
   })
 }
 
-test('values that need more memory than there is are refused in the same way', () => {
+test('values above the memory limit are refused in the same way', () => {
   expect(bench.failure('return 1', { a: 'x'.repeat(70 * 1_048_576) }).code).toBe('MEMORY_EXCEEDED')
 })
 
-test('code that catches the lack of memory may go on', () => {
+test('code that catches the out-of-memory error continues', () => {
   const source = 'try { const l = []; for (;;) l.push(new Uint8Array(1e6)) } catch (e) { return e.message }'
   expect(bench.result(source)).toBe('out of memory')
 })
 
-test('a program that needs much room runs again and again, also between others', () => {
+test('a program that needs much memory runs repeatedly, also between others', () => {
   for (let time = 0; time < 5; time++) {
     for (const size of [10, 1e5, 1e6, 5e6]) {
       expect(bench.result('return new Uint8Array(size).fill(1).length + (globalThis.extra ?? 0)', { size })).toBe(size)
@@ -231,7 +231,7 @@ test('a program that needs much room runs again and again, also between others',
   }
 })
 
-test('a run ends when its time is over, wherever it is', () => {
+test('a run ends at its deadline, wherever it is', () => {
   const endless = [
     'for (;;);',
     'for (;;) await null',
@@ -256,18 +256,18 @@ test('a run ends when its time is over, wherever it is', () => {
   expect(bench.result('return 1')).toBe(1)
 })
 
-test('output up to the end of the time is kept', () => {
+test('output until the deadline is kept', () => {
   let asked = 0
   bench.ends = () => (asked++ < 20 ? undefined : 'TIMEOUT')
   expect(bench.run('console.log("started"); for (;;);').stdout).toBe('started')
   bench.ends = () => undefined
 })
 
-test('work that goes on after the returned value is there is not waited for', () => {
+test('the run does not wait for work that continues after the code has returned', () => {
   expect(bench.result('(async () => { for (;;) await null })(); return 1')).toBe(1)
 })
 
-test('more programs than are kept compiled give the same results', () => {
+test('programs that were dropped from the cache give the same results', () => {
   const small = new Workbench({ warmBytesMax: 1_500_000 })
   for (let time = 0; time < 3; time++) {
     for (let n = 0; n < 20; n++) expect(small.result(`return a + ${n}`, { a: time })).toBe(time + n)

@@ -6,12 +6,12 @@ import { ok, patience, run, Sandboxes } from './sandboxes.ts'
 const sandboxes = new Sandboxes()
 afterAll(() => sandboxes.stop())
 
-test('a run gives its result, and the next one finds its program warm', async () => {
+test('repeated runs of a program give their results', async () => {
   const sandbox = sandboxes.start()
   for (let x = 0; x < 100; x++) expect(await run(sandbox, 'return a.x + 1', { x })).toEqual(ok(x + 1))
 })
 
-test('200 runs at once, of many programs, each get their own outcome', async () => {
+test('each of 200 simultaneous runs of many programs gets its own outcome', async () => {
   const sandbox = sandboxes.start({ workersMax: 3 })
   const kinds = [
     (n: number) => ({ source: 'return a * 2', expected: ok(n * 2) }),
@@ -28,7 +28,7 @@ test('200 runs at once, of many programs, each get their own outcome', async () 
   for (const { outcome, expected } of await Promise.all(runs)) expect(outcome).toEqual(expected)
 })
 
-test('more programs than a worker is told at once', async () => {
+test('more programs run than a worker remembers', async () => {
   const sandbox = sandboxes.start({ workersMax: 1 })
   const all = Array.from({ length: 1_200 }, (_, n) => run(sandbox, `return ${n}`))
   const outcomes = await Promise.all(all)
@@ -36,7 +36,7 @@ test('more programs than a worker is told at once', async () => {
   expect(await run(sandbox, 'return 0')).toEqual(ok(0))
 })
 
-test('code that never ends is ended, with the output it had', async () => {
+test('endless code is stopped at its time limit, with its output until then', async () => {
   const sandbox = sandboxes.start({ workersMax: 1, clock: patience })
   expect(await run(sandbox, 'console.log("on"); for (;;);', null, { timeoutMs: 300 })).toEqual({
     ok: false,
@@ -47,7 +47,7 @@ test('code that never ends is ended, with the output it had', async () => {
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))
 })
 
-test('a worker that stays at a run is replaced, and what waited behind it is not lost', async () => {
+test('a worker that exceeds a deadline is replaced, and the runs behind it are not lost', async () => {
   const workerUrl = new URL('./timeless-worker.ts', import.meta.url)
   const sandbox = sandboxes.start({ workersMax: 1, workerUrl })
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))
@@ -64,21 +64,21 @@ test('a worker that stays at a run is replaced, and what waited behind it is not
   }
 })
 
-test('what is sent together with work that takes long does not wait for it', async () => {
+test('runs that were sent together with a long one do not wait for it', async () => {
   const sandbox = sandboxes.start({ workersMax: 2 })
   const ending = new AbortController()
   const before = Array.from({ length: 5 }, (_, n) => run(sandbox, 'return a', n))
   const stuck = run(sandbox, 'for (;;);', null, { timeoutMs: 60_000, signal: ending.signal })
   const behind = Array.from({ length: 100 }, (_, n) => run(sandbox, 'return a', n))
-  // These come back although the endless one goes on.
+  // These return although the endless one continues.
   expect(await Promise.all(before)).toEqual(before.map((_, n) => ok(n)))
   expect(await Promise.all(behind)).toEqual(behind.map((_, n) => ok(n)))
   ending.abort()
   expect((await stuck).ok).toBe(false)
 })
 
-test('results that a worker cannot give back, because it is at something long by now, come from another one', async () => {
-  // This worker does not post what it has while it is at a run.
+test('runs whose results a busy worker cannot return are repeated in another one', async () => {
+  // This worker posts no outcomes while it executes a run.
   const workerUrl = new URL('./timeless-worker.ts', import.meta.url)
   const sandbox = sandboxes.start({ workersMax: 2, workerUrl })
   await run(sandbox, 'return 1')
@@ -90,7 +90,7 @@ test('results that a worker cannot give back, because it is at something long by
   expect(await long).toMatchObject({ code: 'CANCELLED' })
 })
 
-test('results come back although the only worker is at something long by now', async () => {
+test('results return although the only worker is busy with a long run', async () => {
   const sandbox = sandboxes.start({ workersMax: 1 })
   const ending = new AbortController()
   const short = run(sandbox, 'return 1')
@@ -100,7 +100,7 @@ test('results come back although the only worker is at something long by now', a
   expect(await long).toMatchObject({ code: 'CANCELLED' })
 })
 
-test('a signal ends a run: before it starts, while it waits, while it runs', async () => {
+test('a signal cancels a run before it starts, while it waits, and while it runs', async () => {
   const sandbox = sandboxes.start({ workersMax: 1 })
   const cancelled: ProgramOutcome = {
     ok: false,
@@ -123,7 +123,7 @@ test('a signal ends a run: before it starts, while it waits, while it runs', asy
   }
 })
 
-test('programs that compute for long are spread over the workers', async () => {
+test('long computations are spread over the workers', async () => {
   const sandbox = sandboxes.start({ workersMax: 2 })
   const source = 'const end = Date.now() + 100; while (Date.now() < end); return [end - 100, Date.now()]'
   for (let overlaps = 0; overlaps < 2; ) {
@@ -131,7 +131,7 @@ test('programs that compute for long are spread over the workers', async () => {
       if (!outcome.ok) throw new Error(outcome.message)
       return outcome.result as [startMs: number, endMs: number]
     })
-    // None, perhaps, while the second worker starts.
+    // There may be none while the second worker starts.
     overlaps = spans.filter(([start, end], n) => spans.some(([a, b], m) => m !== n && a < end && start < b)).length
   }
 })
@@ -152,7 +152,7 @@ test('memory bombs leave the process small', async () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(300 * 1_048_576)
 })
 
-test('a smaller limit holds and is named', async () => {
+test('a smaller memory limit holds, and the message names it', async () => {
   const sandbox = sandboxes.start({ workersMax: 1, memoryBytesMax: 8 * 1_048_576 })
   expect(await run(sandbox, 'return new Uint8Array(9 * 1048576).length')).toMatchObject({
     code: 'MEMORY_EXCEEDED',
@@ -161,13 +161,13 @@ test('a smaller limit holds and is named', async () => {
   expect(await run(sandbox, 'return new Uint8Array(4 * 1048576).length')).toEqual(ok(4 * 1_048_576))
 })
 
-test('values that are no JSON data are an outcome, not an exception', async () => {
+test('values that are not JSON data give a failure, not an exception', async () => {
   const sandbox = sandboxes.start({ workersMax: 1 })
   expect(await run(sandbox, 'return a', 1n)).toMatchObject({ code: 'CODE_ERROR' })
   expect(await run(sandbox, 'return a', undefined)).toEqual(ok(null))
 })
 
-test('a sandbox that cannot start fails its runs and says why', async () => {
+test('a sandbox that cannot start fails its runs with the reason', async () => {
   const noFile = new URL('./no-such-worker.ts', import.meta.url)
   for (const sandbox of [sandboxes.start({ memoryBytesMax: 1_000 }), sandboxes.start({ workerUrl: noFile })]) {
     for (const outcome of await Promise.all([run(sandbox, 'return 1'), run(sandbox, 'return 2')])) {
@@ -182,7 +182,7 @@ test('values larger than the memory are refused without being sent', async () =>
   expect(await run(sandbox, 'return 1', 'x'.repeat(5 * 1_048_576))).toMatchObject({ code: 'MEMORY_EXCEEDED' })
 })
 
-test('five megabytes go through a worker and back', async () => {
+test('five megabytes pass through a worker and back', async () => {
   const sandbox = sandboxes.start({ workersMax: 1 })
   const value = {
     text: 'ä€😀x\u0000"\\'.repeat(400_000),
@@ -191,7 +191,7 @@ test('five megabytes go through a worker and back', async () => {
   expect(await run(sandbox, 'return a', value)).toEqual(ok(value))
 })
 
-test('stopping cancels what runs and what waits, and what comes later', async () => {
+test('stopping cancels running, waiting and later runs', async () => {
   const sandbox = new Sandbox({ workersMax: 1 })
   await run(sandbox, 'return 1')
   const outcomes = [run(sandbox, 'for (;;);'), run(sandbox, 'for (;;) await null'), run(sandbox, 'return 1')]

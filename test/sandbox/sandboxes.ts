@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import type { ProgramOutcome } from '../../src/domain/program.ts'
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 
-/** The sandboxes of a test file: all are stopped at its end. */
+/** The sandboxes of a test file, which are all stopped at its end. */
 export class Sandboxes {
   #started: Sandbox[] = []
 
@@ -18,8 +18,8 @@ export class Sandboxes {
 }
 
 /**
- * For sandboxes that never give a worker up: it alone ends its runs. On a busy machine a worker may otherwise be given up
- * because it was not given a processor.
+ * For sandboxes whose pool never ends a worker, so that only the engine ends runs. On a busy machine, the pool might
+ * otherwise end a worker only because it got no processor time.
  */
 export const patience: Clock = { ...systemClock, monotonic: () => 0 }
 

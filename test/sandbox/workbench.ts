@@ -3,10 +3,10 @@ import { compileEngine } from '../../src/sandbox/engine-file.ts'
 import { Machine, type MachineOptions } from '../../src/sandbox/machine.ts'
 import type { RunEnd } from '../../src/sandbox/run.ts'
 
-/** A real machine in this thread, and a short way to run code on it. */
+/** A real machine in this thread, with short methods to run code. */
 export class Workbench {
   readonly machine: Machine
-  /** Asked by the machine while code runs. */
+  /** Called by the machine while code runs. */
   ends: () => RunEnd | undefined = () => undefined
 
   constructor(options: Partial<MachineOptions> = {}) {

@@ -31,11 +31,11 @@ const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
 describe('the form of an agent', () => {
   test('adds a workflow as a tool, and reports a missing workflow at its field', async () => {
     await tools().getByRole('button', { name: 'Add tool' }).click()
-    await tools().getByText('The tool "tool_1" names no workflow.').waitFor()
+    await tools().getByText('The tool "tool_1" has no workflow. Set its workflowId.').waitFor()
     await tools().getByLabel('Name', { exact: true }).fill('order status')
     await tools().getByLabel('Description').fill('Says where an order is')
     await tools().getByRole('combobox', { name: 'Workflow', exact: true }).selectOption({ label: 'Order status' })
-    await tools().getByText('names no workflow').waitFor({ state: 'detached' })
+    await tools().getByText('has no workflow').waitFor({ state: 'detached' })
     const tool = { type: 'workflow', name: 'order_status', description: 'Says where an order is', workflowId: helperId }
     expect((await paramsOf())['tools']).toEqual([tool])
   }, 120_000)

@@ -8,7 +8,7 @@ async function go(params: Record<string, unknown>) {
   return await runBlock(api, { retries: 0, ...params }, context)
 }
 
-/** What the block makes of an answer. */
+/** The outputs of the block for a response. */
 async function read(body: string | Uint8Array<ArrayBuffer> | null, headers: Record<string, string> = {}, status = 200) {
   using peer = await new RawPeer((socket) => {
     const bytes = Buffer.from(body ?? '')
@@ -26,8 +26,8 @@ const dataOf = async (body: string | Uint8Array<ArrayBuffer>, type?: string) => 
   return outputs['data']
 }
 
-describe('the answer', () => {
-  test('is parsed where its type says JSON', async () => {
+describe('the response', () => {
+  test('is parsed if its type is JSON', async () => {
     for (const type of [
       'application/json',
       'Application/JSON; charset=utf-8',
@@ -40,14 +40,14 @@ describe('the answer', () => {
     expect(await dataOf('null', 'application/json')).toBe(null)
   })
 
-  test('is its text where JSON does not parse, or is too deep to be handed on', async () => {
+  test('stays text if the JSON is invalid or nested too deep', async () => {
     expect(await dataOf('{"a":', 'application/json')).toBe('{"a":')
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     expect(await dataOf(nested(200), 'application/json')).toBeArray()
     for (const levels of [201, 100_000]) expect(await dataOf(nested(levels), 'application/json')).toBe(nested(levels))
   })
 
-  test('keeps a member that is named __proto__ a member', async () => {
+  test('keeps a member named __proto__ as data', async () => {
     const data = (await dataOf('{"__proto__":{"a":1}}', 'application/json')) as object
     expect(Object.keys(data)).toEqual(['__proto__'])
     expect('a' in data).toBe(false)
@@ -72,7 +72,7 @@ describe('the answer', () => {
       expect([type, await dataOf('[1] é', type)]).toEqual([type, '[1] é'])
   })
 
-  test('is read in the charset that it names; an unknown one counts as UTF-8', async () => {
+  test('is read in its charset; an unknown charset counts as UTF-8', async () => {
     expect(await dataOf(new Uint8Array([0xe9, 0x80]), 'text/plain; charset=windows-1252')).toBe('é€')
     expect(await dataOf(new Uint8Array([0xe9]), 'text/plain; format=flowed; Charset="ISO-8859-1"')).toBe('é')
     expect(await dataOf(new Uint8Array([0x83, 0x41]), 'text/html;charset=shift_jis')).toBe('ア')
@@ -81,21 +81,21 @@ describe('the answer', () => {
     expect(await dataOf(new Uint8Array([0x61, 0xff]), 'text/plain')).toBe('a\ufffd')
   })
 
-  test('without a type is text when it can be', async () => {
+  test('without a type is text if it is valid UTF-8', async () => {
     expect(await dataOf('[1] é')).toBe('[1] é')
     expect(await dataOf('x', '')).toBe('x')
     const { outputs } = await read(new Uint8Array([0xff, 0xfe, 0]))
     expect(outputs['data']).toMatchObject({ size: 3, type: 'application/octet-stream' })
   })
 
-  test('that is empty is null, whatever its type', async () => {
+  test('is null if it is empty, with any type', async () => {
     for (const type of ['application/json', 'text/plain', 'image/png']) {
       const { outputs, error } = await read('', { 'Content-Type': type })
       expect([outputs['data'], error]).toEqual([null, undefined])
     }
   })
 
-  test('that is no text is a file, also when the request failed by its status', async () => {
+  test('is a file if it is not text, also with an error status', async () => {
     for (const type of ['image/png', 'application/octet-stream', 'multipart/form-data; boundary=x']) {
       const { outputs, error } = await read(new Uint8Array([1, 2]), { 'Content-Type': type })
       expect(error).toBeUndefined()
@@ -107,7 +107,7 @@ describe('the answer', () => {
     expect(outputs['data']).toMatchObject({ size: 1, type: 'image/png' })
   })
 
-  test('that is a file is named by its header, else by its address', async () => {
+  test('is a file with the name in its header, or else in its URL', async () => {
     for (const [disposition, name] of [
       ['attachment; filename="a b.pdf"', 'a b.pdf'],
       ['attachment; filename=a.pdf; x=y', 'a.pdf'],
@@ -123,7 +123,7 @@ describe('the answer', () => {
     }
   })
 
-  test('has its status, and its headers by lower-case names', async () => {
+  test('has a status, and headers by lower-case names', async () => {
     const { outputs, error } = await read(
       '{}',
       { 'Content-Type': 'application/json', 'X-A': '1', 'Set-Cookie': 'a=1' },
@@ -134,7 +134,7 @@ describe('the answer', () => {
     expect(outputs).toEqual({ data: {}, status: 201, headers, error: null })
   })
 
-  test('may be a redirect when none is followed', async () => {
+  test('is the redirect itself when none is followed', async () => {
     using peer = httpPeer(() => new Response('there', { status: 307, headers: { location: '/there' } }))
     const { outputs, error } = await go({ url: `http://127.0.0.1:${peer.port}/`, followRedirects: 0 })
     expect(error).toBeUndefined()

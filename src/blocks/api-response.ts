@@ -5,24 +5,24 @@ import type { OutboundAnswer, OutboundOutcome, OutboundRequest } from '../domain
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
 import { fileNameOf } from './api-files.ts'
 
-/** What one attempt of an API block came to. */
-export type ApiAnswer = {
+/** The result of one attempt of an API block. */
+export type ApiResponse = {
   data: unknown
-  /** A body that is no text: `data` is its file object once it is stored. */
+  /** A body that is not text. When it is stored, `data` becomes its file object. */
   content: { bytes: Uint8Array; name: string; type: string } | null
   status: number | null
   headers: Record<string, string | string[]> | null
-  /** `mayPass`: another attempt may do better. */
-  failure: { code: string; message: string; mayPass: boolean } | null
+  /** `isTemporary`: a retry may succeed. */
+  failure: { code: string; message: string; isTemporary: boolean } | null
   retryAfter: string | undefined
 }
 
-/** Reads an outcome: an answer below 400 whose body can be read is a success. */
-export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundRequest, 'method'>): ApiAnswer {
+/** Reads an outcome. A response with a status below 400 is a success. */
+export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundRequest, 'method'>): ApiResponse {
   if (!outcome.ok) {
     const { code, message, status = null, headers = null } = outcome
-    const mayPass = code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
-    return { ...nothing, status, headers, failure: { code, message, mayPass } }
+    const isTemporary = code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
+    return { ...nothing, status, headers, failure: { code, message, isTemporary } }
   }
   const { answer } = outcome
   const { status, headers } = answer
@@ -31,12 +31,12 @@ export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundR
   const data = read.kind === 'value' ? read.value : null
   const content = read.kind === 'value' ? null : fileOf(answer, read.type)
   if (status < 400) return { data, content, status, headers, failure: null, retryAfter }
-  const message = `${method} ${withoutQuery(answer.url)} was answered with ${status}`
-  const failure = { code: 'HTTP_ERROR', message, mayPass: status === 429 || status >= 500 }
+  const message = `${method} ${withoutQuery(answer.url)} returned the status ${status}`
+  const failure = { code: 'HTTP_ERROR', message, isTemporary: status === 429 || status >= 500 }
   return { data, content, status, headers, failure, retryAfter }
 }
 
-function fileOf({ body, headers, url }: OutboundAnswer, type: string): ApiAnswer['content'] {
+function fileOf({ body, headers, url }: OutboundAnswer, type: string): ApiResponse['content'] {
   const disposition = headers['content-disposition']
   return { bytes: body, name: fileNameOf(typeof disposition === 'string' ? disposition : undefined, url), type }
 }
@@ -44,11 +44,11 @@ function fileOf({ body, headers, url }: OutboundAnswer, type: string): ApiAnswer
 const nothing = { data: null, content: null, status: null, headers: null, retryAfter: undefined }
 
 /** A failure before any request was sent. */
-export function failedAnswer(code: string, message: string): ApiAnswer {
-  return { ...nothing, failure: { code, message, mayPass: false } }
+export function failedResponse(code: string, message: string): ApiResponse {
+  return { ...nothing, failure: { code, message, isTemporary: false } }
 }
 
-/** A body as later blocks read it: a value, or a file when it is not text. */
+/** A body as later blocks read it: a value, or a file if it is not text. */
 type Content = { kind: 'value'; value: unknown } | { kind: 'file'; type: string }
 
 function contentOf({ body, headers }: OutboundAnswer): Content {
@@ -65,7 +65,7 @@ function contentOf({ body, headers }: OutboundAnswer): Content {
   return { kind: 'value', value: isJson ? parsed(text) : text }
 }
 
-/** JSON that does not parse is its text, and so is JSON too deep for what comes after. */
+/** Invalid JSON and too deeply nested JSON stay text. */
 function parsed(text: string): unknown {
   if (isDeeperThan(text, jsonDepthMax)) return text
   try {
