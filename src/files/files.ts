@@ -30,7 +30,7 @@ export class Files {
     return Upload.receive({ chunks, fields, textBytesMax, spool, store, remove: this.remove })
   }
 
-  /** Replaces expired file URLs in JSON text. */
+  /** Replaces the file URLs in JSON text with new ones. */
   freshen = (text: string, runFiles: readonly string[]): string | Promise<string> => {
     if (runFiles.length === 0) return text
     return freshenFiles(text, runFiles, (key) => this.#sign(key))

@@ -17,10 +17,10 @@ describe('the environment of a workspace', () => {
   let box: SecretBox
   let clock: ManualClock
   let environments: Environments
-  /** Of another process on the same folder. */
+  /** Belongs to another process on the same folder. */
   let elsewhere: Environments
   let reads: number
-  /** Set to hold up what the store answers. */
+  /** Set to delay the store's responses. */
   let held: Promise<void> | undefined
 
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describe('the environment of a workspace', () => {
     where.set({ workspaceId: home.workspaceId, name, value, plain })
   const valuesOf = async () => Object.fromEntries((await environments.of(home.workspaceId)).values)
 
-  test('gives back every value as it was set', async () => {
+  test('returns every value as it was set', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const value = text.toWellFormed()
@@ -67,7 +67,7 @@ describe('the environment of a workspace', () => {
     )
   })
 
-  test('comes at once when it is known, and is read once however many ask', async () => {
+  test('is available immediately once known, and concurrent look-ups share one read', async () => {
     await set(environments, 'A', 'one')
     const [first, second] = await Promise.all([environments.of(home.workspaceId), environments.of(home.workspaceId)])
     expect(first).toBe(second)
@@ -75,7 +75,7 @@ describe('the environment of a workspace', () => {
     expect(reads).toBe(1)
   })
 
-  test('that is empty is remembered, too', async () => {
+  test('is cached even when empty', async () => {
     await environments.of(home.workspaceId)
     const environment = environments.of(home.workspaceId)
     expect(environment).not.toBeInstanceOf(Promise)
@@ -83,7 +83,7 @@ describe('the environment of a workspace', () => {
     expect(reads).toBe(1)
   })
 
-  test('holds at once what was changed here, also while it is being read', async () => {
+  test('reflects a local change immediately, even during a read', async () => {
     await set(environments, 'A', 'one')
     expect(await valuesOf()).toEqual({ A: 'one' })
     await set(environments, 'A', 'two')
@@ -105,7 +105,7 @@ describe('the environment of a workspace', () => {
     expect(await valuesOf()).toEqual({})
   })
 
-  test('holds within 5 s what another process changed, and keeps no run waiting while it is in use', async () => {
+  test('reflects a change by another process within 5 s, without delaying runs while in use', async () => {
     await set(environments, 'A', 'one')
     expect(await valuesOf()).toEqual({ A: 'one' })
     await set(elsewhere, 'A', 'two')
@@ -113,7 +113,7 @@ describe('the environment of a workspace', () => {
     expect(await valuesOf()).toEqual({ A: 'one' })
     clock.advance(1)
     expect(environments.of(home.workspaceId)).not.toBeInstanceOf(Promise)
-    // The second ask shares the query that the first began, and waits for it.
+    // The second caller shares the query of the first and waits for it.
     clock.advance(1_500)
     const waited = environments.of(home.workspaceId)
     expect(waited).toBeInstanceOf(Promise)
@@ -121,7 +121,7 @@ describe('the environment of a workspace', () => {
     expect(reads).toBe(2)
   })
 
-  test('is read anew after 4.5 s without use', async () => {
+  test('is read again after 4.5 s without use', async () => {
     await set(environments, 'A', 'one')
     await valuesOf()
     await set(elsewhere, 'A', 'two')
@@ -129,7 +129,7 @@ describe('the environment of a workspace', () => {
     expect(await valuesOf()).toEqual({ A: 'two' })
   })
 
-  test('is the same object as long as nothing has changed', async () => {
+  test('stays the same object while nothing changes', async () => {
     await set(environments, 'A', 'one')
     const before = await environments.of(home.workspaceId)
     clock.advance(10_000)
@@ -139,14 +139,14 @@ describe('the environment of a workspace', () => {
     expect(await environments.of(home.workspaceId)).not.toBe(before)
   })
 
-  test('is forgotten when others are asked for, and bounded so', async () => {
+  test('is evicted when the cache is full', async () => {
     const few = new Environments({ store, box, clock, workspacesMax: 2 })
     for (const id of ['a', 'b', 'c']) await few.of(id)
     expect(few.of('a')).toBeInstanceOf(Promise)
     expect(few.of('c')).not.toBeInstanceOf(Promise)
   })
 
-  test('refuses names and values that cannot be, and never says the value', async () => {
+  test('rejects invalid names and values without repeating the value', async () => {
     const bad = ['', '1A', 'A-B', 'A B', 'Ä', 'A'.repeat(environmentBounds.nameCharsMax + 1), '{{A}}', 'a\n']
     for (const name of bad) {
       expect(await rejectionOf(set(environments, name, 'x'))).toMatchObject({
@@ -165,7 +165,7 @@ describe('the environment of a workspace', () => {
     await set(environments, '_a1', '')
   })
 
-  test('takes its secrets out of whatever text, also of several workspaces, and just after a change', async () => {
+  test('redacts its secrets from text, across workspaces and right after a change', async () => {
     const text = JSON.stringify({ said: 'hunter22 and plain text and other22 and short' })
     expect(environments.redact(text)).toBe(text)
     await set(environments, 'TOKEN', 'hunter22')
@@ -177,12 +177,12 @@ describe('the environment of a workspace', () => {
     await environments.of('other')
     const redacted = '{"said":"{{TOKEN}} and plain text and {{OTHER}} and short"}'
     expect(environments.redact(text)).toBe(redacted)
-    // A run that began before the change may still say it.
+    // A run that started before the change may still mention it.
     await environments.unset(home.workspaceId, 'TOKEN')
     expect(environments.redact(text)).toBe(redacted)
   })
 
-  test('cannot be opened with another key, and says so', async () => {
+  test('cannot be opened with another key, and the error says so', async () => {
     await set(environments, 'A', 'one')
     const other = await openSecretBox({ directory: folder.path, secretKey: 'k'.repeat(32), sealHeads: async () => [] })
     await new Environments({ store, box: other, clock }).set({
@@ -197,7 +197,7 @@ describe('the environment of a workspace', () => {
     })
   })
 
-  test('is bound to its workspace and its name on the disk', async () => {
+  test('is tied to its workspace and name on disk', async () => {
     await set(environments, 'A', 'one')
     const [row] = await store.listEnvironment(home.workspaceId)
     await store.setVariable({ ...row!, workspaceId: home.workspaceId, name: 'B', at: 1 })

@@ -25,7 +25,7 @@ function world(options: { keysMax?: number } = {}) {
   }
 }
 
-test('uses are written together, a moment later, and a key once a minute', () => {
+test('uses are written together, a moment later, at most once a minute per key', () => {
   const { clock, written, uses } = world()
   for (let n = 0; n < 100; n += 1) uses.note('a')
   uses.note('b')
@@ -46,7 +46,7 @@ test('uses are written together, a moment later, and a key once a minute', () =>
   expect(written[1]).toEqual([{ keyId: 'a', at: 1_060_000 }])
 })
 
-test('what waits is written at the stop', async () => {
+test('pending uses are written at stop', async () => {
   const { clock, written, uses } = world()
   uses.note('a')
   await uses.stop()
@@ -55,7 +55,7 @@ test('what waits is written at the stop', async () => {
   expect(written).toHaveLength(1)
 })
 
-test('a disk that fails is ignored', async () => {
+test('a disk failure is ignored', async () => {
   const { clock, written, uses, fail } = world()
   fail(new Error('The disk failed'))
   uses.note('a')
@@ -65,7 +65,7 @@ test('a disk that fails is ignored', async () => {
   expect(written).toHaveLength(2)
 })
 
-test('a bounded number of keys is remembered, and waits', () => {
+test('the number of remembered and pending keys is limited', () => {
   const { clock, written, uses } = world({ keysMax: 2 })
   for (const key of ['a', 'b', 'c', 'a']) uses.note(key)
   clock.advance(1_000)

@@ -8,7 +8,7 @@ import { rejectionOf } from '../store/rejection.ts'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('a key', () => {
-  test('has its form, is new each time, and is recognised', () => {
+  test('has its format, is unique, and is recognised', () => {
     const keys = Array.from({ length: 200 }, () => generateKey())
     for (const { text, hash, lastFour } of keys) {
       expect(text).toMatch(/^mrk_[0-9A-Za-z]{36}$/)
@@ -19,17 +19,17 @@ describe('a key', () => {
     expect(new Set(keys.map(({ text }) => text)).size).toBe(keys.length)
   })
 
-  test('takes every character equally often', () => {
+  test('uses every character equally often', () => {
     const counts = new Map<string, number>()
     for (let n = 0; n < 3_000; n += 1) {
       for (const digit of generateKey().text.slice(4, 34)) counts.set(digit, (counts.get(digit) ?? 0) + 1)
     }
     expect(counts.size).toBe(62)
-    // 1,452 each, standard deviation 38. Without the cut at 248 the first eight would come up 340 times more.
+    // 1,452 each, standard deviation 38. Without the limit of 248, the first eight would occur 340 times more often.
     for (const count of counts.values()) expect(Math.abs(count - 1_452)).toBeLessThan(230)
   })
 
-  test('with one character changed, missing, added or exchanged is none', () => {
+  test('with one character changed, missing, added or swapped is not a key', () => {
     const character = fc.constantFrom(...alphabet)
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 39 }), character, (at, other) => {
@@ -44,7 +44,7 @@ describe('a key', () => {
     )
   })
 
-  test('is nothing that anybody might send instead', () => {
+  test('is not confused with other texts', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => expect(isKeyShaped(text)).toBe(false)))
     const { text } = generateKey()
     for (const other of [` ${text}`, `${text}\n`, text.toUpperCase(), text.replace('mrk_', 'sk__'), '']) {
@@ -53,7 +53,7 @@ describe('a key', () => {
   })
 })
 
-/** A cache over a table of keys that a test changes, as other processes do. */
+/** A cache over a table of keys that a test changes like another process. */
 function world(options: { entriesMax?: number } = {}) {
   const clock = new ManualClock()
   const rows = new Map<string, KeyRow>()
@@ -106,7 +106,7 @@ function world(options: { entriesMax?: number } = {}) {
 }
 
 describe('looking up a key', () => {
-  test('asks once, then answers at once', async () => {
+  test('queries once, then returns immediately', async () => {
     const { cache, add, queries } = world()
     const { text, row } = add()
     expect(await cache.lookUp(text)).toEqual(row)
@@ -114,7 +114,7 @@ describe('looking up a key', () => {
     expect(queries).toHaveLength(1)
   })
 
-  test('that is unknown, revoked or expired finds nothing', async () => {
+  test('finds nothing for an unknown, revoked or expired key', async () => {
     const { cache, clock, add } = world()
     expect(await cache.lookUp(generateKey().text)).toBeUndefined()
     expect(await cache.lookUp(add({ revokedAt: 1 }).text)).toBeUndefined()
@@ -126,7 +126,7 @@ describe('looking up a key', () => {
     expect(cache.lookUp(text)).toBeUndefined()
   })
 
-  test('with a wrong check sum, or any other text, asks nobody', () => {
+  test('does not query for a wrong checksum or any other text', () => {
     const { cache, queries } = world()
     const { text } = generateKey()
     const typo = `${text.slice(0, -1)}${text.endsWith('x') ? 'y' : 'x'}`
@@ -136,7 +136,7 @@ describe('looking up a key', () => {
     expect(queries).toHaveLength(0)
   })
 
-  test('by many at once asks once', async () => {
+  test('shares one query between concurrent callers', async () => {
     const { cache, add, queries, hold } = world()
     const { text, row } = add()
     const release = hold()
@@ -146,7 +146,7 @@ describe('looking up a key', () => {
     expect(queries).toHaveLength(1)
   })
 
-  test('stops within 5 s of its revocation by whomever, however busy or idle it is', async () => {
+  test('fails within 5 s of a revocation by another process, whether busy or idle', async () => {
     const step = fc.integer({ min: 1, max: 2_500 })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(20), async (steps, revokedAfter) => {
@@ -168,7 +168,7 @@ describe('looking up a key', () => {
     )
   })
 
-  test('of a busy key never waits for the store', async () => {
+  test('never waits for the store while the key is in use', async () => {
     const { cache, clock, add, queries } = world()
     const { text, row } = add()
     await cache.lookUp(text)
@@ -182,7 +182,7 @@ describe('looking up a key', () => {
     expect(queries.length).toBeLessThan(25)
   })
 
-  test('survives a store that fails for a moment, and says so when it fails for longer', async () => {
+  test('survives a short failure of the store, and reports a longer one', async () => {
     const { cache, clock, add, fail } = world()
     const { text, row } = add()
     await cache.lookUp(text)
@@ -196,7 +196,7 @@ describe('looking up a key', () => {
     expect(await cache.lookUp(text)).toEqual(row)
   })
 
-  test('again of a text that is no key asks once a second', async () => {
+  test('queries an unknown key at most once a second', async () => {
     const { cache, clock, queries } = world()
     const { text } = generateKey()
     for (let n = 0; n < 100; n += 1) expect(await cache.lookUp(text)).toBeUndefined()
@@ -206,7 +206,7 @@ describe('looking up a key', () => {
     expect(queries).toHaveLength(2)
   })
 
-  test('remembers a bounded number, and those in use longest', async () => {
+  test('remembers a limited number, and keeps keys in use longest', async () => {
     const { cache, clock, add, queries } = world({ entriesMax: 3 })
     const keys = Array.from({ length: 4 }, () => add())
     for (const { text } of keys) await cache.lookUp(text)
@@ -215,12 +215,12 @@ describe('looking up a key', () => {
     expect(await cache.lookUp(keys[0]!.text)).toEqual(keys[0]!.row)
     expect(queries).toHaveLength(5)
     clock.advance(1)
-    // Guesses push out guesses, not keys.
+    // Unknown texts evict unknown texts, not keys.
     for (let n = 0; n < 10; n += 1) await cache.lookUp(generateKey().text)
     expect(cache.lookUp(keys[3]!.text)).toEqual(keys[3]!.row)
   })
 
-  test('of too many at once is refused rather than queued without end', async () => {
+  test('is rejected when too many are pending', async () => {
     const { cache, hold } = world()
     const release = hold()
     const asked = Array.from({ length: 1_000 }, () => cache.lookUp(generateKey().text))

@@ -10,13 +10,13 @@ import type { TriggerKind } from '../../src/domain/workflow.ts'
 import type { OwnPlan, RateWindowRow } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 
-/** A run of June that cost something. */
+/** A run in June with a cost. */
 const run = (workspaceId: string, total: number) => {
   const endedAt = Date.UTC(2025, 5, 20)
   return { workspaceId, endedAt, cost: { ...noCost, total }, trigger: 'api' as TriggerKind }
 }
 
-/** Sums on disk that a test changes and holds back. */
+/** Sums on disk that a test can change and delay. */
 function usageWorld(options: { accountsMax?: number } = {}) {
   const clock = new ManualClock(Date.UTC(2025, 5, 15))
   const sums = new Map<string, number>()
@@ -49,7 +49,7 @@ function usageWorld(options: { accountsMax?: number } = {}) {
 }
 
 describe('usage', () => {
-  test('is read once a month and counted along', async () => {
+  test('is read once a month and then updated with each run', async () => {
     const { usage, clock, sums, asked } = usageWorld()
     sums.set('u', 1.5)
     expect(usage.known('u')).toBeUndefined()
@@ -65,7 +65,7 @@ describe('usage', () => {
     clock.setNow(Date.UTC(2025, 6, 1))
     expect(usage.known('u')).toBeUndefined()
     sums.set('u', 0)
-    // It ended in June: the sum of July has nothing to do with it.
+    // It ended in June, so the sum of July stays the same.
     usage.add(run('w', 5))
     expect(await usage.of('u')).toBe(0)
     usage.add(run('w', 5))
@@ -73,7 +73,7 @@ describe('usage', () => {
     expect(asked).toEqual(['u 2025-06-01', 'u 2025-07-01'])
   })
 
-  test('counts a run exactly once when it is recorded while the sum is read', async () => {
+  test('counts a run exactly once when it is recorded during a read', async () => {
     const { usage, sums, asked, hold } = usageWorld()
     const release = hold()
     const reading = usage.of('u')
@@ -88,7 +88,7 @@ describe('usage', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('is read again after a run of a workspace that nobody told of', async () => {
+  test('is read again after a run of an unknown workspace', async () => {
     const { usage, sums, asked } = usageWorld()
     await usage.of('u')
     sums.set('u', 3)
@@ -98,7 +98,7 @@ describe('usage', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('remembers a bounded number of accounts', async () => {
+  test('is remembered for a limited number of accounts', async () => {
     const { usage, asked } = usageWorld({ accountsMax: 2 })
     for (const who of ['a', 'b', 'c']) await usage.of(who)
     expect(usage.known('a')).toBeUndefined()
@@ -108,7 +108,7 @@ describe('usage', () => {
   })
 })
 
-describe('plans', () => {
+describe('tiers', () => {
   const own = (plan: string | null, numbers: Partial<PlanNumbers> = {}): OwnPlan => ({
     plan: plan as PlanName | null,
     numbers,
@@ -119,11 +119,11 @@ describe('plans', () => {
     ['pro', [30, 25, 200, 20]],
     ['team', [60, 75, 500, 40]],
   ] as const)('%s has the numbers of the table', (name, numbers) => {
-    const plan = tierOf(own(name), 'enterprise', defaultPlans)
-    expect([plan.externalPerMinute, plan.syncPerMinute, plan.asyncPerMinute, plan.usdPerMonth]).toEqual([...numbers])
+    const tier = tierOf(own(name), 'enterprise', defaultPlans)
+    expect([tier.externalPerMinute, tier.syncPerMinute, tier.asyncPerMinute, tier.usdPerMonth]).toEqual([...numbers])
   })
 
-  test('of an account goes before the installation, unless it is none', () => {
+  test("of an account take precedence over the installation's, unless unknown", () => {
     expect(tierOf(own('pro'), 'enterprise', defaultPlans).name).toBe('pro')
     expect(tierOf(own(null), 'team', defaultPlans).name).toBe('team')
     for (const name of ['', 'gold', 'constructor', '__proto__']) {
@@ -134,7 +134,7 @@ describe('plans', () => {
     }
   })
 
-  test('have numbers that are settings, and that an account may have of its own', () => {
+  test('have numbers that are settings, and an account may have its own', () => {
     const { config } = resolveConfig({
       environment: { MILLRACE_PLAN_FREE_SYNC_PER_MINUTE: '3', MILLRACE_PLAN_PRO_USD_PER_MONTH: '0.5' },
     })
@@ -173,7 +173,7 @@ describe('the limits of an account', () => {
     return { limits, usage, clock, sums, hold, users, journal, saved }
   }
 
-  test('show the counters that requests are counted in, kinds apart', async () => {
+  test('report the counters of requests, each kind separately', async () => {
     const { limits, clock, sums } = world()
     sums.set('u', 4)
     const account = await limits.account('u')
@@ -192,7 +192,7 @@ describe('the limits of an account', () => {
     expect(limits.take('external', account).remaining).toBe(8)
   })
 
-  test('are known at once the second time, and a plan that changed holds within 5 s', async () => {
+  test('are known immediately the second time, and a change of tier applies within 5 s', async () => {
     const { limits, clock, users } = world()
     await limits.account('u')
     expect(limits.account('u')).toMatchObject({ plan: { name: 'free' } })
@@ -218,7 +218,7 @@ describe('the limits of an account', () => {
     expect(() => limits.assertWithinUsage(spent)).toThrow('20 USD')
   })
 
-  test('start anew with the month, which nobody enters before its sum is read', async () => {
+  test('restart with the month, once its sum has been read', async () => {
     const { limits, clock, sums } = world()
     sums.set('u', 10)
     const june = await limits.account('u')
@@ -230,7 +230,7 @@ describe('the limits of an account', () => {
     limits.assertWithinUsage(await july)
   })
 
-  test('are met by nobody on an installation of their own, and cost no writing there', async () => {
+  test('are never reached on an unlimited installation, and cost no writes there', async () => {
     const { limits, journal, saved } = world('enterprise')
     const account = await limits.account('u')
     for (let n = 0; n < 10_000; n += 1) expect(limits.take('sync', account).allowed).toBe(true)
@@ -238,7 +238,7 @@ describe('the limits of an account', () => {
     expect(saved).toEqual([])
   })
 
-  test('go on after a restart where they were', async () => {
+  test('continue after a restart', async () => {
     const before = world()
     const account = await before.limits.account('u')
     for (let n = 0; n < 4; n += 1) before.limits.take('async', account)

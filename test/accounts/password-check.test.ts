@@ -8,7 +8,7 @@ const passwordHash = await hashPassword('correct horse')
 
 type Verify = NonNullable<ConstructorParameters<typeof PasswordCheck>[0]['verify']>
 
-/** For tests of what comes before a hash is made: those would take a second each. */
+/** Skips real hashing, which would take a second per test. */
 const quickly: Verify = async (password, hash) => hash === passwordHash && password === 'correct horse'
 
 function checkOf(verify?: Verify) {
@@ -20,7 +20,7 @@ function checkOf(verify?: Verify) {
   return { check, attempt, clock }
 }
 
-test('a right password gives the account, a wrong one and a wrong e-mail the same refusal', async () => {
+test('a right password returns the account; a wrong password and a wrong email get the same error', async () => {
   const { attempt } = checkOf()
   expect(await attempt('ada@example.com', 'correct horse')).toMatchObject({ userId: 'ada' })
   const wrong = await rejectionOf(attempt('ada@example.com', 'correct cow'))
@@ -29,7 +29,7 @@ test('a right password gives the account, a wrong one and a wrong e-mail the sam
   expect(nobody).toEqual(wrong)
 })
 
-test('guesses at one account from one address are bounded by the minute, in whatever letters; others still sign in', async () => {
+test('guesses at one account from one address are limited per minute, while others still sign in', async () => {
   const { attempt, clock } = checkOf(quickly)
   for (let n = 0; n < 10; n += 1) await rejectionOf(attempt('Ada@example.com', 'wrong'))
   const refused = await rejectionOf(attempt('ada@example.com', 'correct horse'))
@@ -39,7 +39,7 @@ test('guesses at one account from one address are bounded by the minute, in what
   expect(await attempt('ada@example.com', 'correct horse')).toMatchObject({ userId: 'ada' })
 })
 
-test('guesses from many addresses are bounded too, but not for who has signed in from there before', async () => {
+test('guesses from many addresses are limited too, except from addresses that signed in before', async () => {
   const { attempt } = checkOf(quickly)
   await attempt('ada@example.com', 'correct horse', '198.51.100.7')
   for (let n = 0; n < 99; n += 1) await rejectionOf(attempt('ada@example.com', 'wrong', `192.0.2.${n % 10}`))
@@ -48,14 +48,14 @@ test('guesses from many addresses are bounded too, but not for who has signed in
   expect(await attempt('ada@example.com', 'correct horse', '198.51.100.7')).toMatchObject({ userId: 'ada' })
 })
 
-test('who has signed in from an address is not kept out by guesses at other accounts from there', async () => {
+test('an address that signed in before is not locked out by guesses at other accounts', async () => {
   const { attempt } = checkOf(quickly)
   await attempt('ada@example.com', 'correct horse')
   for (let n = 0; n < 40; n += 1) await rejectionOf(attempt(`${n}@example.com`, 'x'))
   expect(await attempt('ada@example.com', 'correct horse')).toMatchObject({ userId: 'ada' })
 })
 
-test('an account that is not there is bounded like one that is', async () => {
+test('an unknown account is limited like an existing one', async () => {
   const { attempt } = checkOf(quickly)
   const codes = async (email: string, address: string) => {
     const given: unknown[] = []
@@ -66,7 +66,7 @@ test('an account that is not there is bounded like one that is', async () => {
   expect(await codes('nobody@example.com', '192.0.2.1')).toEqual(await codes('ada@example.com', '192.0.2.2'))
 })
 
-test('guesses from one address are bounded by the minute, at however many accounts', async () => {
+test('guesses from one address are limited per minute, whatever the accounts', async () => {
   const { attempt } = checkOf(quickly)
   const codes: unknown[] = []
   for (let n = 0; n < 32; n += 1)
@@ -75,7 +75,7 @@ test('guesses from one address are bounded by the minute, at however many accoun
   expect(await attempt('ada@example.com', 'correct horse', '192.0.2.2')).toMatchObject({ userId: 'ada' })
 })
 
-test('the addresses of one IPv6 network are one', async () => {
+test('the addresses of one IPv6 network count as one', async () => {
   const { attempt } = checkOf(quickly)
   for (let n = 0; n < 30; n += 1) await rejectionOf(attempt(`${n}@example.com`, 'x', `2001:db8:0:1::${n}`))
   const refused = await rejectionOf(attempt('ada@example.com', 'correct horse', '2001:db8:0:1:ffff::1'))
@@ -83,7 +83,7 @@ test('the addresses of one IPv6 network are one', async () => {
   expect(await attempt('ada@example.com', 'correct horse', '2001:db8:0:2::1')).toMatchObject({ userId: 'ada' })
 })
 
-test('two hashes are made at once, and more people than can wait are asked to come again', async () => {
+test('two hashes run at once, and callers beyond the queue are asked to retry', async () => {
   const gate = Promise.withResolvers<void>()
   const entered = Promise.withResolvers<void>()
   let atOnce = 0
@@ -96,7 +96,7 @@ test('two hashes are made at once, and more people than can wait are asked to co
     atOnce -= 1
     return false
   })
-  // The first one waits for the decoy's hash; the others follow when it is there.
+  // The first one waits for the decoy's hash; the others follow once it exists.
   const early = rejectionOf(attempt('first@example.com', 'x'))
   await entered.promise
   const crowd = Array.from({ length: 30 }, (_, n) => rejectionOf(attempt(`${n}@example.com`, 'x', `192.0.2.${n}`)))

@@ -4,7 +4,7 @@ import { RateLimiter } from '../../src/accounts/rate-limit.ts'
 import { ManualClock } from '../clock.ts'
 
 describe('a window', () => {
-  test('starts with the first request in it, lasts 60 s, and then starts afresh', () => {
+  test('starts with its first request, lasts 60 s, and then starts over', () => {
     const clock = new ManualClock(1_000_000)
     const limiter = new RateLimiter({ clock })
     clock.advance(12_345)
@@ -24,7 +24,7 @@ describe('a window', () => {
     expect(limiter.take('b', 1).allowed).toBe(true)
   })
 
-  test('can be looked at without counting; with none open it would end in 60 s', () => {
+  test('can be read without counting; a new one would end in 60 s', () => {
     const clock = new ManualClock()
     const limiter = new RateLimiter({ clock })
     expect(limiter.peek('a', 5)).toEqual({ allowed: true, limit: 5, remaining: 5, resetAt: clock.now() + 60_000 })
@@ -44,7 +44,7 @@ describe('a window', () => {
     expect(limiter.take('a', 2)).toMatchObject({ allowed: false, limit: 2, remaining: 0 })
   })
 
-  test('ends when the clock was put back, instead of staying for years', () => {
+  test('ends when the clock was set back, instead of staying for years', () => {
     const clock = new ManualClock()
     const limiter = new RateLimiter({ clock })
     limiter.take('a', 1)
@@ -54,7 +54,7 @@ describe('a window', () => {
   })
 })
 
-test('never more than the limit in one window, and never a refusal with room in it', () => {
+test('a window never allows more than its limit, and never rejects below it', () => {
   const step = fc.record({ who: fc.constantFrom('a', 'b', 'c'), waitMs: fc.nat(20_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 6 }), (steps, limit) => {
@@ -77,7 +77,7 @@ test('never more than the limit in one window, and never a refusal with room in 
   )
 })
 
-test('accounts beyond the bound push out the one whose window opened first', () => {
+test('when the cache is full, the window opened first is dropped', () => {
   const clock = new ManualClock()
   const limiter = new RateLimiter({ clock, windowsMax: 3 })
   for (const who of ['a', 'b', 'c', 'd']) limiter.take(who, 1)

@@ -39,7 +39,7 @@ function world() {
   }
 }
 
-test('windows that changed are written together, once a second at most', async () => {
+test('changed windows are written together, at most once a second', async () => {
   const { clock, saves, sync } = world()
   for (let n = 0; n < 5; n += 1) sync.take('a', 10)
   sync.take('b', 10)
@@ -57,7 +57,7 @@ test('windows that changed are written together, once a second at most', async (
   expect(saves).toHaveLength(1)
 })
 
-test('nothing is written while a write goes on, nor of requests that were refused', async () => {
+test('nothing is written during a write, nor for rejected requests', async () => {
   const { clock, saves, sync, hold } = world()
   const release = hold()
   sync.take('a', 2)
@@ -74,7 +74,7 @@ test('nothing is written while a write goes on, nor of requests that were refuse
   expect(clock.pending).toBe(0)
 })
 
-test('windows that nobody can fill are not written', async () => {
+test('windows whose limit cannot be reached are not written', async () => {
   const { clock, saves, journal, sync } = world()
   for (let n = 0; n < 1_000; n += 1) sync.take('a', 1_000_001)
   expect(clock.pending).toBe(0)
@@ -82,7 +82,7 @@ test('windows that nobody can fill are not written', async () => {
   expect(saves).toEqual([])
 })
 
-test('a write that failed is made up for while the window is open', async () => {
+test('a failed write is repeated while the window is open', async () => {
   const { clock, saves, sync, fail } = world()
   fail(new Error('The disk failed'))
   sync.take('a', 10)
@@ -104,7 +104,7 @@ test('a write that failed is made up for while the window is open', async () => 
   expect(clock.pending).toBe(0)
 })
 
-test('the stop writes at once, also behind a write that goes on', async () => {
+test('stop writes immediately, after a write in progress', async () => {
   const { clock, saves, journal, sync, hold } = world()
   const release = hold()
   sync.take('a', 10)
@@ -116,7 +116,7 @@ test('the stop writes at once, also behind a write that goes on', async () => {
   expect(saves.at(-1)).toMatchObject([{ userId: 'a', used: 2 }])
 })
 
-test('what was saved is what a new limiter goes on with, whenever it was cut', async () => {
+test('a new limiter continues with what was saved, whenever the old one was killed', async () => {
   const step = fc.record({ who: fc.constantFrom('a', 'b'), waitMs: fc.nat(30_000) })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

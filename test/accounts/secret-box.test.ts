@@ -24,7 +24,7 @@ describe('a secret box', () => {
     })
   const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
-  test('opens what it sealed, and nobody reads it on the way', async () => {
+  test('opens what it sealed, and the sealed value reveals nothing', async () => {
     const box = await open()
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.string(), (text, context) => {
@@ -37,13 +37,13 @@ describe('a secret box', () => {
     expect(box.open(box.seal(new Uint8Array(), 'x'), 'x')).toEqual(new Uint8Array())
   })
 
-  test('never seals the same twice', async () => {
+  test('never seals the same way twice', async () => {
     const box = await open()
     const seals = new Set(Array.from({ length: 1_000 }, () => Buffer.from(box.seal('value', 'x')).toString('hex')))
     expect(seals.size).toBe(1_000)
   })
 
-  test('refuses what was changed in any byte, cut, or moved to another place', async () => {
+  test('rejects values that were changed, truncated or moved elsewhere', async () => {
     const box = await open()
     const sealed = box.seal('a value', 'environment/w/NAME')
     for (let at = 0; at < sealed.length; at += 1) {
@@ -56,7 +56,7 @@ describe('a secret box', () => {
     expect(() => box.open(sealed, 'environment/w/OTHER')).toThrow('environment/w/OTHER')
   })
 
-  test('is AES-256-GCM with a key that HKDF makes of the setting', async () => {
+  test('is AES-256-GCM with a key derived from the setting by HKDF', async () => {
     const box = await open({ secretKey })
     const sealed = box.seal('a value', 'context')
     const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'millrace secrets', 32))
@@ -68,7 +68,7 @@ describe('a secret box', () => {
     expect(plain.toString()).toBe('a value')
   })
 
-  test('makes a key file that only its owner reads, once', async () => {
+  test('creates a key file once, readable only by its owner', async () => {
     const first = await open()
     const path = keyPath(folder.path)
     expect(readdirSync(folder.path)).toEqual([])
@@ -83,12 +83,12 @@ describe('a secret box', () => {
     expect(readdirSync(folder.path)).toEqual(['millrace.key'])
   })
 
-  test('makes no key file when the setting gives the key', async () => {
+  test('creates no key file when the setting provides the key', async () => {
     ;(await open({ secretKey })).seal('value', 'x')
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('opens with the file what was sealed before the setting came', async () => {
+  test('opens values sealed with the file before the setting was added', async () => {
     const sealed = (await open()).seal('value', 'x')
     const both = await open({ secretKey, sealed: [sealed] })
     expect(textOf(both.open(sealed, 'x'))).toBe('value')
@@ -97,7 +97,7 @@ describe('a secret box', () => {
     expect(textOf((await open({ secretKey, sealed: [anew] })).open(anew, 'x'))).toBe('value')
   })
 
-  test('seals with the first line of the key file, and opens with every one', async () => {
+  test('seals with the first line of the key file, and opens with every line', async () => {
     const path = keyPath(folder.path)
     const running = await open()
     const old = running.seal('value', 'x')
@@ -113,7 +113,7 @@ describe('a secret box', () => {
     expect(textOf((await open({ sealed: [anew] })).open(anew, 'x'))).toBe('value')
   })
 
-  test('with a wrong or missing key says which key is missed, and makes no new one', async () => {
+  test('names the missing key when it is wrong or absent, and creates no new one', async () => {
     const sealed = (await open()).seal('value', 'x')
     const path = keyPath(folder.path)
     rmSync(path)
@@ -129,7 +129,7 @@ describe('a secret box', () => {
     expect(await rejectionOf(open({ sealed: [sealed] }))).toMatchObject({ message: expect.stringContaining(path) })
   })
 
-  test('refuses a key file that is damaged or cannot be read', async () => {
+  test('rejects a key file that is damaged or unreadable', async () => {
     const path = keyPath(folder.path)
     for (const text of ['', '\n\n', 'short\n', `${Buffer.alloc(31).toString('base64')}\n`]) {
       writeFileSync(path, text)
@@ -138,7 +138,7 @@ describe('a secret box', () => {
     }
   })
 
-  test('that cannot make its key file seals nothing', () => {
+  test('seals nothing when it cannot create its key file', () => {
     const directory = join(folder.path, 'nowhere')
     const box = new SecretBox([], { directory, secretKey: undefined })
     expect(() => box.seal('value', 'x')).toThrow(`The key file ${keyPath(directory)} cannot be created`)

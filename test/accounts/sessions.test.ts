@@ -5,7 +5,7 @@ import { ManualClock } from '../clock.ts'
 
 const day = 86_400_000
 
-/** Sessions in memory, and what was asked of them. */
+/** Sessions in memory, with a record of the queries. */
 class Rows {
   readonly rows = new Map<string, SessionRow>()
   readonly renewals: number[] = []
@@ -48,7 +48,7 @@ beforeEach(async () => {
   await rows.store.createSession({ hash: hashToken(token), userId: 'ada', createdAt, expiresAt: createdAt + 30 * day })
 })
 
-test('a session that is used never ends; one that is not ends after its days', async () => {
+test('a session in use never ends; an unused one ends after its days', async () => {
   for (let n = 0; n < 10; n += 1) {
     await clock.advance(29 * day)
     expect(await sessions.find(token)).toMatchObject({ userId: 'ada' })
@@ -59,7 +59,7 @@ test('a session that is used never ends; one that is not ends after its days', a
   expect(await sessions.find(newToken())).toBeUndefined()
 })
 
-test('a use is written down once a minute at most', async () => {
+test('a use is written at most once a minute', async () => {
   for (let second = 0; second < 180; second += 1) {
     await sessions.find(token)
     sessions.renew(token)
@@ -69,12 +69,12 @@ test('a use is written down once a minute at most', async () => {
   expect(rows.renewals).toHaveLength(2)
 })
 
-test('a session in use asks the store every few seconds, not every time', async () => {
+test('a session in use queries the store only every few seconds', async () => {
   for (let n = 0; n < 1_000; n += 1) await sessions.find(token)
   expect(rows.finds).toBe(1)
 })
 
-test('a session that another process ended stops within 5 seconds, one that was ended here at once', async () => {
+test('a session ended by another process stops within 5 seconds, one ended here immediately', async () => {
   expect(await sessions.find(token)).toBeDefined()
   rows.rows.clear()
   await clock.advance(5_000)
@@ -88,7 +88,7 @@ test('a session that another process ended stops within 5 seconds, one that was 
   expect(await sessions.find(second)).toBeUndefined()
 })
 
-test('text that is no token asks nobody', async () => {
+test('text that is not a token causes no query', async () => {
   for (const text of ['', 'x', `${token}x`, token.replace(/./, '%'), '__proto__']) {
     expect(await sessions.find(text)).toBeUndefined()
     expect(await sessions.redeem(text)).toBeUndefined()
@@ -96,7 +96,7 @@ test('text that is no token asks nobody', async () => {
   expect(rows.finds).toBe(0)
 })
 
-test('where nobody has to sign in every visitor is the owner; elsewhere nobody is', async () => {
+test('when sign-in is off, every visitor is the owner; otherwise nobody is', async () => {
   expect(await sessions.visitor()).toBeUndefined()
   const open = new Sessions({ store: rows.store, clock, idleDays: 30, open: true })
   expect(await open.visitor()).toEqual({ userId: 'owner', roles: { w: 'owner' } })

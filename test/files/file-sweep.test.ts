@@ -51,7 +51,7 @@ async function folders(): Promise<string[]> {
   return found.toSorted()
 }
 
-/** Lets rounds begin until a condition holds. */
+/** Runs rounds until a condition holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) {
     clock.advance(60_000)
@@ -59,7 +59,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('files go with the log entry of their run and not before, also when the storage was down meanwhile', async () => {
+test('files are deleted with their log entry and not before, even after an outage of the storage', async () => {
   const [gone, kept] = [newExecutionId(), newExecutionId()]
   const [gonePath, keptPath] = [await keep(gone), await keep(kept)]
   const files = (path: string) => ({ text: '[]', folder: path })
@@ -84,7 +84,7 @@ test('files go with the log entry of their run and not before, also when the sto
   expect(await folders()).toEqual([keptPath])
 })
 
-test('what was stored for a run that was never recorded goes after eight days; what is recorded or young stays', async () => {
+test('files of unrecorded runs are deleted after eight days; recorded and younger ones stay', async () => {
   const [lost, recorded] = [newExecutionId(), newExecutionId()]
   const [lostPath, recordedPath] = [await keep(lost), await keep(recorded)]
   await appendLogs(store, [logRow(home, 1, { executionId: recorded })])

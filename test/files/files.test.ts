@@ -6,7 +6,7 @@ import { bucketOf } from '../../src/files/open.ts'
 import { Spool } from '../../src/files/spool.ts'
 import { temporaryFolder } from '../executable.ts'
 
-test('without credentials to sign with, what shows files is unavailable and says so, and other texts are not', async () => {
+test('without credentials for signing, only responses with files are unavailable, with an error', async () => {
   using folder = temporaryFolder()
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
   const before = names.map((name) => process.env[name])

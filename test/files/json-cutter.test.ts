@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { JsonCutter } from '../../src/files/json-cutter.ts'
 
-/** What is left of a text, and what was cut out, read in portions that end at these places. */
+/** Reads text in portions that end at the given places. Returns the remaining text and what was cut out. */
 function cut(text: string, fields: string[], ends: readonly number[]): { rest: string; cuts: string[] } {
   const cuts: string[] = []
   const cutter = new JsonCutter({
@@ -24,7 +24,7 @@ function cut(text: string, fields: string[], ends: readonly number[]): { rest: s
   return { rest, cuts: cuts.map((each) => Buffer.from(each, 'latin1').toString()) }
 }
 
-/** The same, from the value: what the cutter should do, done the easy way. */
+/** The expected result, computed the easy way from the parsed value. */
 function expected(value: unknown, fields: string[]): { value: unknown; cuts: Set<string> } {
   const cuts = new Set<string>()
   const item = (each: unknown) => {
@@ -60,21 +60,21 @@ const { tree } = fc.letrec((tie) => ({
   ),
 }))
 
-/** JSON in a spelling of its own: with spaces, and with characters written as escapes. */
+/** JSON in unusual spelling: with spaces, and with characters written as escapes. */
 function spelled(value: unknown, style: number): string {
   const plain = style % 2 === 0 ? JSON.stringify(value) : JSON.stringify(value, null, 2)
   if (style < 2) return plain
   return plain.replaceAll('/', '\\/').replaceAll('t', (_, at: number) => (plain[at - 1] === '\\' ? 't' : '\\u0074'))
 }
 
-test('cuts the same out of a text, whatever the portions it comes in, and leaves the rest as it was', () => {
+test('cuts out the same in portions of any size, and leaves the rest unchanged', () => {
   const places = fc.array(fc.nat(), { maxLength: 12 })
   fc.assert(
     fc.property(fc.dictionary(word, tree), fc.nat({ max: 1 }), places, (value, style, ends) => {
       const source = spelled(value, style)
       const whole = cut(source, ['docs'], [])
       expect(cut(source, ['docs'], ends)).toEqual(whole)
-      // With everything put back it is the value that was sent.
+      // With all cuts put back, it is the original value.
       const back = JSON.parse(whole.rest, (_, each: unknown) => {
         const [, index] = typeof each === 'string' ? (/^#(\d+)$/.exec(each) ?? []) : []
         return index === undefined ? each : whole.cuts[Number(index)]
@@ -95,7 +95,7 @@ test('resolves escapes, wherever a portion ends', () => {
   }
 })
 
-test('leaves alone what is no file item', () => {
+test('leaves everything else unchanged', () => {
   for (const source of ['{"other":{"data":"x"}}', '{"docs":"x","data":"y"}', '[{"docs":{"data":"x"}}]', '"data"']) {
     expect(cut(source, ['docs'], [])).toEqual({ rest: source, cuts: [] })
   }
@@ -104,7 +104,7 @@ test('leaves alone what is no file item', () => {
   expect(cut(nested, ['docs', 'input'], []).cuts).toEqual([])
 })
 
-test('refuses what is no JSON inside a string that is cut out', () => {
+test('rejects invalid JSON inside a string that is cut out', () => {
   for (const data of ['a\nb', 'a\\x', 'a\\u00zz']) {
     expect(() => cut(`{"docs":{"data":"${data}"}}`, ['docs'], [])).toThrow('is not JSON')
   }

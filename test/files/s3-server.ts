@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A real S3 server, made by others, with the bucket `files`. It checks signatures, their expiry included. */
+/** A real third-party S3 server with the bucket `files`. It checks signatures and their expiry. */
 export class S3Server {
   readonly url: string
   readonly #process: Bun.Subprocess
@@ -24,7 +24,7 @@ export class S3Server {
     this.#directory = directory
   }
 
-  /** What settings lead to it. */
+  /** The settings that point to it. */
   get flags(): Record<string, string> {
     return {
       's3-bucket': 'files',

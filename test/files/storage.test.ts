@@ -31,7 +31,7 @@ const bucket = () => {
 contract('the disk', () => createDiskStorage({ root: folder.path, signer, isDurable: true }))
 contract('a bucket', bucket)
 
-/** What every storage promises. */
+/** The contract of every storage. */
 function contract(name: string, open: () => FileStorage): void {
   describe(name, () => {
     test.each([0, 1, 5 * 1_048_576, 5 * 1_048_576 + 1, 12_000_000])('gives back a file of %d bytes', async (size) => {
@@ -45,7 +45,7 @@ function contract(name: string, open: () => FileStorage): void {
       await storage.removeFolder('w/f/e')
     })
 
-    test('deletes the files of one run and of no other, however alike the names', async () => {
+    test('deletes the files of one run only, however similar the names', async () => {
       const storage = open()
       const keys = ['w/f/e1/1/a', 'w/f/e1/2/b', 'w/f/e12/3/c', 'w/f2/e1/4/d', 'w2/f/e1/5/e']
       for (const key of keys) await storage.put(key, await spool.hold(Buffer.from(key)), 'text/plain')
@@ -61,7 +61,7 @@ function contract(name: string, open: () => FileStorage): void {
   })
 }
 
-test('URLs of a bucket open one file for a while, are not to be changed, and say how it is to be saved', async () => {
+test('a bucket URL opens one file for a limited time, cannot be changed, and names the download', async () => {
   const storage = bucket()
   const key = `w/f/e/${crypto.randomUUID()}/a.txt`
   await storage.put(key, await spool.hold(Buffer.from('0123456789')), 'text/plain')

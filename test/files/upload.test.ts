@@ -13,7 +13,7 @@ afterEach(() => folder[Symbol.dispose]())
 
 const textBytesMax = 1_000
 
-/** Receives a body of these portions; `read` says how many of them were asked for. */
+/** Receives a body in these portions; `read` says how many of them were requested. */
 function receive(portions: readonly string[]): { upload: Promise<Upload>; read: () => number } {
   let read = 0
   async function* chunks() {
@@ -37,7 +37,7 @@ const item = (data: string) => JSON.stringify({ type: 'file', name: 'a', data })
 const content = `data:text/plain;base64,${btoa('x'.repeat(30_000))}`
 const tooLarge = { code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining(`${textBytesMax} bytes`) }
 
-test('a body is refused as soon as its text has more bytes than it may, and no more of it is read', async () => {
+test('a body is rejected as soon as its text is too long, and is read no further', async () => {
   // Two bytes each.
   const portions = ['{"input":"', ...Array.from({ length: 100 }, () => 'é'.repeat(50))]
   const { upload, read } = receive([`{"files":[${item(content)}],`, ...portions])
@@ -46,8 +46,8 @@ test('a body is refused as soon as its text has more bytes than it may, and no m
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test('a body may have as much text as is taken, and files beside it', async () => {
-  // The quote at the end of what is cut out is not the body's any more.
+test('a body may contain text up to the maximum, and files in addition', async () => {
+  // The closing quote of a cut string no longer counts as body text.
   const around = `{"files":[${item('')}],"input":""}`.slice(1)
   const text = 'x'.repeat(textBytesMax - around.length - 'text/plain'.length)
   for (const [more, answer] of [
@@ -61,7 +61,7 @@ test('a body may have as much text as is taken, and files beside it', async () =
   }
 })
 
-test('addresses and media types of file items are text, too', async () => {
+test('URLs and media types of file items count as text', async () => {
   const long = 'x'.repeat(200)
   for (const data of [`https://a.example/${long}`, `data:text/${long};base64,`]) {
     const { upload } = receive(['{"files":[', ...Array.from({ length: 6 }, () => `${item(data)},`)])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const source = (path: string) => JSON.stringify(join(import.meta.dir, '../../src', path))
 
 test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
-  'a bug that nobody catches ends the process, and tells no secret: %s',
+  'an uncaught error ends the process and reveals no secret: %s',
   (breaking) => {
     const script = `
       const { Logger } = await import(${source('telemetry/logger.ts')})

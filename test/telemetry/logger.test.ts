@@ -24,7 +24,7 @@ const access = (status: number): AccessLine => ({
 })
 
 describe('the log', () => {
-  test('is one JSON object a line', () => {
+  test('is one JSON object per line', () => {
     const { logger, texts } = collect()
     logger.info('started\nwell', { port: 3000, nothing: undefined })
     expect(texts).toEqual([
@@ -32,7 +32,7 @@ describe('the log', () => {
     ])
   })
 
-  test('leaves out what is less important than its level', () => {
+  test('omits lines below its level', () => {
     const { logger, lines } = collect({ level: 'warn' })
     logger.debug('a')
     logger.info('b')
@@ -41,7 +41,7 @@ describe('the log', () => {
     expect(lines().map(({ message }) => message)).toEqual(['c', 'd'])
   })
 
-  test('shows an error with its stack and its causes, to a depth', () => {
+  test('shows an error with its stack and its causes, up to a depth', () => {
     const { logger, lines } = collect()
     const circular = new Error('round')
     circular.cause = circular
@@ -51,7 +51,7 @@ describe('the log', () => {
     expect(cause.stack).toContain('logger.test.ts')
   })
 
-  test('takes anything, and never throws', () => {
+  test('accepts anything and never throws', () => {
     const { logger, lines } = collect()
     const circular: Record<string, unknown> = {}
     circular['self'] = circular
@@ -67,7 +67,7 @@ describe('the log', () => {
     expect(() => broken.logger.error('x')).not.toThrow()
   })
 
-  test('has lines about requests as its setting says, whatever its level', () => {
+  test('logs requests according to its setting, whatever its level', () => {
     const statuses = (setting: LoggerOptions['access']) => {
       const { logger, lines } = collect({ access: setting, level: 'error' })
       for (const status of [200, 304, 400, 500]) logger.access(access(status))
@@ -78,13 +78,13 @@ describe('the log', () => {
     expect(statuses('all')).toEqual([200, 304, 400, 500])
   })
 
-  test('says beforehand which requests get a line', () => {
+  test('says in advance which requests are logged', () => {
     expect(collect({ access: 'off' }).logger.accessFrom).toBe(Number.POSITIVE_INFINITY)
     expect(collect({ access: 'errors' }).logger.accessFrom).toBe(400)
     expect(collect({ access: 'all' }).logger.accessFrom).toBe(0)
   })
 
-  test('never says what it was told to leave out, wherever it stands', () => {
+  test('never contains what it was told to redact', () => {
     const { logger, texts, lines } = collect({ access: 'all' })
     const redactor = createRedactor([
       { name: 'TOKEN', value: 'hunter22"' },

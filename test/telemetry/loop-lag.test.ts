@@ -6,8 +6,8 @@ import { readScrape, valueIn } from './scrape.ts'
 
 const name = 'millrace_event_loop_lag_seconds'
 
-test('the lag of the loop is how late a timer comes, from the first look on', async () => {
-  // Its timers come late by as much as the test says.
+test('the loop lag is how late a timer fires, from the first scrape on', async () => {
+  // Its timers fire as late as the test says.
   let lateMs = 0
   class LateClock extends ManualClock {
     override monotonic = () => super.monotonic() + lateMs

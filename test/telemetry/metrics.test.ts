@@ -6,7 +6,7 @@ import { findScrapeFaults, readScrape, valueIn } from './scrape.ts'
 
 const help = 'Something that is counted.'
 
-describe('what is shown', () => {
+describe('the text of metrics', () => {
   test('is what was counted, whatever the labels say', async () => {
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '\n', '\\n', '} 1', '{a="b"}'))
     await fc.assert(
@@ -22,21 +22,21 @@ describe('what is shown', () => {
     )
   })
 
-  test('keeps help texts whole', async () => {
+  test('keeps help texts complete', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     const text = 'A back\\slash, a "quote"\nand a second line.'
     metrics.counter('millrace_things_total', text)
     expect(readScrape(await metrics.text())[0]?.help).toBe(text)
   })
 
-  test('leaves out what has nothing to show', async () => {
+  test('omits metrics without values', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     metrics.counters('millrace_things_total', help, ['kind'])
     metrics.gauge('millrace_unknown', help, () => undefined)
     expect(await metrics.text()).toBe('')
   })
 
-  test('writes large, tiny and endless numbers so that they are read back', async () => {
+  test('writes large, tiny and infinite numbers so that they are read back exactly', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     const values = [2 ** 60, 1e21, 5e-324, -0.25, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     for (const [at, value] of values.entries()) metrics.gauge(`millrace_value_${at}`, help, () => value)
@@ -71,8 +71,8 @@ describe('a histogram', () => {
   })
 })
 
-describe('what is asked for when somebody looks', () => {
-  test('is left out when it does not come in time, and the rest is shown', async () => {
+describe('a value read at each scrape', () => {
+  test('is omitted when it is late, and the rest is shown', async () => {
     const clock = new ManualClock()
     const metrics = new Metrics({ clock })
     const late = Promise.withResolvers<number>()
@@ -91,7 +91,7 @@ describe('what is asked for when somebody looks', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('is left out when it cannot be had', async () => {
+  test('is omitted when it fails', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     const fail = () => {
       throw new Error('no')
@@ -104,7 +104,7 @@ describe('what is asked for when somebody looks', () => {
 })
 
 describe('labels', () => {
-  test('cannot make series without end', async () => {
+  test('cannot create an unlimited number of series', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     const counters = metrics.counters('millrace_things_total', help, ['name'])
     for (let n = 0; n < 3 * seriesMax; n++) counters.of(`n${n}`).add()
@@ -116,7 +116,7 @@ describe('labels', () => {
     expect(series.find(({ labels }) => labels['name'] === 'n0')?.value).toBe(2)
   })
 
-  test('are told apart, however their values run together', () => {
+  test('are kept apart, however their values are concatenated', () => {
     const counters = new Metrics({ clock: new ManualClock() }).counters('millrace_things_total', help, ['a', 'b'])
     expect(counters.of('x\ny', 'z')).not.toBe(counters.of('x', 'y\nz'))
     expect(counters.of('x', 'y')).toBe(counters.of('x', 'y'))
@@ -124,7 +124,7 @@ describe('labels', () => {
   })
 })
 
-test('a name that Prometheus would refuse, or that is taken, is a mistake of the program', () => {
+test('an invalid or duplicate metric name throws', () => {
   const metrics = new Metrics({ clock: new ManualClock() })
   expect(() => metrics.counter('millrace-things', help)).toThrow('not a valid metric name')
   expect(() => metrics.counters('millrace_things_total', help, ['le'])).toThrow('not a valid metric name')

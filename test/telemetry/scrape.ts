@@ -1,18 +1,18 @@
 import parse from 'parse-prometheus-text-format'
 
-/** One metric as a parser of Prometheus' format reads it. */
+/** One metric, as a parser of Prometheus' format reads it. */
 export type Family = { name: string; help: string; type: 'counter' | 'gauge' | 'histogram'; series: Series[] }
-/** `name` ends in `_bucket`, `_sum` or `_count` where it belongs to a histogram. */
+/** `name` ends in `_bucket`, `_sum` or `_count` if it belongs to a histogram. */
 export type Series = { name: string; labels: Record<string, string>; value: number }
 
-/** Reads a scrape. Throws where it breaks the format. */
+/** Parses a scrape. Throws when it breaks the format. */
 export function readScrape(text: string): Family[] {
   if (!text.endsWith('\n')) throw new Error('The last line has no end.')
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (counter|gauge|histogram)$/gm)].map(([, name, type]) => [name, type]),
   )
   const families: Family[] = []
-  // This parser folds the series of a histogram into one and loses labels: it is given samples without types.
+  // The parser merges the series of a histogram and loses labels, so it receives samples without types.
   for (const { name, help, metrics } of parse(text.replaceAll(/^# TYPE .*\n/gm, ''))) {
     const owner = families.find((family) => belongs(name, family))
     const series = metrics.map(({ labels = {}, value }) => ({ name, labels, value: numberOf(value) }))
@@ -22,7 +22,7 @@ export function readScrape(text: string): Family[] {
   return families
 }
 
-/** The value of the series with these labels; undefined when there is none. */
+/** The value of the series with these labels; undefined when it does not exist. */
 export function valueIn(
   families: readonly Family[],
   name: string,
@@ -32,7 +32,7 @@ export function valueIn(
     ?.value
 }
 
-/** What breaks the rules for names, help texts and histograms that Prometheus publishes. */
+/** Violations of Prometheus' published rules for names, help texts and histograms. */
 export function findScrapeFaults(families: readonly Family[]): string[] {
   return families.flatMap((family) => {
     const { name, help, type, series } = family
@@ -49,7 +49,7 @@ export function findScrapeFaults(families: readonly Family[]): string[] {
     refuse(new Set(keys).size !== keys.length, 'has a series twice')
     refuse(
       series.some(({ value }) => Number.isNaN(value)),
-      'holds something that is no number',
+      'holds something that is not a number',
     )
     refuse(type === 'counter' && series.some(({ value }) => value < 0), 'counts below zero')
     return type === 'histogram' ? [...faults, ...histogramFaults(family)] : faults

@@ -25,7 +25,7 @@ export const everyMinute: ScheduleRule = {
 
 type Started = { workflowId: string; dueAt: number; firedAt: number; executionId: string }
 
-/** Schedules on a real store, at a time that is moved by hand; runs end when they are told to, or at once. */
+/** Schedules on a real store with a manual clock. Runs end when told to, or immediately. */
 export class ScheduleWorld {
   readonly clock: ManualClock
   readonly started: Started[] = []
@@ -39,7 +39,7 @@ export class ScheduleWorld {
   #sequence = 0
   /** Whether runs end as soon as they have started. */
   endsAtOnce = true
-  /** What starting comes to before anything is written; throws to fail. */
+  /** The outcome of a start before anything is written; throws to fail. */
   beforeStart: () => StartOutcome | undefined = () => undefined
   random = 0
   failsToRead = false
@@ -70,7 +70,7 @@ export class ScheduleWorld {
     this.#folder[Symbol.dispose]()
   }
 
-  /** Deploys a workflow with a schedule. Answers its id. */
+  /** Deploys a workflow with a schedule. Returns its id. */
   async deploy(rule: Partial<ScheduleRule>, workflowId?: string): Promise<string> {
     const whole = { ...everyMinute, ...rule }
     const id = workflowId ?? (await this.#workflow())
@@ -88,7 +88,7 @@ export class ScheduleWorld {
     await this.#told(workflowId)
   }
 
-  /** Starts the service. `lastSeenAt`: when the one before it recorded something last. */
+  /** Starts the service. `lastSeenAt`: the time of the previous service's last record. */
   async begin(lastSeenAt = 0): Promise<void> {
     let isDead = false
     this.#scheduler = new Scheduler({
@@ -122,7 +122,7 @@ export class ScheduleWorld {
     await this.settled()
   }
 
-  /** Ends the service as `kill -9` does: nothing of it reaches the store any more. */
+  /** Ends the service like `kill -9`: nothing more reaches the store. */
   async kill(): Promise<void> {
     this.#kill()
     await this.#scheduler?.stop()
@@ -130,7 +130,7 @@ export class ScheduleWorld {
   }
   #kill = () => {}
 
-  /** Lets time pass, second by second, as far as anything is waited for. */
+  /** Advances time second by second, as far as any timer is set. */
   async pass(ms: number): Promise<void> {
     const end = this.clock.now() + ms
     while (this.clock.now() < end) {
@@ -140,7 +140,7 @@ export class ScheduleWorld {
     }
   }
 
-  /** The time of day becomes another one. */
+  /** Sets the system clock. */
   async jump(at: number): Promise<void> {
     this.clock.setNow(at)
     await this.pass(1_000)
@@ -159,7 +159,7 @@ export class ScheduleWorld {
     return this.started.map(({ dueAt }) => dueAt)
   }
 
-  /** Everything that has begun has come to its end. The store answers at once, so that a few turns without news are it. */
+  /** Waits until everything has settled. The store responds immediately, so a few turns without news are enough. */
   async settled(): Promise<void> {
     const news = () => this.started.length + this.outcomes.length + this.#sequence
     for (let [quiet, seen] = [0, news()]; quiet < 5; quiet += 1) {

@@ -7,7 +7,7 @@ import { everyMinute, ScheduleWorld } from './schedule-world.ts'
 const noon = Date.UTC(2025, 5, 1, 12)
 const second = 1_000
 
-test('however it is killed and started again, no time runs twice, and each has the outcome that the policy says', async () => {
+test('however often the service is killed, no time runs twice, and each has the outcome the policy says', async () => {
   const policies = fc.record({
     overlap: fc.constantFrom(...overlaps),
     missed: fc.constantFrom(...missedPolicies),
@@ -20,7 +20,7 @@ test('however it is killed and started again, no time runs twice, and each has t
   })
   await fc.assert(
     fc.asyncProperty(policies, lives, async (policy, spans) => {
-      // Not at a time that anything is due at.
+      // A time at which nothing is due.
       await using world = await ScheduleWorld.open(noon + 500)
       const rule = { ...everyMinute, ...policy }
       const { next } = timetableOf(rule)

@@ -9,7 +9,7 @@ const hour = 60 * minute
 const minutesAfter = (...numbers: number[]) => numbers.map((number) => noon + number * minute)
 
 describe('a schedule', () => {
-  test('runs at every one of its times: each second for ten minutes is six hundred runs', async () => {
+  test('runs at every due time: six hundred runs in ten minutes of one a second', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ cron: '* * * * * *' })
@@ -18,7 +18,7 @@ describe('a schedule', () => {
     expect(world.started.filter(({ dueAt, firedAt }) => dueAt !== firedAt)).toEqual([])
   })
 
-  test('is replaced by the next deployment, and gone when it is undeployed', async () => {
+  test('is replaced by the next deployment, and removed by undeploying', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     const id = await world.deploy({})
@@ -30,13 +30,13 @@ describe('a schedule', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 5, 10))
   })
 
-  test('begins and ends when it says', async () => {
+  test('starts and ends at its configured times', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ startAt: noon + 2 * minute, endAt: noon + 4 * minute })
     await world.pass(10 * minute)
     expect(world.dueTimes).toEqual(minutesAfter(2, 3, 4))
-    // Nothing is left to wait for.
+    // No timer is left.
     await world.pass(second)
     expect(world.clock.pending).toBe(0)
   })
@@ -54,7 +54,7 @@ describe('a schedule', () => {
     expect(world.started[0]?.firedAt).toBe(noon + 11 * minute)
   })
 
-  test('that an owner has used up the plan for is left out, time by time', async () => {
+  test('skips each due time while its owner has reached a limit', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ overlap: 'queue' })
@@ -66,7 +66,7 @@ describe('a schedule', () => {
     expect(world.outcomes.map(({ outcome }) => outcome)).toEqual(['rate', 'rate', 'started'])
   })
 
-  test('begins as soon as the store can be read, when it cannot at the start', async () => {
+  test('starts as soon as the store becomes readable', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.deploy({})
     world.failsToRead = true
@@ -78,7 +78,7 @@ describe('a schedule', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1))
   })
 
-  test('is tried again while it cannot be started, and told of once', async () => {
+  test('is retried while it cannot start, and reported once', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({})
@@ -93,7 +93,7 @@ describe('a schedule', () => {
   })
 })
 
-describe('while a run is going on', () => {
+describe('while a run is in progress', () => {
   async function during(overlap: (typeof overlaps)[number]) {
     const world = await ScheduleWorld.open(noon)
     world.endsAtOnce = false
@@ -103,7 +103,7 @@ describe('while a run is going on', () => {
     return world
   }
 
-  test('times are left out', async () => {
+  test('due times are skipped', async () => {
     await using world = await during('skip')
     expect(world.dueTimes).toEqual(minutesAfter(1))
     await world.end(world.started[0]!.executionId)
@@ -112,7 +112,7 @@ describe('while a run is going on', () => {
     expect(world.outcomes.map(({ outcome }) => outcome)).toEqual(['started', 'overlap', 'overlap', 'started'])
   })
 
-  test('one time waits, and runs as soon as the run has ended', async () => {
+  test('one due time is queued, and runs when the run has ended', async () => {
     await using world = await during('queue')
     expect(world.dueTimes).toEqual(minutesAfter(1))
     await world.end(world.started[0]!.executionId)
@@ -122,7 +122,7 @@ describe('while a run is going on', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 4))
   })
 
-  test('the one that waits is not forgotten by a restart, whatever becomes of missed ones', async () => {
+  test('the queued one survives a restart, whatever happens to missed ones', async () => {
     await using world = await ScheduleWorld.open(noon)
     world.endsAtOnce = false
     await world.begin()
@@ -135,12 +135,12 @@ describe('while a run is going on', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2))
   })
 
-  test('others run beside it', async () => {
+  test('others run in parallel', async () => {
     await using world = await during('allow')
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3))
   })
 
-  test('a restart does not forget that it is going on', async () => {
+  test('a restart remembers the run', async () => {
     await using world = await during('skip')
     await world.kill()
     await world.begin()
@@ -152,7 +152,7 @@ describe('while a run is going on', () => {
   })
 })
 
-describe('times that passed while the service was down', () => {
+describe('due times that passed while the service was down', () => {
   async function downFor(ms: number, rule: Parameters<ScheduleWorld['deploy']>[0]) {
     const world = await ScheduleWorld.open(noon)
     await world.begin()
@@ -164,27 +164,27 @@ describe('times that passed while the service was down', () => {
     return world
   }
 
-  test('are left out but for the last one', async () => {
+  test('are skipped except the last one', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'once' })
     expect(world.dueTimes).toEqual(minutesAfter(1, 5))
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(1, 5, 6))
   })
 
-  test('are all left out', async () => {
+  test('are all skipped', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'skip' })
     expect(world.dueTimes).toEqual(minutesAfter(1))
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(1, 6))
   })
 
-  test('run one after the other, as many as are wanted, the last ones', async () => {
+  test('run one after the other, the last ones up to the limit', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'all', missedMax: 3 })
     await world.pass(second)
     expect(world.dueTimes).toEqual(minutesAfter(1, 3, 4, 5))
   })
 
-  test('run one after the other also where a run would make others be left out', async () => {
+  test('run one after the other, even where a run would make others skip', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.deploy({ missed: 'all' })
     world.clock.advance(3.5 * minute)
@@ -199,15 +199,15 @@ describe('times that passed while the service was down', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3, 4))
   })
 
-  test('are found in no time, however many they are', async () => {
+  test('are found quickly, however many they are', async () => {
     await using world = await downFor(10 * 365 * 24 * hour, { cron: '* * * * * *', missed: 'once' })
     expect(world.started).toHaveLength(minute / second + 1)
     expect(world.dueTimes.at(-1)).toBe(world.clock.now() - second)
   })
 })
 
-describe('when the time of day is changed', () => {
-  test('forward, times in between were missed', async () => {
+describe('when the system clock changes', () => {
+  test('forward, the times in between were missed', async () => {
     for (const [missed, expected] of [
       ['skip', []],
       ['once', [120]],
@@ -221,7 +221,7 @@ describe('when the time of day is changed', () => {
     }
   })
 
-  test('backward, no time is decided twice, and it goes on where it was', async () => {
+  test('backward, no time is resolved twice, and the schedule continues where it was', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ missed: 'skip' })
@@ -231,7 +231,7 @@ describe('when the time of day is changed', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3, 4, 5, 6))
   })
 
-  test('backward by more than a clock is put right by, it begins anew', async () => {
+  test('backward by more than a correction, the schedule starts over', async () => {
     await using world = await ScheduleWorld.open(noon + 365 * 24 * hour)
     await world.begin()
     await world.deploy({})

@@ -5,7 +5,7 @@ import { bodyOf, readWebhookBody } from '../../src/triggers/webhook-body.ts'
 const stored: { bytes: Uint8Array; name: string; type: string }[] = []
 async function read(body: BodyInit | null, type?: string) {
   const request = new Request('http://x/', { method: 'POST', body })
-  // A request of a text names a type by itself.
+  // A request with a string body sets a type by itself.
   const headers = new Headers(type === undefined ? {} : { 'content-type': type })
   const content = await readWebhookBody(await request.bytes(), headers)
   stored.splice(0)
@@ -17,7 +17,7 @@ async function read(body: BodyInit | null, type?: string) {
 const bodyAs = async (body: BodyInit, type?: string) => (await read(body, type)).body
 
 describe('a body', () => {
-  test('of JSON is its value, whatever it is', async () => {
+  test('of JSON is its value, whatever its type', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const text = JSON.stringify(value)
@@ -29,7 +29,7 @@ describe('a body', () => {
     )
   })
 
-  test('that says it is JSON and is none is refused; one that says nothing is text', async () => {
+  test('that claims to be JSON but is not is rejected; without a type it is text', async () => {
     const problem = await read('{"a":', 'application/json').catch((error: unknown) => error)
     expect(problem).toMatchObject({ code: 'INVALID_JSON' })
     expect(await bodyAs('{"a":')).toBe('{"a":')
@@ -39,11 +39,11 @@ describe('a body', () => {
     })
   })
 
-  test('of nothing is null', async () => {
+  test('that is empty is null', async () => {
     expect((await read(null, 'application/json')).body).toBeNull()
   })
 
-  test('of a form is its fields; a name that comes twice has a list', async () => {
+  test('of a form is its fields; a repeated name gets a list', async () => {
     const form = 'a=1&b=x+y&a=%C3%A9&__proto__=p'
     const body = await bodyAs(form, 'application/x-www-form-urlencoded')
     expect(JSON.stringify(body)).toBe('{"a":["1","é"],"b":"x y","__proto__":"p"}')
@@ -76,7 +76,7 @@ describe('a body', () => {
     expect(stored[0]?.bytes).toEqual(Uint8Array.of(1, 2, 3))
   })
 
-  test('of a form in which no file was chosen has null in its place; one without a name has one of ours', async () => {
+  test('of a form with an unselected file has null in its place; an unnamed file gets a name', async () => {
     const part = (name: string, content: string) => {
       const head = `Content-Disposition: form-data; name="${name}"; filename=""\r\nContent-Type: application/octet-stream`
       return `--x\r\n${head}\r\n\r\n${content}\r\n`
@@ -87,12 +87,12 @@ describe('a body', () => {
     expect(files).toHaveLength(1)
   })
 
-  test('that is a broken multipart form is refused', async () => {
+  test('that is a broken multipart form is rejected', async () => {
     const problem = await read('nothing of it', 'multipart/form-data; boundary=x').catch((error: unknown) => error)
     expect(problem).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('of anything else is a file', async () => {
+  test('of any other type is a file', async () => {
     const bytes = Uint8Array.of(0xff, 0xfe, 0)
     expect(await bodyAs(bytes, 'image/png')).toMatchObject({ name: 'body', type: 'image/png', size: 3 })
     expect(await bodyAs(bytes)).toMatchObject({ type: 'application/octet-stream' })

@@ -176,7 +176,7 @@ describe('runs and versions in the editor', () => {
   test('a rejected run leads to the block that causes it', async () => {
     const { page } = visited
     await open({
-      name: 'Refused',
+      name: 'Rejected',
       blocks: [blocks[0]!, block('fetch', 'api', { url: '' }, at(300, 0))],
       edges: ['start > fetch'],
     })

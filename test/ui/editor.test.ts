@@ -52,14 +52,14 @@ describe('the first visit', () => {
 
   test('a sign-in link works only once', async () => {
     const { browser, serving } = visited
-    const stranger = await (await browser.newContext()).newPage()
-    await stranger.goto(`${serving.url}/workflows/whatever`)
-    await stranger.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
+    const visitor = await (await browser.newContext()).newPage()
+    await visitor.goto(`${serving.url}/workflows/whatever`)
+    await visitor.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     const link = /http\S+sign-in\?token=\S+/.exec(serving.output())![0]
-    await stranger.goto(link)
-    await stranger.getByText('has expired or was already used').waitFor()
-    expect(await accessibilityFaults(stranger)).toEqual([])
-    await stranger.context().close()
+    await visitor.goto(link)
+    await visitor.getByText('has expired or was already used').waitFor()
+    expect(await accessibilityFaults(visitor)).toEqual([])
+    await visitor.context().close()
   })
 })
 

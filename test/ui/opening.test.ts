@@ -46,14 +46,14 @@ test('when the service is unavailable, the workflow is retried, then the error i
   const { page } = visited
   const path = `/api/workflows/${sample.split('/').at(-1)}`
   let asked = 0
-  const refuse = (url: URL) => url.pathname === path
-  await page.route(refuse, (route) => {
+  const isWorkflow = (url: URL) => url.pathname === path
+  await page.route(isWorkflow, (route) => {
     asked += 1
     return route.fulfill({ status: 503, json: { error: 'The disk is full', code: 'STORAGE_UNAVAILABLE' } })
   })
   await page.goto(sample)
   await page.getByText('The disk is full').waitFor({ timeout: timeoutMs })
-  await page.unroute(refuse)
+  await page.unroute(isWorkflow)
   // The editor may load before the first response and use it.
   expect([3, 4]).toContain(asked)
 }, 120_000)

@@ -119,9 +119,9 @@ describe('starting a run', () => {
     await tell(started, ended, null)
     await running
     const before = watch.state()
-    const refused = watch.start({})
+    const rejected = watch.start({})
     expect(watch.state()).toMatchObject({ phase: 'starting', entries: before.entries })
-    await refused.then(
+    await rejected.then(
       () => expect.unreachable(),
       (error: Error) => expect(error.message).toBe('No'),
     )

@@ -25,7 +25,7 @@ describe('a run that is rejected', () => {
   test('keeps the results of the previous run and links each problem to its block', async () => {
     const { page } = visited
     await open({
-      name: 'Refused later',
+      name: 'Rejected later',
       blocks: [
         start,
         block('say', 'function', { code: 'return "kept"' }, at(320)),
