@@ -32,6 +32,7 @@ function isPage(path: string): boolean {
     path === '/sign-in' ||
     path.startsWith('/assets/') ||
     path.startsWith('/chat/') ||
+    path.startsWith('/docs') ||
     path.startsWith('/swagger') ||
     // The dashboard's addresses that name no workspace.
     ['/workflows', '/logs', '/settings'].includes(path)
