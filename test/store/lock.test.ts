@@ -4,20 +4,6 @@ import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { temporaryFolder } from '../executable.ts'
-import { smallDisk } from './small-disk.ts'
-
-const lockModule = join(import.meta.dir, '../../src/store/lock.ts')
-
-/**
- * Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected.
- */
-async function holder(directory: string) {
-  const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
-  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
-  const reader = child.stdout.getReader()
-  expect(new TextDecoder().decode((await reader.read()).value)).toBe('held\n')
-  return child
-}
 
 function refusal(directory: string): AppError {
   try {
