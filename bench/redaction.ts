@@ -1,8 +1,8 @@
 import { bench, do_not_optimize, run } from 'mitata'
-import { noCost } from '../src/domain/cost.ts'
-import type { RunRecord, Span } from '../src/domain/log.ts'
-import { createRedactor } from '../src/domain/redaction.ts'
-import { formsOf } from '../src/domain/secret-forms.ts'
+import { createRedactor } from '../src/domain/redaction/redactor.ts'
+import { formsOf } from '../src/domain/redaction/secret-forms.ts'
+import { noCost } from '../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../src/domain/run/log.ts'
 import { createFold } from '../src/events/batch.ts'
 
 /**

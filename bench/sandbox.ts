@@ -1,5 +1,5 @@
 import { bench, do_not_optimize, run } from 'mitata'
-import type { Program } from '../src/domain/program.ts'
+import type { Program } from '../src/domain/run/program.ts'
 import { Engine } from '../src/sandbox/engine.ts'
 import { compileEngine } from '../src/sandbox/engine-file.ts'
 import { Machine } from '../src/sandbox/machine.ts'

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ScheduleRule } from '../src/domain/schedule.ts'
+import type { ScheduleRule } from '../src/domain/schedule/schedule.ts'
 import { timetableOf } from '../src/language/timetable.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import {

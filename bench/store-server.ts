@@ -1,7 +1,7 @@
 import { systemClock } from '../src/domain/clock.ts'
-import { noCost } from '../src/domain/cost.ts'
 import { LogSequence, logIdOf, newExecutionId } from '../src/domain/ids.ts'
-import type { RunRecord, Span } from '../src/domain/log.ts'
+import { noCost } from '../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../src/domain/run/log.ts'
 import { LogWriter } from '../src/events/writer.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 

@@ -1,8 +1,8 @@
 // Long because it is one list: every setting, with its parser.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { planNames, planSettings } from './domain/account/tiers.ts'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
 import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
-import { planNames, planSettings } from './domain/plan.ts'
 
 const KB = 1024
 const MB = 1024 * KB

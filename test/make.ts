@@ -1,4 +1,4 @@
-import type { Block, Edge, WorkflowDocument } from '../src/domain/workflow.ts'
+import type { Block, Edge, WorkflowDocument } from '../src/domain/workflow/workflow.ts'
 
 /** Shorthand for documents: `document({ blocks: [...], edges: ['a > b', 'a:error > c'] })`. */
 export type Draft = Partial<Omit<WorkflowDocument, 'blocks' | 'edges'>> & {

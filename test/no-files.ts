@@ -1,4 +1,4 @@
-import type { FileStore } from '../src/domain/file.ts'
+import type { FileStore } from '../src/domain/run/file.ts'
 
 /** For tests of what stores no files. */
 export const noFiles: FileStore = {

@@ -1,4 +1,4 @@
-import type { Missed } from '../src/domain/schedule.ts'
+import type { Missed } from '../src/domain/schedule/schedule.ts'
 import { temporaryFolder } from './executable.ts'
 import { block, document } from './make.ts'
 import { call, deploy, init, type Serving, serve } from './running-service.ts'

@@ -1,13 +1,13 @@
-import type { Clock } from '../domain/clock.ts'
 import {
   type Environment,
   noEnvironment,
   variableContext,
   variableNameProblem,
   variableValueProblem,
-} from '../domain/environment.ts'
+} from '../domain/account/environment.ts'
+import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
-import { createRedactor, type Secret } from '../domain/redaction.ts'
+import { createRedactor, type Secret } from '../domain/redaction/redactor.ts'
 import type { Store, VariableRow } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
 import type { SecretBox } from './secret-box.ts'

@@ -1,7 +1,7 @@
+import type { Plan, PlanName, Plans, RateKind } from '../domain/account/tiers.ts'
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { networkOf } from '../domain/network.ts'
-import type { Plan, PlanName, Plans, RateKind } from '../domain/plan.ts'
 import type { RateWindowRow, UserRow } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'

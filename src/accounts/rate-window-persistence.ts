@@ -1,5 +1,5 @@
+import type { RateKind } from '../domain/account/tiers.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
-import type { RateKind } from '../domain/plan.ts'
 import type { RateWindowRow } from '../store/store.ts'
 import type { OpenWindow } from './rate-limit.ts'
 

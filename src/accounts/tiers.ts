@@ -1,4 +1,4 @@
-import { type Plan, type PlanName, type Plans, planNames } from '../domain/plan.ts'
+import { type Plan, type PlanName, type Plans, planNames } from '../domain/account/tiers.ts'
 import type { OwnPlan } from '../store/store.ts'
 
 /** The tier of an account: its own or the installation's. The account's own numbers replace those of its tier. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../domain/clock.ts'
-import { billingPeriodOf, type Cost } from '../domain/cost.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
-import { countsAsUsage } from '../domain/log.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
+import { billingPeriodOf, type Cost } from '../domain/run/cost.ts'
+import { countsAsUsage } from '../domain/run/log.ts'
+import type { TriggerKind } from '../domain/workflow/workflow.ts'
 
 export type UsageOptions = {
   /** The cost of an account since the start of a period, in USD, including every run recorded so far. */

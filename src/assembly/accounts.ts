@@ -8,7 +8,7 @@ import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
 import { openSecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { Usage } from '../accounts/usage.ts'
-import { plansOf } from '../domain/plan.ts'
+import { plansOf } from '../domain/account/tiers.ts'
 import type { Base } from './base.ts'
 import { stopAll } from './stop-all.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limits } from '../domain/limits.ts'
-import type { PriceTable } from '../domain/model-prices.ts'
+import type { PriceTable } from '../domain/run/model-prices.ts'
 import type { AllowList } from '../outbound/addresses.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
 import { LogSequence } from '../domain/ids.ts'
-import type { RunRecord } from '../domain/log.ts'
+import type { RunRecord } from '../domain/run/log.ts'
 import { AttemptWriter } from '../events/attempt-writer.ts'
 import { createRunRecorder } from '../events/run-recorder.ts'
 import { LogWriter } from '../events/writer.ts'

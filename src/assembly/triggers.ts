@@ -1,6 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
 import { timeOfSequence } from '../domain/ids.ts'
-import type { RunRecord } from '../domain/log.ts'
+import type { RunRecord } from '../domain/run/log.ts'
 import { Conversations } from '../triggers/conversations.ts'
 import { logOutcome } from '../triggers/schedule-log.ts'
 import { createScheduledStart } from '../triggers/scheduled-start.ts'

@@ -1,13 +1,13 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { ChatMessage } from '../domain/chat.ts'
-import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
-import { isDeeperThan } from '../domain/json.ts'
-import { schemaFaults } from '../domain/json-schema-faults.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
-import type { ModelAnswer, ModelMessage } from '../domain/model-call.ts'
-import { asText } from '../domain/reference.ts'
-import { OnError } from '../domain/workflow.ts'
+import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/cost.ts'
+import type { ModelAnswer, ModelMessage } from '../domain/run/model-call.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
+import type { ChatMessage } from '../domain/workflow/chat.ts'
+import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
+import { asText } from '../domain/workflow/reference.ts'
+import { OnError } from '../domain/workflow/workflow.ts'
 import {
   type BlockContext,
   BlockError,

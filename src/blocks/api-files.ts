@@ -1,5 +1,5 @@
-import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/file.ts'
-import { isObject } from '../domain/input.ts'
+import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
+import { isObject } from '../domain/run/input.ts'
 import { type BlockContext, BlockError } from '../engine/block.ts'
 
 /** The content of a file to send, with its name and media type. */

@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { OnError } from '../domain/workflow.ts'
+import { OnError } from '../domain/workflow/workflow.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
 export const Parameters = t.Object({

@@ -1,8 +1,8 @@
-import { mediaTypeOf, unknownMediaType } from '../domain/file.ts'
-import { isDeeperThan } from '../domain/json.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
 import type { OutboundAnswer, OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
-import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
+import { mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
+import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 import { fileNameOf } from './api-files.ts'
 
 /** The result of one attempt of an API block. */

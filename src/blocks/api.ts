@@ -1,6 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
-import type { SpanAttempt } from '../domain/log.ts'
 import type { OutboundRequest } from '../domain/outbound-request.ts'
+import type { SpanAttempt } from '../domain/run/log.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock } from '../engine/block.ts'
 import { isFileObject } from './api-files.ts'
 import { check, modeOfBody, Parameters } from './api-parameters.ts'

@@ -1,4 +1,4 @@
-import { ChatParameters } from '../domain/chat.ts'
+import { ChatParameters } from '../domain/workflow/chat.ts'
 import { defineBlock } from '../engine/block.ts'
 
 export const chatTrigger = defineBlock({

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/input.ts'
-import { OnError } from '../domain/workflow.ts'
+import { put } from '../domain/run/input.ts'
+import { OnError } from '../domain/workflow/workflow.ts'
 import { defineBlock, type ProgramCall } from '../engine/block.ts'
 
 export const functionBlock = defineBlock({

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/input.ts'
-import { InputField, type TriggerKind } from '../domain/workflow.ts'
+import { put } from '../domain/run/input.ts'
+import { InputField, type TriggerKind } from '../domain/workflow/workflow.ts'
 import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
 
 const Parameters = t.Object({

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { itemsOf } from '../domain/items.ts'
 import { limitSettings } from '../domain/limits.ts'
+import { itemsOf } from '../domain/run/items.ts'
 import {
   type BlockContext,
   BlockError,

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { ModelRequest } from '../domain/model-call.ts'
-import type { PriceOf } from '../domain/model-prices.ts'
+import type { ModelRequest } from '../domain/run/model-call.ts'
+import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
 /** The parameters of every block that calls a language model. */

@@ -6,9 +6,9 @@ import {
   noTokens,
   priceTokens,
   type Tokens,
-} from '../domain/cost.ts'
-import type { SpanAttempt, SpanNotes } from '../domain/log.ts'
-import type { ModelAnswer, ModelFailure, ModelMessage, ModelOutcome, ModelTool } from '../domain/model-call.ts'
+} from '../domain/run/cost.ts'
+import type { SpanAttempt, SpanNotes } from '../domain/run/log.ts'
+import type { ModelAnswer, ModelFailure, ModelMessage, ModelOutcome, ModelTool } from '../domain/run/model-call.ts'
 import type { BlockContext, BlockErrorData, PartContext } from '../engine/block.ts'
 import { type ModelParameters, selectionOf } from './model-parameters.ts'
 import { pauseBeforeRetry, spanAttempt } from './retry.ts'

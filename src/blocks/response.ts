@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { isObject } from '../domain/input.ts'
-import { asText } from '../domain/reference.ts'
+import { isObject } from '../domain/run/input.ts'
+import { asText } from '../domain/workflow/reference.ts'
 import { BlockError, defineBlock, type ResponseHeaders } from '../engine/block.ts'
 
 export const response = defineBlock({

@@ -1,6 +1,6 @@
-import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/backoff.ts'
 import { sleep } from '../domain/clock.ts'
-import type { SpanAttempt } from '../domain/log.ts'
+import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/run/backoff.ts'
+import type { SpanAttempt } from '../domain/run/log.ts'
 import type { BlockContext } from '../engine/block.ts'
 
 /**

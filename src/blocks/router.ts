@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { isObject } from '../domain/input.ts'
-import { asText } from '../domain/reference.ts'
+import { isObject } from '../domain/run/input.ts'
+import { asText } from '../domain/workflow/reference.ts'
 import {
   type BlockContext,
   BlockError,

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
-import { readTime } from '../domain/iso-time.ts'
 import { oneOf } from '../domain/one-of.ts'
-import { missedPolicies, overlaps, type ScheduleRule } from '../domain/schedule.ts'
+import { missedPolicies, overlaps, type ScheduleRule } from '../domain/schedule/schedule.ts'
+import { readTime } from '../domain/text/iso-time.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { cronProblem, timezoneProblem } from '../language/timetable.ts'
 

@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/input.ts'
+import { put } from '../domain/run/input.ts'
 import { defineBlock } from '../engine/block.ts'
 
 export const variables = defineBlock({

@@ -3,7 +3,7 @@ import {
   type WebhookAuthentication,
   type WebhookIdempotency,
   WebhookParameters,
-} from '../domain/inbound-webhook.ts'
+} from '../domain/webhook/webhook-trigger.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
 
 export const webhookTrigger = defineBlock({

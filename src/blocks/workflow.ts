@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { isObject } from '../domain/input.ts'
-import { OnError } from '../domain/workflow.ts'
+import { isObject } from '../domain/run/input.ts'
+import { OnError } from '../domain/workflow/workflow.ts'
 import { defineBlock } from '../engine/block.ts'
 
 export const workflow = defineBlock({

@@ -1,9 +1,9 @@
 import sample from '../../samples/first.json'
 import type { App } from '../app.ts'
-import { readDocument } from '../domain/document.ts'
 import { newId } from '../domain/ids.ts'
 import { localAddress } from '../domain/local-address.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
+import { readDocument } from '../domain/workflow/document.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { createInstallation, type NewInstallation, renewInstallation } from './installation.ts'
 
 export type FirstStart = NewInstallation & {

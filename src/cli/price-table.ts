@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { messageOf } from '../domain/errors.ts'
-import { type PriceTable, pricesWith } from '../domain/model-prices.ts'
+import { type PriceTable, pricesWith } from '../domain/run/model-prices.ts'
 import { readPrices } from '../models/price-file.ts'
 import { UsageError } from './command.ts'
 

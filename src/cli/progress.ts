@@ -1,5 +1,5 @@
-import type { Span } from '../domain/log.ts'
-import type { RunObserver } from '../domain/run-observer.ts'
+import type { Span } from '../domain/run/log.ts'
+import type { RunObserver } from '../domain/run/run-observer.ts'
 
 /** Prints one line when a block starts and one when it ends, with every failed attempt in between. */
 export function progressOf(say: (line: string) => void): RunObserver {

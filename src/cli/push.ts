@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
-import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { DeployResponse, SavedWorkflow, StatusResponse, WorkflowList } from '../http/responses.ts'
 import { type Client, pathOf } from './client.ts'
 import { CommandError } from './command.ts'

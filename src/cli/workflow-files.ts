@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
-import { readJson } from '../domain/json.ts'
+import { readJson } from '../domain/text/json.ts'
 import { CommandError } from './command.ts'
 
 /** A workflow document from a file. `value` is any JSON. */

@@ -1,4 +1,4 @@
-import type { DeliveryKey } from './delivery.ts'
+import type { DeliveryKey } from './webhook/delivery.ts'
 
 /** All identifiers are created in this file. */
 

@@ -1,5 +1,5 @@
 import { forgetOldest } from '../domain/forget-oldest.ts'
-import type { Address } from '../domain/trigger.ts'
+import type { Address } from '../domain/workflow/trigger.ts'
 import type { Deployment } from './deployments.ts'
 
 export type AddressesOptions = {

@@ -1,5 +1,11 @@
 import type { Limits } from '../domain/limits.ts'
-import { type Block, type Edge, type Finding, normaliseName, type WorkflowDocument } from '../domain/workflow.ts'
+import {
+  type Block,
+  type Edge,
+  type Finding,
+  normaliseName,
+  type WorkflowDocument,
+} from '../domain/workflow/workflow.ts'
 import { portsOf } from './block.ts'
 import type { Graph, GraphNode, GraphScope, Registry } from './graph.ts'
 import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-checks.ts'

@@ -1,5 +1,5 @@
-import type { Span } from '../domain/log.ts'
-import { bodyTypes } from '../domain/trace.ts'
+import type { Span } from '../domain/run/log.ts'
+import { bodyTypes } from '../domain/run/trace.ts'
 import type { Outputs } from './block.ts'
 import { BlockContextImpl, type BlockExecution } from './block-context.ts'
 import type { PlanNode } from './plan.ts'

@@ -1,6 +1,6 @@
-import { itemsOf } from '../domain/items.ts'
 import type { Limits } from '../domain/limits.ts'
-import { parseTemplate } from '../domain/reference.ts'
+import { itemsOf } from '../domain/run/items.ts'
+import { parseTemplate } from '../domain/workflow/reference.ts'
 import type { GraphNode } from './graph.ts'
 import type { Report } from './report.ts'
 

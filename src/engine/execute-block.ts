@@ -1,6 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
 import { limitSettings } from '../domain/limits.ts'
-import type { Span, SpanStatus } from '../domain/log.ts'
+import type { Span, SpanStatus } from '../domain/run/log.ts'
 import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from './block.ts'
 import { BlockContextImpl, type BlockExecution, blockPlaceOf, placeOf } from './block-context.ts'
 import { cachedSpan, restoreVariables } from './cached-outputs.ts'

@@ -1,5 +1,5 @@
-import type { Environment } from '../domain/environment.ts'
-import type { RunProgram } from '../domain/program.ts'
+import type { Environment } from '../domain/account/environment.ts'
+import type { RunProgram } from '../domain/run/program.ts'
 import type { Iteration, Outputs } from './block.ts'
 
 /** What compiled parameters may read of a run. */

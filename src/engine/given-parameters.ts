@@ -1,4 +1,4 @@
-import type { Block, WorkflowDocument } from '../domain/workflow.ts'
+import type { Block, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Registry } from './graph.ts'
 
 /**

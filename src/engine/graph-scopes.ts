@@ -1,5 +1,5 @@
 import type { Limits } from '../domain/limits.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { GraphNode, GraphScope } from './graph.ts'
 import type { Report } from './report.ts'
 

@@ -1,4 +1,4 @@
-import type { Block } from '../domain/workflow.ts'
+import type { Block } from '../domain/workflow/workflow.ts'
 import type { BlockDefinition } from './block.ts'
 
 /** The blocks of a document by scope, with their edges. */

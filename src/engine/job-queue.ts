@@ -1,4 +1,4 @@
-import type { JobFacts, JobPage } from '../domain/job.ts'
+import type { JobFacts, JobPage } from '../domain/run/job.ts'
 
 export type JobQueueOptions = {
   /** The oldest waiting jobs of each workflow, from the disk. */

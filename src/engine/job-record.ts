@@ -1,9 +1,9 @@
-import type { Claim } from '../domain/claim.ts'
-import type { TriggerInput } from '../domain/input.ts'
-import type { Job, JobFacts, NewJob } from '../domain/job.ts'
-import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
-import type { Redactor } from '../domain/redaction.ts'
-import type { JobWrite } from '../domain/write.ts'
+import type { Redactor } from '../domain/redaction/redactor.ts'
+import type { Claim } from '../domain/run/claim.ts'
+import type { TriggerInput } from '../domain/run/input.ts'
+import type { Job, JobFacts, NewJob } from '../domain/run/job.ts'
+import type { RunFailure, RunRecord, Span } from '../domain/run/log.ts'
+import type { JobWrite } from '../domain/run/write.ts'
 import type { StepHistory } from './step-history.ts'
 
 export type AcceptanceFacts = {

@@ -1,4 +1,4 @@
-import type { Job, JobFacts, JobPage } from '../domain/job.ts'
+import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
 
 /** The part of the store that jobs use. */
 export type JobStore = {

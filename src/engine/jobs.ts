@@ -1,8 +1,8 @@
-import type { Claim } from '../domain/claim.ts'
 import type { Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { newExecutionId } from '../domain/ids.ts'
-import type { JobFacts } from '../domain/job.ts'
+import type { Claim } from '../domain/run/claim.ts'
+import type { JobFacts } from '../domain/run/job.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptance } from './job-record.ts'
 import {

@@ -1,5 +1,5 @@
-import type { RunRecord } from '../domain/log.ts'
-import type { RunObserver } from '../domain/run-observer.ts'
+import type { RunRecord } from '../domain/run/log.ts'
+import type { RunObserver } from '../domain/run/run-observer.ts'
 import { estimateSize } from './estimate-size.ts'
 import type { RunEnd, RunRequest } from './runner.ts'
 

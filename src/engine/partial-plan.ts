@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
-import type { Span } from '../domain/log.ts'
+import type { Span } from '../domain/run/log.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { idsInside, pathsOf, slotsAfter, slotsBefore } from './plan-path.ts'
 import type { PreviousRun } from './previous-run.ts'

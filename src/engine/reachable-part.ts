@@ -1,4 +1,4 @@
-import type { Block, Finding, TriggerKind, WorkflowDocument } from '../domain/workflow.ts'
+import type { Block, Finding, TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { BlockDefinition } from './block.ts'
 import type { Registry } from './graph.ts'
 

@@ -1,5 +1,5 @@
-import { type PathStep, readPath, type Segment } from '../domain/reference.ts'
-import { triggerKinds } from '../domain/workflow.ts'
+import { type PathStep, readPath, type Segment } from '../domain/workflow/reference.ts'
+import { triggerKinds } from '../domain/workflow/workflow.ts'
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 import type { Graph, GraphNode, GraphScope } from './graph.ts'

@@ -1,6 +1,6 @@
-import type { NewSchedule, ScheduleRule } from '../domain/schedule.ts'
-import type { Registrations } from '../domain/trigger.ts'
-import type { Finding } from '../domain/workflow.ts'
+import type { NewSchedule, ScheduleRule } from '../domain/schedule/schedule.ts'
+import type { Registrations } from '../domain/workflow/trigger.ts'
+import type { Finding } from '../domain/workflow/workflow.ts'
 import { timetableOf } from '../language/timetable.ts'
 import type { Compilation, Plan } from './plan.ts'
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/workflow.ts'
+import type { Finding } from '../domain/workflow/workflow.ts'
 
 /** Collects findings. */
 export class Report {

@@ -1,5 +1,5 @@
-import { itemsOf } from '../domain/items.ts'
-import type { Span } from '../domain/log.ts'
+import { itemsOf } from '../domain/run/items.ts'
+import type { Span } from '../domain/run/log.ts'
 import { BlockError, type Iteration, type Outputs } from './block.ts'
 import { BlockContextImpl } from './block-context.ts'
 import { Frame } from './frame.ts'

@@ -1,4 +1,4 @@
-import type { RunFailure, RunRecord, Span } from '../domain/log.ts'
+import type { RunFailure, RunRecord, Span } from '../domain/run/log.ts'
 import type { ScopeEnd } from './run/contracts.ts'
 import type { Run } from './run.ts'
 import { closeSpan, openSpan } from './spans.ts'

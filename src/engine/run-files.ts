@@ -1,5 +1,5 @@
-import type { FileObject, FileOwner, FileStore, RunFile } from '../domain/file.ts'
-import { folderOf } from '../domain/file.ts'
+import type { FileObject, FileOwner, FileStore, RunFile } from '../domain/run/file.ts'
+import { folderOf } from '../domain/run/file.ts'
 import type { BlockFiles } from './block.ts'
 
 /** The files of one run and of all its sub-runs: those of its input, and those that its blocks store. */

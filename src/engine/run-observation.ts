@@ -1,5 +1,5 @@
-import type { RunRecord, Span } from '../domain/log.ts'
-import type { RunInSight, RunObserver } from '../domain/run-observer.ts'
+import type { RunRecord, Span } from '../domain/run/log.ts'
+import type { RunInSight, RunObserver } from '../domain/run/run-observer.ts'
 import type { Run } from './run.ts'
 
 /** What observers can read of a run. */

@@ -1,4 +1,4 @@
-import type { Span } from '../domain/log.ts'
+import type { Span } from '../domain/run/log.ts'
 import type { Run } from './run.ts'
 
 /** A span that starts now, or at `startTime`, with nothing in it yet. The caller sets its result and closes it. */

@@ -1,5 +1,5 @@
-import { addCost, type Cost, noCost } from '../domain/cost.ts'
-import { type Redactor, type Secret, withSecrets } from '../domain/redaction.ts'
+import { type Redactor, type Secret, withSecrets } from '../domain/redaction/redactor.ts'
+import { addCost, type Cost, noCost } from '../domain/run/cost.ts'
 import type { Outputs } from './block.ts'
 import type { RecordedBlock } from './run/contracts.ts'
 

@@ -1,5 +1,5 @@
-import { readInput } from '../domain/input.ts'
 import { limitSettings } from '../domain/limits.ts'
+import { readInput } from '../domain/run/input.ts'
 import type { SubRunOutcome } from './block.ts'
 import { callable } from './callable.ts'
 import type { Deployment } from './deployments.ts'

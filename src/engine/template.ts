@@ -1,7 +1,7 @@
-import { put } from '../domain/input.ts'
-import { isDeeperThan } from '../domain/json.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
-import { asText, mayHoldSegments, parseTemplate, type Segment } from '../domain/reference.ts'
+import { put } from '../domain/run/input.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
+import { asText, mayHoldSegments, parseTemplate, type Segment } from '../domain/workflow/reference.ts'
 import { BlockError } from './block.ts'
 import type { Frame, Getter } from './frame.ts'
 

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { findMisfits, misfitsMax } from '../domain/shape.ts'
+import { findMisfits, misfitsMax } from '../domain/workflow/shape.ts'
 import type { WorkflowFacts } from './block.ts'
 import type { Place } from './reference-resolver.ts'
 import type { Report } from './report.ts'

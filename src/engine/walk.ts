@@ -1,5 +1,5 @@
-import { put } from '../domain/input.ts'
-import type { Span } from '../domain/log.ts'
+import { put } from '../domain/run/input.ts'
+import type { Span } from '../domain/run/log.ts'
 import type { BlockErrorData, Iteration, IterationOutcome } from './block.ts'
 import { blockPlaceOf } from './block-context.ts'
 import type { CancellationScope } from './cancellation-scope.ts'

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../domain/clock.ts'
-import type { EndedAttempt } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
+import type { EndedAttempt } from '../domain/webhook/delivery.ts'
 import type { Store } from '../store/store.ts'
 
 export type AttemptWriterOptions = {

@@ -1,9 +1,9 @@
-import { type Cost, type ModelUsage, noCost } from '../domain/cost.ts'
-import { folderOf, type RunFile } from '../domain/file.ts'
-import type { IsoTime } from '../domain/iso-time.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
-import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/log.ts'
-import { type Redactor, redactText } from '../domain/redaction.ts'
+import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
+import { type Cost, type ModelUsage, noCost } from '../domain/run/cost.ts'
+import { folderOf, type RunFile } from '../domain/run/file.ts'
+import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/run/log.ts'
+import type { IsoTime } from '../domain/text/iso-time.ts'
 import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
 /** Builds the row of an ended run. */

@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
-import type { RunRecord, Span } from '../domain/log.ts'
-import type { BlockPlace, RunInSight, RunObserver } from '../domain/run-observer.ts'
-import { StreamRedactor } from '../domain/stream-redactor.ts'
+import { StreamRedactor } from '../domain/redaction/stream-redactor.ts'
+import type { RunRecord, Span } from '../domain/run/log.ts'
+import type { BlockPlace, RunInSight, RunObserver } from '../domain/run/run-observer.ts'
 import { LiveTexts } from './live-text.ts'
 
 /** A reader of a run's live events. It limits its own queue, and leaves when it is too slow. */

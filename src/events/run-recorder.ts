@@ -1,5 +1,5 @@
-import type { RequestClaim } from '../domain/claim.ts'
-import type { RunRecord, RunWebhooks } from '../domain/log.ts'
+import type { RequestClaim } from '../domain/run/claim.ts'
+import type { RunRecord, RunWebhooks } from '../domain/run/log.ts'
 
 export type RunRecorderOptions = {
   /** The webhook deliveries of a run; undefined when its workflow has no subscriptions. */

@@ -1,5 +1,5 @@
-import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
-import type { Span, SpanStatus } from '../domain/log.ts'
+import type { Span, SpanStatus } from '../domain/run/log.ts'
+import { createIsoTime, type IsoTime } from '../domain/text/iso-time.ts'
 
 /**
  * Caches texts that spans have in common: the same blocks run again and again, with the same numbers in their runs, and

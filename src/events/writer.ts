@@ -1,9 +1,9 @@
-import type { Refusal, RequestClaim } from '../domain/claim.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import type { LogSequence } from '../domain/ids.ts'
-import type { LogRow, RunRecord, RunWebhooks } from '../domain/log.ts'
-import { type ChatWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/write.ts'
+import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
+import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
+import { type ChatWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/run/write.ts'
 import type { Store } from '../store/store.ts'
 import { createFold } from './batch.ts'
 

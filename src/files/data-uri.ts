@@ -1,4 +1,4 @@
-import { fileBytesMax } from '../domain/file.ts'
+import { fileBytesMax } from '../domain/run/file.ts'
 
 /**
  * Reads the `data` of one file item while it arrives. A value that starts with `data:` is decoded and passed on in

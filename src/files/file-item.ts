@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../domain/errors.ts'
-import { cleanName, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/file.ts'
-import { isObject } from '../domain/input.ts'
+import { cleanName, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
+import { isObject } from '../domain/run/input.ts'
 import type { DataValue } from './data-uri.ts'
 import type { SpoolFile } from './spool.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
-import { type FileObject, type FileOwner, fileKey, folderOf, type RunFile } from '../domain/file.ts'
 import { newId } from '../domain/ids.ts'
+import { type FileObject, type FileOwner, fileKey, folderOf, type RunFile } from '../domain/run/file.ts'
 import type { FileItem } from './file-item.ts'
 import { freshenFiles } from './freshen.ts'
 import type { Spool, SpoolFile } from './spool.ts'

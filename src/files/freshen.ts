@@ -1,4 +1,4 @@
-import type { RunFile } from '../domain/file.ts'
+import type { RunFile } from '../domain/run/file.ts'
 
 /**
  * Replaces the URLs of file objects in JSON text. A file object is recognised by its URL: the one recorded with its

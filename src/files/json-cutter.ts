@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts'
-import { fileItemsMax } from '../domain/file.ts'
+import { fileItemsMax } from '../domain/run/file.ts'
 
 export type JsonCutterOptions = {
   /** The names of the fields that contain file items. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
-import { safeName } from '../domain/file.ts'
+import { safeName } from '../domain/run/file.ts'
 import type { FileStorage } from './storage.ts'
 
 export type S3Options = {

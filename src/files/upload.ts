@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail, isRefusedForNow } from '../domain/errors.ts'
-import type { FileOwner, RunFile } from '../domain/file.ts'
-import { put, type TriggerInput } from '../domain/input.ts'
+import type { FileOwner, RunFile } from '../domain/run/file.ts'
+import { put, type TriggerInput } from '../domain/run/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
 import { JsonCutter } from './json-cutter.ts'

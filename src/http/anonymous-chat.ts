@@ -1,5 +1,5 @@
-import type { ChatParameters } from '../domain/chat.ts'
 import { AppError } from '../domain/errors.ts'
+import type { ChatParameters } from '../domain/workflow/chat.ts'
 import type { RunEnd } from '../engine/runner.ts'
 
 /** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { AppError } from '../domain/errors.ts'
-import { readJson } from '../domain/json.ts'
-import { findMisfits } from '../domain/shape.ts'
+import { readJson } from '../domain/text/json.ts'
+import { findMisfits } from '../domain/workflow/shape.ts'
 import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../outbound/body-reader.ts'
 
 /**

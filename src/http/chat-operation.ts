@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { chatAccesses } from '../domain/chat.ts'
 import { oneOf } from '../domain/one-of.ts'
+import { chatAccesses } from '../domain/workflow/chat.ts'
 import { operation } from './operation.ts'
 import { maybe } from './responses.ts'
 

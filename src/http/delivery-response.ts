@@ -1,5 +1,5 @@
-import type { Delivery, DeliveryAttempt, RunDecision } from '../domain/delivery.ts'
 import { deliveryIdOf, eventIdOf, logIdOf } from '../domain/ids.ts'
+import type { Delivery, DeliveryAttempt, RunDecision } from '../domain/webhook/delivery.ts'
 import type { DeliveryRow } from '../store/store.ts'
 import { isoTime } from './responses.ts'
 import type { AttemptResponse, DeliveryResponse, RunWebhook } from './webhook-responses.ts'

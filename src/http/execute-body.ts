@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
-import { inputOf, isObject, readInput, type TriggerInput } from '../domain/input.ts'
+import { inputOf, isObject, readInput, type TriggerInput } from '../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../engine/plan.ts'
 import { readSelection, type SelectedOutput } from './selected-outputs.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts'
-import type { Finding } from '../domain/workflow.ts'
+import type { Finding } from '../domain/workflow/workflow.ts'
 
 /** Why a workflow cannot be `deployed`, or `run`: every finding, the errors first. */
 export function findingsError(findings: readonly Finding[], what: 'deployed' | 'run'): AppError {

@@ -1,5 +1,5 @@
-import type { FreshenFiles } from '../domain/file.ts'
-import { isObject } from '../domain/input.ts'
+import type { FreshenFiles } from '../domain/run/file.ts'
+import { isObject } from '../domain/run/input.ts'
 import type { LogDetailRow, Store } from '../store/store.ts'
 import { JsonText, writeObject } from './json-text.ts'
 import { isoTime } from './responses.ts'

@@ -1,4 +1,4 @@
-import type { FreshenFiles } from '../domain/file.ts'
+import type { FreshenFiles } from '../domain/run/file.ts'
 import type { LogPage, LogQuery } from '../store/log-query.ts'
 import type { Store } from '../store/store.ts'
 import { writeCursor } from './cursor.ts'

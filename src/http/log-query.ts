@@ -1,4 +1,4 @@
-import { triggerKinds } from '../domain/workflow.ts'
+import { triggerKinds } from '../domain/workflow/workflow.ts'
 import type { LogFilter } from '../store/log-query.ts'
 import type { CursorScope } from './cursor.ts'
 import { Parameters } from './parameters.ts'

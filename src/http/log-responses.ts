@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import { sequenceOf } from '../domain/ids.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { LogDetailRow } from '../store/store.ts'
 import { assertMay, type Caller } from './auth.ts'
 import { readCursor } from './cursor.ts'

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../domain/errors.ts'
-import { isObject } from '../domain/input.ts'
+import { isObject } from '../domain/run/input.ts'
 import { ErrorResponse, statusOf } from './errors.ts'
 import { RunFailureResponse } from './execute-operation.ts'
 import { errorsMember, tags } from './operation.ts'

@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
-import { readTime } from '../domain/iso-time.ts'
+import { readTime } from '../domain/text/iso-time.ts'
 
 /**
  * Reads a request's query. A value that cannot be taken is noted, one row a parameter, and `assertValid` refuses them

@@ -1,4 +1,4 @@
-import { isObject } from '../domain/input.ts'
+import { isObject } from '../domain/run/input.ts'
 
 export type Json = Record<string, unknown>
 

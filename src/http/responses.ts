@@ -1,7 +1,7 @@
 // Long because it is one list: what every route responses.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
-import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow.ts'
+import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow/workflow.ts'
 import { Cost, modelFacts, Tokens } from './cost-response.ts'
 import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'

@@ -1,5 +1,5 @@
 // Long because it is one story told over every route: a workflow that asks for the weather.
-import { foldersOf } from '../domain/folders.ts'
+import { foldersOf } from '../domain/workflow/folders.ts'
 import type { OperationExamples } from './openapi.ts'
 
 const workspaceId = '5a3b1d2c-7e6f-4a8b-9c0d-1e2f3a4b5c6d'

@@ -1,7 +1,7 @@
-import { put } from '../domain/input.ts'
-import type { Span } from '../domain/log.ts'
-import { readPath } from '../domain/reference.ts'
-import type { BlockPlace, RunObserver } from '../domain/run-observer.ts'
+import { put } from '../domain/run/input.ts'
+import type { Span } from '../domain/run/log.ts'
+import type { BlockPlace, RunObserver } from '../domain/run/run-observer.ts'
+import { readPath } from '../domain/workflow/reference.ts'
 import type { Plan } from '../engine/plan.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 

@@ -1,4 +1,4 @@
-import type { RunFailure } from '../domain/log.ts'
+import type { RunFailure } from '../domain/run/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
 import type { RunEnd } from '../engine/runner.ts'
 import { statusOf } from './errors.ts'

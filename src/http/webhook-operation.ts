@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import type { WebhookMethod } from '../domain/inbound-webhook.ts'
+import type { WebhookMethod } from '../domain/webhook/webhook-trigger.ts'
 import { RunResponse } from './execute-operation.ts'
 import { operation } from './operation.ts'
 

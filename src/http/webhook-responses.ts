@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { deliveryStates } from '../domain/delivery.ts'
 import { oneOf } from '../domain/one-of.ts'
-import { Subscription } from '../domain/webhook.ts'
+import { deliveryStates } from '../domain/webhook/delivery.ts'
+import { Subscription } from '../domain/webhook/subscription.ts'
 
 /** What the routes of webhooks take and answer; webhooks of a document are the same. */
 

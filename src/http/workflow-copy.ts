@@ -1,5 +1,5 @@
 import { registry } from '../blocks/registry.ts'
-import type { Block, WorkflowDocument } from '../domain/workflow.ts'
+import type { Block, WorkflowDocument } from '../domain/workflow/workflow.ts'
 
 /** A document for another workflow: without its id, and without what the service has given to this one alone. */
 export function freshCopy({ id: _, ...document }: WorkflowDocument): WorkflowDocument {

@@ -1,5 +1,5 @@
-import { coerce, isObject, put } from '../domain/input.ts'
-import type { FieldType, InputField, WorkflowDocument } from '../domain/workflow.ts'
+import { coerce, isObject, put } from '../domain/run/input.ts'
+import type { FieldType, InputField, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { errorExamples } from './error-examples.ts'
 import { executeDetail } from './execute-operation.ts'
 import { type OpenApi, repairOpenApi } from './openapi.ts'

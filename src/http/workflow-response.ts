@@ -1,5 +1,5 @@
-import { type SubscriptionRow, shownOf } from '../domain/webhook.ts'
-import type { Finding, WorkflowDocument } from '../domain/workflow.ts'
+import { type SubscriptionRow, shownOf } from '../domain/webhook/subscription.ts'
+import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { WorkflowRow } from '../store/store.ts'
 import { isoTime, type SavedWorkflow, type WorkflowResponse } from './responses.ts'
 import type { Services } from './services.ts'

@@ -1,6 +1,6 @@
 import { type Options, parse, type Token, tokTypes } from 'acorn'
-import type { Program } from '../domain/program.ts'
-import { parseTemplate, type Segment } from '../domain/reference.ts'
+import type { Program } from '../domain/run/program.ts'
+import { parseTemplate, type Segment } from '../domain/workflow/reference.ts'
 import { findMisplaced } from './placement.ts'
 
 /** A value that code reads: a reference or an environment variable, as the value itself or as text. */

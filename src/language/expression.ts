@@ -1,5 +1,5 @@
 import { type Expression, parseExpressionAt } from 'acorn'
-import type { Program } from '../domain/program.ts'
+import type { Program } from '../domain/run/program.ts'
 import { type CodeSlot, makeProgram, type Recognise, rewrite, type SyntaxProblem } from './code.ts'
 import { compileNode, type Native } from './native.ts'
 

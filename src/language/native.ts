@@ -1,7 +1,7 @@
 // Long because one switch lists all kinds of expressions, and one table all methods of the subset.
 import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
-import { isDeeperThan } from '../domain/json.ts'
 import { answerBytesMax, jsonDepthMax } from '../domain/limits.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
 
 /** Evaluates a compiled expression over the values of its references. */
 export type Native = (values: readonly unknown[]) => unknown

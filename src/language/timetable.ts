@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import type { ScheduleRule } from '../domain/schedule.ts'
+import type { ScheduleRule } from '../domain/schedule/schedule.ts'
 
 /** The due times of a schedule, in epoch milliseconds. Pure. */
 export type Timetable = {

@@ -1,5 +1,5 @@
 import { messageOf } from '../domain/errors.ts'
-import type { CheckJson } from '../domain/model-call.ts'
+import type { CheckJson } from '../domain/run/model-call.ts'
 
 /** Checks with a validator that makes no code of the schema; loaded when the first structured answer is checked. */
 export const checkJson: CheckJson = async (schema, value) => {

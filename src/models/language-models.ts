@@ -1,9 +1,16 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
 import type { Clock } from '../domain/clock.ts'
-import type { TokenCount } from '../domain/cost.ts'
 import { messageOf } from '../domain/errors.ts'
-import type { CallModel, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest, Models } from '../domain/model-call.ts'
 import type { OutboundOpen } from '../domain/outbound-request.ts'
+import type { TokenCount } from '../domain/run/cost.ts'
+import type {
+  CallModel,
+  ModelAnswer,
+  ModelFailure,
+  ModelOutcome,
+  ModelRequest,
+  Models,
+} from '../domain/run/model-call.ts'
 import { checkJson } from './json-check.ts'
 import { ModelTransport } from './model-transport.ts'
 import { Providers } from './providers.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Price } from '../domain/cost.ts'
-import { findMisfits } from '../domain/shape.ts'
+import type { Price } from '../domain/run/cost.ts'
+import { findMisfits } from '../domain/workflow/shape.ts'
 
 const usd = t.Number({ minimum: 0, maximum: 1_000_000 })
 

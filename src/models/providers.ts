@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { forgetOldest } from '../domain/forget-oldest.ts'
-import type { ModelRequest } from '../domain/model-call.ts'
+import type { ModelRequest } from '../domain/run/model-call.ts'
 
 /** The `fetch` that a provider's code calls. */
 export type Send = (input: string | URL | Request, init?: RequestInit) => Promise<Response>

@@ -1,4 +1,4 @@
-import type { TokenCount } from '../domain/cost.ts'
+import type { TokenCount } from '../domain/run/cost.ts'
 
 /**
  * The tokens that one event of a stream reports, as the provider sent it. They count even if the stream breaks off later.

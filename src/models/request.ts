@@ -4,9 +4,9 @@ import type {
   LanguageModelV4Message,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import { isDeeperThan } from '../domain/json.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
-import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/model-call.ts'
+import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/run/model-call.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
 
 /** A request as the providers' code takes it. */
 export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {

@@ -1,5 +1,5 @@
 import { messageOf } from '../domain/errors.ts'
-import type { ProgramFailureCode } from '../domain/program.ts'
+import type { ProgramFailureCode } from '../domain/run/program.ts'
 import { EngineFull } from './engine.ts'
 import { reportSeparator } from './guest.ts'
 

@@ -1,4 +1,4 @@
-import type { Program, ProgramFailureCode } from '../domain/program.ts'
+import type { Program, ProgramFailureCode } from '../domain/run/program.ts'
 import { Engine, type EngineHost, type Handle } from './engine.ts'
 import {
   cancelled,

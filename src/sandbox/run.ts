@@ -1,5 +1,5 @@
-import { isDeeperThan } from '../domain/json.ts'
 import { answerBytesMax } from '../domain/limits.ts'
+import { isDeeperThan } from '../domain/text/json.ts'
 import { codeError, type Failure, resultTooLarge } from './failure.ts'
 
 /** The host's side of one run: the functions that the guest calls, and what it passed to them. */

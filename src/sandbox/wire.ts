@@ -1,4 +1,4 @@
-import type { Program } from '../domain/program.ts'
+import type { Program } from '../domain/run/program.ts'
 
 /**
  * The messages between the service and a sandbox worker: batches of runs in one direction, batches of outcomes in the

@@ -1,4 +1,4 @@
-import type { Program, ProgramFailureCode, ProgramRequest } from '../domain/program.ts'
+import type { Program, ProgramFailureCode, ProgramRequest } from '../domain/run/program.ts'
 import type { MachineOutcome } from './machine.ts'
 import { Control, type OutcomeBatch, outcomeFields, type RunBatch, slots, ticketMax, type WorkerStart } from './wire.ts'
 

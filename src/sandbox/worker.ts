@@ -1,4 +1,4 @@
-import type { Program } from '../domain/program.ts'
+import type { Program } from '../domain/run/program.ts'
 import { compileEngine } from './engine-file.ts'
 import { Machine } from './machine.ts'
 import { Control, type OutcomeBatch, type RunBatch, runFields, type WorkerStart } from './wire.ts'

@@ -1,5 +1,5 @@
-import type { EntryFacts } from '../domain/log-entry.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
+import type { EntryFacts } from '../domain/run/log-entry.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 
 /** The part of the port that only the dashboard asks. */
 export interface DashboardStore {

@@ -1,5 +1,5 @@
-import type { Level } from '../domain/log.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
+import type { Level } from '../domain/run/log.ts'
+import type { TriggerKind } from '../domain/workflow/workflow.ts'
 
 /** Entries of one workspace that a filter admits, beyond `after` in `order`, at most `limit`. */
 export type LogQuery = {

@@ -1,6 +1,11 @@
 // Long because it is one list: everything that a store does, and the shapes of it.
 
-import type { Refusal } from '../domain/claim.ts'
+import type { PlanName, PlanNumbers, RateKind } from '../domain/account/tiers.ts'
+import type { Refusal } from '../domain/run/claim.ts'
+import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
+import type { EntryFacts, EntryWorkflow } from '../domain/run/log-entry.ts'
+import type { Write } from '../domain/run/write.ts'
+import type { ScheduleRow } from '../domain/schedule/schedule.ts'
 import type {
   Delivery,
   DeliveryAttempt,
@@ -10,15 +15,10 @@ import type {
   DueDelivery,
   EndedAttempt,
   RunDecision,
-} from '../domain/delivery.ts'
-import type { Job, JobFacts, JobPage } from '../domain/job.ts'
-import type { EntryFacts, EntryWorkflow } from '../domain/log-entry.ts'
-import type { PlanName, PlanNumbers, RateKind } from '../domain/plan.ts'
-import type { ScheduleRow } from '../domain/schedule.ts'
-import type { Address, Registrations } from '../domain/trigger.ts'
-import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook.ts'
-import type { WorkflowDocument } from '../domain/workflow.ts'
-import type { Write } from '../domain/write.ts'
+} from '../domain/webhook/delivery.ts'
+import type { NewSubscription, SubscriptionChange, SubscriptionRow } from '../domain/webhook/subscription.ts'
+import type { Address, Registrations } from '../domain/workflow/trigger.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 import type { SessionStore } from './session-store.ts'
@@ -257,14 +257,14 @@ export interface Store extends SessionStore, DashboardStore {
   listTurns(workflowId: string, conversationId: string, limit: number): Promise<Uint8Array[]>
 
   // files of runs whose log entries were deleted
-  /** Their folders (`folderOf` of domain/file.ts), at most `limit`. */
+  /** Their folders (`folderOf` of domain/run/file.ts), at most `limit`. */
   listGoneFiles(limit: number): Promise<string[]>
   /** After they have been deleted. */
   forgetGoneFiles(folders: readonly string[]): Promise<void>
 
   // usage
   /**
-   * What an account has spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/cost.ts), in USD.
+   * What an account has spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/run/cost.ts), in USD.
    */
   getUsage(userId: string, periodStart: number): Promise<number>
 

@@ -1,5 +1,5 @@
-import type { RunFailureCode, RunRecord } from '../domain/log.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
+import type { RunFailureCode, RunRecord } from '../domain/run/log.ts'
+import type { TriggerKind } from '../domain/workflow/workflow.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
 /** Runs that ended: number, outcome and duration. */

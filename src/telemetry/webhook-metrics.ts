@@ -1,4 +1,4 @@
-import type { DeliveryAttempt } from '../domain/delivery.ts'
+import type { DeliveryAttempt } from '../domain/webhook/delivery.ts'
 import { type Counter, durationBoundsS, type Histogram, type Labelled, type Metrics } from './metrics.ts'
 
 /** Webhook delivery attempts: outcome, duration, and delay of the first attempt. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { parseTemplate } from '../domain/reference.ts'
+import { parseTemplate } from '../domain/workflow/reference.ts'
 
 /**
  * Whether a text is the password of a chat. `wanted`: the trigger's setting, which may contain `{{NAME}}`. Every wrong

@@ -1,4 +1,4 @@
-import { decodeText } from '../domain/text-content.ts'
+import { decodeText } from '../domain/text/text-content.ts'
 
 /**
  * The possible texts of a header value: as received, one character per byte, and decoded as UTF-8, which most programs

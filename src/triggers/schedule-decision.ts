@@ -1,4 +1,4 @@
-import type { ScheduleRow, ScheduleState } from '../domain/schedule.ts'
+import type { ScheduleRow, ScheduleState } from '../domain/schedule/schedule.ts'
 import type { Timetable } from '../language/timetable.ts'
 
 /** The input of a decision. */

@@ -1,4 +1,4 @@
-import type { ScheduleRow } from '../domain/schedule.ts'
+import type { ScheduleRow } from '../domain/schedule/schedule.ts'
 import type { ScheduleOutcome } from './schedule-decision.ts'
 
 export type ScheduleLogger = {

@@ -1,4 +1,4 @@
-import type { ScheduleRow, ScheduleState, ScheduleStep } from '../domain/schedule.ts'
+import type { ScheduleRow, ScheduleState, ScheduleStep } from '../domain/schedule/schedule.ts'
 import { cachedTimetable, type Timetable, timetableOf } from '../language/timetable.ts'
 import type { Store } from '../store/store.ts'
 

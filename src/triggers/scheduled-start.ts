@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
-import type { TriggerInput } from '../domain/input.ts'
-import type { ScheduleStep } from '../domain/schedule.ts'
+import type { TriggerInput } from '../domain/run/input.ts'
+import type { ScheduleStep } from '../domain/schedule/schedule.ts'
 import type { ScheduledRun, StartOutcome } from './schedule-decision.ts'
 
 /** What a scheduled run asks for: an asynchronous run of the active version. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { newExecutionId } from '../domain/ids.ts'
-import type { ScheduleRow, ScheduleStep } from '../domain/schedule.ts'
+import type { ScheduleRow, ScheduleStep } from '../domain/schedule/schedule.ts'
 import type { Store } from '../store/store.ts'
 import {
   decide,

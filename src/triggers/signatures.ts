@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { SignatureScheme } from '../domain/inbound-webhook.ts'
+import type { SignatureScheme } from '../domain/webhook/webhook-trigger.ts'
 
 /** A signed request. `body`: the bytes as received. */
 export type SignedRequest = { headers: Headers; body: Uint8Array }

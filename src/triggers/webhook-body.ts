@@ -1,8 +1,8 @@
 import { AppError } from '../domain/errors.ts'
-import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/file.ts'
-import { put } from '../domain/input.ts'
-import { readJson } from '../domain/json.ts'
-import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text-content.ts'
+import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/run/file.ts'
+import { put } from '../domain/run/input.ts'
+import { readJson } from '../domain/text/json.ts'
+import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 
 /** A parsed body: a value, form entries that may include files, or a single file. */
 export type WebhookContent =

@@ -1,7 +1,7 @@
-import type { RunFile } from '../domain/file.ts'
-import type { WebhookIdempotency, WebhookParameters } from '../domain/inbound-webhook.ts'
-import { isObject, type TriggerInput } from '../domain/input.ts'
-import { parsePath, readPath } from '../domain/reference.ts'
+import type { RunFile } from '../domain/run/file.ts'
+import { isObject, type TriggerInput } from '../domain/run/input.ts'
+import type { WebhookIdempotency, WebhookParameters } from '../domain/webhook/webhook-trigger.ts'
+import { parsePath, readPath } from '../domain/workflow/reference.ts'
 import { membersOf, type WebhookContent } from './webhook-body.ts'
 import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
 

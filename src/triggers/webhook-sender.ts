@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../domain/errors.ts'
-import type { WebhookAuthentication } from '../domain/inbound-webhook.ts'
-import { parseTemplate } from '../domain/reference.ts'
+import type { WebhookAuthentication } from '../domain/webhook/webhook-trigger.ts'
+import { parseTemplate } from '../domain/workflow/reference.ts'
 import { headerTexts } from './header-texts.ts'
 import { type SignedRequest, signatureProblem } from './signatures.ts'
 

@@ -1,12 +1,12 @@
-import { retryAfterMs } from '../domain/backoff.ts'
+import type { OutboundPost, OutboundPosted } from '../domain/outbound-request.ts'
+import { retryAfterMs } from '../domain/run/backoff.ts'
 import {
   type AttemptFailure,
   type AttemptOutcome,
   answerCharsMax,
   type DeliveryAttempt,
   type DueDelivery,
-} from '../domain/delivery.ts'
-import type { OutboundPost, OutboundPosted } from '../domain/outbound-request.ts'
+} from '../domain/webhook/delivery.ts'
 import { retryDelayMs } from './delay.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'

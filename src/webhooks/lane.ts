@@ -1,4 +1,4 @@
-import type { DeliverySource, DueDelivery } from '../domain/delivery.ts'
+import type { DeliverySource, DueDelivery } from '../domain/webhook/delivery.ts'
 
 /** A pending delivery in memory. */
 export type Item = DueDelivery & {

@@ -1,6 +1,6 @@
-import type { Level, RunRecord, RunWebhooks, SkipReason } from '../domain/log.ts'
-import { include, type SubscriptionRow } from '../domain/webhook.ts'
-import type { TriggerKind } from '../domain/workflow.ts'
+import type { Level, RunRecord, RunWebhooks, SkipReason } from '../domain/run/log.ts'
+import { include, type SubscriptionRow } from '../domain/webhook/subscription.ts'
+import type { TriggerKind } from '../domain/workflow/workflow.ts'
 import { type Limits, limitFactsText } from './payload.ts'
 
 export type OutboxOptions = {

@@ -1,8 +1,8 @@
-import type { DeliverySource } from '../domain/delivery.ts'
 import { eventIdOf, logIdOf } from '../domain/ids.ts'
-import { createIsoTime, type IsoTime } from '../domain/iso-time.ts'
-import { costText, filesText } from '../domain/log-entry.ts'
-import { include } from '../domain/webhook.ts'
+import { costText, filesText } from '../domain/run/log-entry.ts'
+import { createIsoTime, type IsoTime } from '../domain/text/iso-time.ts'
+import type { DeliverySource } from '../domain/webhook/delivery.ts'
+import { include } from '../domain/webhook/subscription.ts'
 import { eventType } from './sign.ts'
 
 /**

@@ -1,10 +1,10 @@
+import type { Environment } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { AttemptFailure } from '../domain/delivery.ts'
-import type { Environment } from '../domain/environment.ts'
 import { messageOf } from '../domain/errors.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
-import { redactText } from '../domain/redaction.ts'
-import { type SubscriptionRow, secretContext } from '../domain/webhook.ts'
+import { redactText } from '../domain/redaction/redactor.ts'
+import type { AttemptFailure } from '../domain/webhook/delivery.ts'
+import { type SubscriptionRow, secretContext } from '../domain/webhook/subscription.ts'
 import type { Store } from '../store/store.ts'
 
 export type ReceiversOptions = {

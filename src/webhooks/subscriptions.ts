@@ -1,5 +1,5 @@
+import { variableReference } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
-import { variableReference } from '../domain/environment.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import { newId } from '../domain/ids.ts'
@@ -11,7 +11,7 @@ import {
   type SubscriptionPatch,
   type SubscriptionRow,
   secretContext,
-} from '../domain/webhook.ts'
+} from '../domain/webhook/subscription.ts'
 import type { Store } from '../store/store.ts'
 
 export type SubscriptionsOptions = {

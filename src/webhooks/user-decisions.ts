@@ -1,5 +1,5 @@
-import type { DeliveryKey } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
+import type { DeliveryKey } from '../domain/webhook/delivery.ts'
 import type { Store } from '../store/store.ts'
 import type { Item, Lane } from './lane.ts'
 

@@ -4,9 +4,9 @@ import { RateWindowPersistence } from '../../src/accounts/rate-window-persistenc
 import { tierOf } from '../../src/accounts/tiers.ts'
 import { Usage } from '../../src/accounts/usage.ts'
 import { resolveConfig } from '../../src/config.ts'
-import { noCost } from '../../src/domain/cost.ts'
-import { defaultPlans, type PlanName, type PlanNumbers, plansOf } from '../../src/domain/plan.ts'
-import type { TriggerKind } from '../../src/domain/workflow.ts'
+import { defaultPlans, type PlanName, type PlanNumbers, plansOf } from '../../src/domain/account/tiers.ts'
+import { noCost } from '../../src/domain/run/cost.ts'
+import type { TriggerKind } from '../../src/domain/workflow/workflow.ts'
 import type { OwnPlan, RateWindowRow } from '../../src/store/store.ts'
 import { ManualClock } from '../clock.ts'
 

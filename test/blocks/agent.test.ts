@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { spansOf, World } from '../engine/world.ts'
 import { block, document } from '../make.ts'
 import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { openSecretBox, sealHeadBytes } from '../../src/accounts/secret-box.ts'
 import { sequenceAt } from '../../src/domain/ids.ts'
-import { logWrite } from '../../src/domain/write.ts'
+import { logWrite } from '../../src/domain/run/write.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import '../built.ts'

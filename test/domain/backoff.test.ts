@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../../src/domain/backoff.ts'
+import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../../src/domain/run/backoff.ts'
 
 test('delays double from half a second to 30 s, and are spread by a fifth', () => {
   const middles = Array.from({ length: 10 }, (_, index) => backoffMs(index + 1, 0.5))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readDocument } from '../../src/domain/document.ts'
-import { runAlike } from '../../src/domain/redeployment.ts'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import { readDocument } from '../../src/domain/workflow/document.ts'
+import { runAlike } from '../../src/domain/workflow/redeployment.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 
 const minimal = { name: 'Orders', blocks: { t: { type: 'api_trigger', name: 'Start' } }, edges: [] }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { safeName } from '../../src/domain/file.ts'
+import { safeName } from '../../src/domain/run/file.ts'
 
 test.each([
   ['report.pdf', 'report.pdf'],

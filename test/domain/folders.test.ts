@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { folderIdOf, foldersOf, liesIn } from '../../src/domain/folders.ts'
+import { folderIdOf, foldersOf, liesIn } from '../../src/domain/workflow/folders.ts'
 
 const path = fc
   .array(

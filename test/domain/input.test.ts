@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { coerce, inputOf, readInput } from '../../src/domain/input.ts'
-import type { FieldType, InputField } from '../../src/domain/workflow.ts'
+import { coerce, inputOf, readInput } from '../../src/domain/run/input.ts'
+import type { FieldType, InputField } from '../../src/domain/workflow/workflow.ts'
 
 const field = (name: string, type: FieldType, more: Partial<InputField> = {}): InputField => ({ name, type, ...more })
 

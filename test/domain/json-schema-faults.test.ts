@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { schemaFaults } from '../../src/domain/json-schema-faults.ts'
+import { schemaFaults } from '../../src/domain/workflow/json-schema-faults.ts'
 
 const paths = (schema: unknown) => schemaFaults(schema).map(({ path }) => path)
 

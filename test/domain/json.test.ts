@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../src/domain/errors.ts'
-import { isDeeperThan, readJson } from '../../src/domain/json.ts'
-import { findJsonFault } from '../../src/domain/json-fault.ts'
+import { isDeeperThan, readJson } from '../../src/domain/text/json.ts'
+import { findJsonFault } from '../../src/domain/text/json-fault.ts'
 
 function refusal(text: string, depthMax?: number): AppError {
   try {

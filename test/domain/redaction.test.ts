@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createRedactor, type Redactor, type Secret } from '../../src/domain/redaction.ts'
+import { createRedactor, type Redactor, type Secret } from '../../src/domain/redaction/redactor.ts'
 
 const redactorOf = (...secrets: (string | Secret)[]): Redactor =>
   createRedactor(secrets.map((each, index) => (typeof each === 'string' ? { name: `S${index}`, value: each } : each)))!

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createRedactor } from '../../src/domain/redaction.ts'
-import { StreamRedactor } from '../../src/domain/stream-redactor.ts'
+import { createRedactor } from '../../src/domain/redaction/redactor.ts'
+import { StreamRedactor } from '../../src/domain/redaction/stream-redactor.ts'
 
 const secret = fc.constantFrom('sk-1234567890', 'pass word with spaces', 'ÄÖÜ-schlüssel', 'abcdef', 'abcdefgh')
 const formOf = fc.constantFrom<(value: string) => string>(

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { TextSearch } from '../../src/domain/text-search.ts'
+import { TextSearch } from '../../src/domain/redaction/text-search.ts'
 
 const letters = fc.constantFrom('a', 'b', 'c', 'é', '中')
 const word = fc.string({ unit: letters, minLength: 2, maxLength: 8 })

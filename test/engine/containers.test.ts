@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { Loop, Parallel } from '../../src/domain/workflow.ts'
+import type { Loop, Parallel } from '../../src/domain/workflow/workflow.ts'
 import { block, document } from '../make.ts'
 import { spansOf, World } from './world.ts'
 

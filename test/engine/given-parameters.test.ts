@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { registry } from '../../src/blocks/registry.ts'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { giveParameters } from '../../src/engine/given-parameters.ts'
 import { block, document } from '../make.ts'
 

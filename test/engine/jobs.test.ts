@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { registry } from '../../src/blocks/registry.ts'
-import { noEnvironment } from '../../src/domain/environment.ts'
+import { noEnvironment } from '../../src/domain/account/environment.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { LogSequence } from '../../src/domain/ids.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Block, Loop, Parallel, Variable, WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { Block, Loop, Parallel, Variable, WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { block, document } from '../make.ts'
 
 /** A piece of a workflow: blocks between one entry and its exits. */

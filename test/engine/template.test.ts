@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readPath } from '../../src/domain/reference.ts'
+import { readPath } from '../../src/domain/workflow/reference.ts'
 import type { Frame, Getter } from '../../src/engine/frame.ts'
 import { compileJson, compileValue, getterOf, type Resolve } from '../../src/engine/template.ts'
 

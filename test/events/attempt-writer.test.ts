@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { EndedAttempt } from '../../src/domain/delivery.ts'
 import { AppError } from '../../src/domain/errors.ts'
+import type { EndedAttempt } from '../../src/domain/webhook/delivery.ts'
 import { AttemptWriter } from '../../src/events/attempt-writer.ts'
 import { ManualClock } from '../clock.ts'
 import { endedAttempt } from '../store/ended-attempt.ts'

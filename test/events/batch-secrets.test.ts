@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createRedactor } from '../../src/domain/redaction.ts'
+import { createRedactor } from '../../src/domain/redaction/redactor.ts'
 import { createFold } from '../../src/events/batch.ts'
 import { runRecord, span } from './run-record.ts'
 

@@ -1,8 +1,8 @@
 import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addCost, noCost } from '../../src/domain/cost.ts'
-import type { RunRecord, Span } from '../../src/domain/log.ts'
+import { addCost, noCost } from '../../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../../src/domain/run/log.ts'
 import { createFold } from '../../src/events/batch.ts'
 import { runRecord, span } from './run-record.ts'
 

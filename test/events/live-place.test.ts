@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { LiveEvent } from '../../src/domain/live-event.ts'
-import { blockSpans } from '../../src/domain/trace.ts'
+import type { LiveEvent } from '../../src/domain/run/live-event.ts'
+import { blockSpans } from '../../src/domain/run/trace.ts'
 import { RunBus } from '../../src/events/bus.ts'
 import { World } from '../engine/world.ts'
 import { block, document } from '../make.ts'

@@ -1,6 +1,6 @@
-import { noCost } from '../../src/domain/cost.ts'
 import { newExecutionId, newId } from '../../src/domain/ids.ts'
-import type { RunRecord, Span } from '../../src/domain/log.ts'
+import { noCost } from '../../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../../src/domain/run/log.ts'
 
 const at = Date.UTC(2025, 5, 1, 12, 30, 15, 250)
 

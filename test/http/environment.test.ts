@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { environmentBounds } from '../../src/domain/environment.ts'
+import { environmentBounds } from '../../src/domain/account/environment.ts'
 import { HttpWorld } from './world.ts'
 
 describe('the environment of a workspace', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sign as signAsGitHub } from '@octokit/webhooks-methods'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { block, document } from '../make.ts'
 import { type CallOptions, ExecutionWorld } from './execution-world.ts'
 import type { Parsed } from './world.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import type { LiveEvent } from '../../src/domain/live-event.ts'
+import type { LiveEvent } from '../../src/domain/run/live-event.ts'
 import { block, document } from '../make.ts'
 import { apiTrigger, endedOf, line, ManualWorld } from './manual-world.ts'
 

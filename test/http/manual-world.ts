@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import type { LiveEvent } from '../../src/domain/live-event.ts'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { LiveEvent } from '../../src/domain/run/live-event.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { block, document } from '../make.ts'
 import { ExecutionWorld } from './execution-world.ts'
 

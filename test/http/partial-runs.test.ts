@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { LiveEvent } from '../../src/domain/live-event.ts'
+import type { LiveEvent } from '../../src/domain/run/live-event.ts'
 import { startEcho } from '../echo.ts'
 import { block, document } from '../make.ts'
 import { endedOf, line, ManualWorld } from './manual-world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { LiveEvent } from '../../src/domain/live-event.ts'
+import type { LiveEvent } from '../../src/domain/run/live-event.ts'
 import { block, document } from '../make.ts'
 import { start } from './execution-world.ts'
 import { ManualWorld } from './manual-world.ts'

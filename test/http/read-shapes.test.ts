@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Kind } from '@sinclair/typebox'
 import { oneOf } from '../../src/domain/one-of.ts'
-import { findMisfits } from '../../src/domain/shape.ts'
+import { findMisfits } from '../../src/domain/workflow/shape.ts'
 import { createServer } from '../../src/http/server.ts'
 import { HttpWorld } from './world.ts'
 

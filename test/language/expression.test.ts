@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Segment } from '../../src/domain/reference.ts'
+import type { Segment } from '../../src/domain/workflow/reference.ts'
 import { compileExpression } from '../../src/language/expression.ts'
 import { NotNative } from '../../src/language/native.ts'
 

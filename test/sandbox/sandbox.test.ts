@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { ProgramOutcome } from '../../src/domain/program.ts'
+import type { ProgramOutcome } from '../../src/domain/run/program.ts'
 import { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { ok, patience, run, Sandboxes } from './sandboxes.ts'
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/domain/clock.ts'
-import type { ProgramOutcome } from '../../src/domain/program.ts'
+import type { ProgramOutcome } from '../../src/domain/run/program.ts'
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 
 /** The sandboxes of a test file, which are all stopped at its end. */

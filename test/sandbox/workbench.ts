@@ -1,4 +1,4 @@
-import type { ProgramOutcome } from '../../src/domain/program.ts'
+import type { ProgramOutcome } from '../../src/domain/run/program.ts'
 import { compileEngine } from '../../src/sandbox/engine-file.ts'
 import { Machine, type MachineOptions } from '../../src/sandbox/machine.ts'
 import type { RunEnd } from '../../src/sandbox/run.ts'

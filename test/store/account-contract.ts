@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { billingPeriodOf } from '../../src/domain/cost.ts'
 import { newId } from '../../src/domain/ids.ts'
+import { billingPeriodOf } from '../../src/domain/run/cost.ts'
 import type { NewAccount, Store } from '../../src/store/store.ts'
 import { appendLogs } from './append-logs.ts'
 import { type Installed, logRow, newKey } from './installed.ts'

@@ -1,5 +1,5 @@
-import type { LogRow } from '../../src/domain/log.ts'
-import { logWrite } from '../../src/domain/write.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
+import { logWrite } from '../../src/domain/run/write.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** Writes log entries in one group. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sequenceAt } from '../../src/domain/ids.ts'
-import type { ChatWrite } from '../../src/domain/write.ts'
+import type { ChatWrite } from '../../src/domain/run/write.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Installed } from './installed.ts'
 

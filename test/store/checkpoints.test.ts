@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { logWrite } from '../../src/domain/write.ts'
+import { logWrite } from '../../src/domain/run/write.ts'
 import { Checkpoints } from '../../src/store/sqlite/checkpoints.ts'
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'

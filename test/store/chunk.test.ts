@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import { ChunkWalk, chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newExecutionId } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import { compactChunks } from '../../src/store/sqlite/compaction.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'

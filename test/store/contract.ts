@@ -1,7 +1,7 @@
 // Long because it is one list: everything that a store promises, whichever it is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { WorkflowDocument } from '../../src/domain/workflow.ts'
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { block, document } from '../make.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Cost } from '../../src/domain/cost.ts'
+import type { Cost } from '../../src/domain/run/cost.ts'
 import type { Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
 import { appendLogs } from './append-logs.ts'

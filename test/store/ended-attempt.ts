@@ -1,4 +1,4 @@
-import type { AttemptOutcome, DeliveryAttempt, DeliveryKey, EndedAttempt } from '../../src/domain/delivery.ts'
+import type { AttemptOutcome, DeliveryAttempt, DeliveryKey, EndedAttempt } from '../../src/domain/webhook/delivery.ts'
 
 const endedAt = 1_700_000_000_012
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { environmentBounds } from '../../src/domain/environment.ts'
+import { environmentBounds } from '../../src/domain/account/environment.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Installed, logRow } from './installed.ts'

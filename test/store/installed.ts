@@ -1,6 +1,6 @@
 import { type GeneratedKey, generateKey } from '../../src/accounts/keys.ts'
 import { newExecutionId, newId } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { NewKey, Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
 

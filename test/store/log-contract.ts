@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { logIdOf, newId, sequenceOf } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { RetentionStep, Store } from '../../src/store/store.ts'
 import { appendLogs } from './append-logs.ts'
 import { type Installed, logRow } from './installed.ts'

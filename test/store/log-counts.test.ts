@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { LogCountQuery } from '../../src/store/log-query.ts'
 import { countLogs } from '../../src/store/sqlite/log-counts.ts'
 import { ZoneMapMaker, zoneRows } from '../../src/store/sqlite/zone-maps.ts'

@@ -1,5 +1,5 @@
 import { logIdOf, sequenceOf } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../src/store/log-query.ts'
 import type { Store } from '../../src/store/store.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../src/store/log-query.ts'
 import type { Sql } from '../../src/store/sqlite/connection.ts'
 import { queryLogs } from '../../src/store/sqlite/log-page.ts'

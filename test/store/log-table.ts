@@ -1,5 +1,5 @@
-import { foldersOf } from '../../src/domain/folders.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
+import { foldersOf } from '../../src/domain/workflow/folders.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'
 import { appendLogs } from '../../src/store/sqlite/logs.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import type { LogFilter } from '../../src/store/log-query.ts'
 import type { Connection, Sql, Value } from '../../src/store/sqlite/connection.ts'
 import { createInstallation } from '../../src/store/sqlite/installation.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { sequenceAt } from '../../src/domain/ids.ts'
-import type { LogRow } from '../../src/domain/log.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
 import { getJobOutput } from '../../src/store/sqlite/jobs.ts'
 import { getExecution, getLog, lastSequence } from '../../src/store/sqlite/logs.ts'
 import { deletedTo } from '../../src/store/sqlite/retention.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { include, type NewSubscription, subscriptionsMax } from '../../src/domain/webhook.ts'
+import { include, type NewSubscription, subscriptionsMax } from '../../src/domain/webhook/subscription.ts'
 import type { Store } from '../../src/store/store.ts'
 import { document } from '../make.ts'
 import type { Installed } from './installed.ts'

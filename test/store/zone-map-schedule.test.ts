@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { logWrite } from '../../src/domain/write.ts'
+import { logWrite } from '../../src/domain/run/write.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { ZoneMapSchedule } from '../../src/store/sqlite/zone-map-schedule.ts'

@@ -9,7 +9,7 @@ test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
     const script = `
       const { Logger } = await import(${source('telemetry/logger.ts')})
       const { handleCrashes } = await import(${source('telemetry/crash-handler.ts')})
-      const { createRedactor } = await import(${source('domain/redaction.ts')})
+      const { createRedactor } = await import(${source('domain/redaction/redactor.ts')})
       const logger = new Logger({ level: 'error', access: 'off', now: () => 0 })
       const redactor = createRedactor([{ name: 'TOKEN', value: 'hunter' + 22 }])
       logger.redactWith((text) => redactor.redact(text))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createRedactor } from '../../src/domain/redaction.ts'
+import { createRedactor } from '../../src/domain/redaction/redactor.ts'
 import { type AccessLine, Logger, type LoggerOptions } from '../../src/telemetry/logger.ts'
 
 function collect(options: Partial<LoggerOptions> = {}) {

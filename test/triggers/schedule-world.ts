@@ -1,6 +1,6 @@
 import { newExecutionId } from '../../src/domain/ids.ts'
-import type { ScheduleRow, ScheduleRule, ScheduleStep } from '../../src/domain/schedule.ts'
-import { logWrite } from '../../src/domain/write.ts'
+import { logWrite } from '../../src/domain/run/write.ts'
+import type { ScheduleRow, ScheduleRule, ScheduleStep } from '../../src/domain/schedule/schedule.ts'
 import { timetableOf } from '../../src/language/timetable.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'

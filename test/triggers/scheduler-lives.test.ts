@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { missedPolicies, overlaps } from '../../src/domain/schedule.ts'
+import { missedPolicies, overlaps } from '../../src/domain/schedule/schedule.ts'
 import { timetableOf } from '../../src/language/timetable.ts'
 import { everyMinute, ScheduleWorld } from './schedule-world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { overlaps } from '../../src/domain/schedule.ts'
+import type { overlaps } from '../../src/domain/schedule/schedule.ts'
 import { ScheduleWorld } from './schedule-world.ts'
 
 const noon = Date.UTC(2025, 5, 1, 12)

@@ -4,7 +4,7 @@ import { sign as signAsGitHub } from '@octokit/webhooks-methods'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
-import type { SignatureScheme } from '../../src/domain/inbound-webhook.ts'
+import type { SignatureScheme } from '../../src/domain/webhook/webhook-trigger.ts'
 import { signatureProblem } from '../../src/triggers/signatures.ts'
 
 type Signed = { scheme: SignatureScheme; secret: string; headers: Record<string, string>; body: string; nowMs: number }

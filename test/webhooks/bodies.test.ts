@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../src/domain/errors.ts'
-import { include } from '../../src/domain/webhook.ts'
+import { include } from '../../src/domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../src/store/store.ts'
 import { OutboxWorld } from './outbox-world.ts'
 

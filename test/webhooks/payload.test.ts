@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { DeliverySource } from '../../src/domain/delivery.ts'
-import { include } from '../../src/domain/webhook.ts'
+import type { DeliverySource } from '../../src/domain/webhook/delivery.ts'
+import { include } from '../../src/domain/webhook/subscription.ts'
 import { limitFactsText, payloadOf } from '../../src/webhooks/payload.ts'
 
 const at = Date.UTC(2025, 5, 1, 12)

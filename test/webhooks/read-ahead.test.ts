@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { include } from '../../src/domain/webhook.ts'
+import { include } from '../../src/domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../src/store/store.ts'
 import { OutboxWorld, taken } from './outbox-world.ts'
 

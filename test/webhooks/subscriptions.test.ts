@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { NewSubscription, SubscriptionRow } from '../../src/domain/webhook.ts'
+import type { NewSubscription, SubscriptionRow } from '../../src/domain/webhook/subscription.ts'
 import { Subscriptions } from '../../src/webhooks/subscriptions.ts'
 import { newSubscription } from '../store/subscription-contract.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { DeliveryKey } from '../../src/domain/delivery.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import type { OutboundPosted } from '../../src/domain/outbound-request.ts'
+import type { DeliveryKey } from '../../src/domain/webhook/delivery.ts'
 import { rejectionOf } from '../store/rejection.ts'
 import { answer, OutboxWorld, taken } from './outbox-world.ts'
 

@@ -1,4 +1,4 @@
-import type { Span } from '../../domain/log.ts'
+import type { Span } from '../../domain/run/log.ts'
 import type { BlockErrorData, Body, Outputs } from '../block.ts'
 import type { PlanNode, PlanScope } from '../plan.ts'
 

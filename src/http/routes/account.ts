@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { RateState } from '../../accounts/limits.ts'
-import { foldersOf } from '../../domain/folders.ts'
+import { foldersOf } from '../../domain/workflow/folders.ts'
 import { chooseWorkspace, roleOf } from '../auth.ts'
 import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'

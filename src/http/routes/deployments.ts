@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { runAlike } from '../../domain/redeployment.ts'
+import { runAlike } from '../../domain/workflow/redeployment.ts'
 import type { DeploymentRow } from '../../store/store.ts'
 import { findWorkflow } from '../auth.ts'
 import { readShape } from '../body.ts'

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { isObject } from '../../domain/input.ts'
+import { isObject } from '../../domain/run/input.ts'
 import { assertMay } from '../auth.ts'
 import { readJsonBody } from '../body.ts'
 import type { Door } from '../door.ts'

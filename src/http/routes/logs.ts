@@ -1,7 +1,7 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../domain/one-of.ts'
-import { triggerKinds } from '../../domain/workflow.ts'
+import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import type { Door } from '../door.ts'
 import { logsPageDefault, logsPageMax } from '../log-query.ts'
 import { respondWithExecution, respondWithLog, respondWithLogs, respondWithRunWebhooks } from '../log-responses.ts'

@@ -1,4 +1,4 @@
-import type { ChatWrite } from '../../domain/write.ts'
+import type { ChatWrite } from '../../domain/run/write.ts'
 import type { Sql } from './connection.ts'
 
 /** Does nothing when the workflow was deleted. */

@@ -1,5 +1,5 @@
-import type { EndedAttempt } from '../../domain/delivery.ts'
-import { lengthOfWrite, type Write } from '../../domain/write.ts'
+import { lengthOfWrite, type Write } from '../../domain/run/write.ts'
+import type { EndedAttempt } from '../../domain/webhook/delivery.ts'
 import type { Thread } from './thread.ts'
 
 export type CheckpointsOptions = {

@@ -1,4 +1,4 @@
-import type { LogRow } from '../../domain/log.ts'
+import type { LogRow } from '../../domain/run/log.ts'
 import type { Value } from './connection.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { type Claim, type Refusal, type RequestClaim, requestClaimMs } from '../../domain/claim.ts'
-import type { ScheduleStep } from '../../domain/schedule.ts'
+import { type Claim, type Refusal, type RequestClaim, requestClaimMs } from '../../domain/run/claim.ts'
+import type { ScheduleStep } from '../../domain/schedule/schedule.ts'
 import type { Sql } from './connection.ts'
 import { executionIdOf, executionKey } from './rows.ts'
 

@@ -1,3 +1,4 @@
+import type { SkipReason } from '../../domain/run/log.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -5,8 +6,7 @@ import {
   type DeliveryState,
   deliveryStates,
   type RunDecision,
-} from '../../domain/delivery.ts'
-import type { SkipReason } from '../../domain/log.ts'
+} from '../../domain/webhook/delivery.ts'
 import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { fanOutDeliveriesOf, fanOutRecordsAsRows } from './fan-out-records.ts'

@@ -1,4 +1,4 @@
-import type { DeliveryKey, deliveryStates, EndedAttempt } from '../../domain/delivery.ts'
+import type { DeliveryKey, deliveryStates, EndedAttempt } from '../../domain/webhook/delivery.ts'
 import type { Sql, Value } from './connection.ts'
 
 /** A new delivery row: pending, or in the state after its first attempt. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
-import { noRegistrations, type Registrations } from '../../domain/trigger.ts'
-import type { WorkflowDocument } from '../../domain/workflow.ts'
+import { noRegistrations, type Registrations } from '../../domain/workflow/trigger.ts'
+import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { register, unregister } from './registrations.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { WorkflowDocument } from '../../domain/workflow.ts'
+import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { Sql } from './connection.ts'
 import { documentOf, documentText } from './rows.ts'
 

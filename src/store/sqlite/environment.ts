@@ -1,4 +1,4 @@
-import { environmentBounds } from '../../domain/environment.ts'
+import { environmentBounds } from '../../domain/account/environment.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Discarded, NewVariable, VariableRow } from '../store.ts'
 import type { Sql } from './connection.ts'

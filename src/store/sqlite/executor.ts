@@ -1,4 +1,4 @@
-import type { Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/run/write.ts'
 import type { RetentionBounds, RetentionStep } from '../store.ts'
 import { walBytesOf } from './checkpoints.ts'
 import { compactChunks } from './compaction.ts'

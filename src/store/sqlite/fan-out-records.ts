@@ -1,5 +1,5 @@
-import type { DeliveryKey, DueDelivery, EndedAttempt } from '../../domain/delivery.ts'
-import type { RunWebhooks } from '../../domain/log.ts'
+import type { RunWebhooks } from '../../domain/run/log.ts'
+import type { DeliveryKey, DueDelivery, EndedAttempt } from '../../domain/webhook/delivery.ts'
 import type { Sql } from './connection.ts'
 import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
 

@@ -1,5 +1,5 @@
-import type { Job, JobFacts, JobPage, JobState, NewJob } from '../../domain/job.ts'
-import type { JobWrite } from '../../domain/write.ts'
+import type { Job, JobFacts, JobPage, JobState, NewJob } from '../../domain/run/job.ts'
+import type { JobWrite } from '../../domain/run/write.ts'
 import type { Sql } from './connection.ts'
 import { numbersOf } from './logs.ts'
 import { executionIdOf, executionKey, triggers } from './rows.ts'

@@ -1,6 +1,6 @@
-import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/log.ts'
-import type { TriggerKind } from '../../domain/workflow.ts'
-import { logWrite, type Write } from '../../domain/write.ts'
+import type { Level, LogFiles, LogRow, RunWebhooks } from '../../domain/run/log.ts'
+import { logWrite, type Write } from '../../domain/run/write.ts'
+import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 
 // Legacy: see legacy-journal.ts.
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../../domain/errors.ts'
-import type { Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/run/write.ts'
 import { append } from './append.ts'
 import type { Connection, Sql } from './connection.ts'
 import { failureOf, unavailable } from './failures.ts'

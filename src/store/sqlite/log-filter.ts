@@ -1,4 +1,4 @@
-import { liesIn } from '../../domain/folders.ts'
+import { liesIn } from '../../domain/workflow/folders.ts'
 import type { LogFilter } from '../log-query.ts'
 import type { Sql, Value } from './connection.ts'
 import { levels, triggers } from './rows.ts'

@@ -1,5 +1,5 @@
-import { createIsoTime } from '../../domain/iso-time.ts'
-import { type EntryExtras, type EntryWorkflow, entryText } from '../../domain/log-entry.ts'
+import { type EntryExtras, type EntryWorkflow, entryText } from '../../domain/run/log-entry.ts'
+import { createIsoTime } from '../../domain/text/iso-time.ts'
 import type { EntryShow, LogPage, LogQuery } from '../log-query.ts'
 import type { Sql } from './connection.ts'
 import { type SqlRow, searchLogs } from './log-search.ts'

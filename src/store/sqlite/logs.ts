@@ -1,6 +1,6 @@
-import { billingPeriodOf } from '../../domain/cost.ts'
 import { AppError } from '../../domain/errors.ts'
-import { countsAsUsage, type LogRow } from '../../domain/log.ts'
+import { billingPeriodOf } from '../../domain/run/cost.ts'
+import { countsAsUsage, type LogRow } from '../../domain/run/log.ts'
 import type { LogDetailRow } from '../store.ts'
 import { chunksOf, chunkValues, insertChunk } from './chunk.ts'
 import type { Sql, Value, WorkflowNumbers } from './connection.ts'

@@ -1,5 +1,5 @@
-import type { Cost } from '../../domain/cost.ts'
-import type { LogRow } from '../../domain/log.ts'
+import type { Cost } from '../../domain/run/cost.ts'
+import type { LogRow } from '../../domain/run/log.ts'
 import type { ModelUsageRow } from '../dashboard-store.ts'
 import type { Sql } from './connection.ts'
 

@@ -1,4 +1,4 @@
-import type { RateKind } from '../../domain/plan.ts'
+import type { RateKind } from '../../domain/account/tiers.ts'
 import type { RateWindowRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
-import type { ScheduleRow, ScheduleRule } from '../../domain/schedule.ts'
-import { type Address, type AddressKind, addressKinds, type Registrations } from '../../domain/trigger.ts'
+import type { ScheduleRow, ScheduleRule } from '../../domain/schedule/schedule.ts'
+import { type Address, type AddressKind, addressKinds, type Registrations } from '../../domain/workflow/trigger.ts'
 import type { Sql } from './connection.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }

@@ -1,4 +1,4 @@
-import type { LogFiles } from '../../domain/log.ts'
+import type { LogFiles } from '../../domain/run/log.ts'
 import type { Sql } from './connection.ts'
 
 /**

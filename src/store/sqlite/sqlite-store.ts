@@ -1,4 +1,4 @@
-import type { Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/run/write.ts'
 import type { Store } from '../store.ts'
 import { Checkpoints, walBytesOfAttempts } from './checkpoints.ts'
 import { Executor } from './executor.ts'

@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors.ts'
-import type { Level } from '../../domain/log.ts'
+import type { Level } from '../../domain/run/log.ts'
 import {
   type NewSubscription,
   type SubscriptionChange,
   type SubscriptionRow,
   subscriptionsMax,
-} from '../../domain/webhook.ts'
-import type { TriggerKind } from '../../domain/workflow.ts'
+} from '../../domain/webhook/subscription.ts'
+import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { Sql } from './connection.ts'
 import { levels, triggers } from './rows.ts'
 

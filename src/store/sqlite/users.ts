@@ -1,5 +1,5 @@
+import type { PlanName } from '../../domain/account/tiers.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { PlanName } from '../../domain/plan.ts'
 import type { NewAccount, OwnPlan, UserRow } from '../store.ts'
 import type { Sql } from './connection.ts'
 import { createKey } from './keys.ts'

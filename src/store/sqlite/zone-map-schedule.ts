@@ -1,4 +1,4 @@
-import type { Write } from '../../domain/write.ts'
+import type { Write } from '../../domain/run/write.ts'
 import { zoneRows } from './zone-maps.ts'
 
 export type ZoningOptions = {

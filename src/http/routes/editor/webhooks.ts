@@ -1,15 +1,15 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
-import { isObject } from '../../../domain/input.ts'
-import { findMisfits } from '../../../domain/shape.ts'
+import { isObject } from '../../../domain/run/input.ts'
 import {
   keepSecretMsMax,
   Subscription,
   type SubscriptionPatch,
   type SubscriptionRow,
   shownOf,
-} from '../../../domain/webhook.ts'
+} from '../../../domain/webhook/subscription.ts'
+import { findMisfits } from '../../../domain/workflow/shape.ts'
 import { findWorkflow } from '../../auth.ts'
 import { readJsonBody, readShape } from '../../body.ts'
 import { attemptResponse } from '../../delivery-response.ts'

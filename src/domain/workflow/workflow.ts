@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { Subscription, subscriptionsMax } from './webhook.ts'
+import { Subscription, subscriptionsMax } from '../webhook/subscription.ts'
 
 /** The workflow document, which the editor draws, Git stores and a deployment copies. */
 

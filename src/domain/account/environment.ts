@@ -1,4 +1,4 @@
-import type { Redactor } from './redaction.ts'
+import type { Redactor } from '../redaction/redactor.ts'
 
 /** The environment variables of a workspace, as its runs see them. */
 export type Environment = {

@@ -1,6 +1,6 @@
+import type { Redactor } from '../redaction/redactor.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 import type { RunRecord, Span } from './log.ts'
-import type { Redactor } from './redaction.ts'
-import type { TriggerKind } from './workflow.ts'
 
 /** Receives what happens in a run while it is in progress: for live watchers and the CLI's progress. Must not throw. */
 export type RunObserver = {

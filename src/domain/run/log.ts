@@ -1,7 +1,7 @@
+import type { Redactor } from '../redaction/redactor.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 import type { Cost, ModelUsage } from './cost.ts'
 import type { RunFile } from './file.ts'
-import type { Redactor } from './redaction.ts'
-import type { TriggerKind } from './workflow.ts'
 
 export type Level = 'info' | 'error'
 export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'

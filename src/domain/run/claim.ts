@@ -1,4 +1,4 @@
-import type { ScheduleStep } from './schedule.ts'
+import type { ScheduleStep } from '../schedule/schedule.ts'
 
 /** Something that may start only one run. The store writes the claim in the same commit as the run, or refuses both. */
 export type Claim = RequestClaim | ScheduleClaim

@@ -1,4 +1,4 @@
-import type { TriggerKind } from './workflow.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 
 /** An asynchronous run that the service accepted, as the store writes it. Times are in epoch milliseconds. */
 export type NewJob = {

@@ -1,6 +1,6 @@
-import type { Level, SkipReason } from './log.ts'
-import type { OutboundFailureCode } from './outbound-request.ts'
-import type { TriggerKind } from './workflow.ts'
+import type { OutboundFailureCode } from '../outbound-request.ts'
+import type { Level, SkipReason } from '../run/log.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 
 /**
  * A webhook delivery: one run, sent to one subscription. Times are in epoch milliseconds.

@@ -1,4 +1,4 @@
-import { isObject } from './input.ts'
+import { isObject } from '../run/input.ts'
 import type { Block, Edge, WorkflowDocument } from './workflow.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { AppError, messageOf } from './errors.ts'
+import { AppError, messageOf } from '../errors.ts'
+import { jsonDepthMax } from '../limits.ts'
 import { findJsonFault } from './json-fault.ts'
-import { jsonDepthMax } from './limits.ts'
 
 /**
  * Parses JSON text from outside. Throws `AppError` `INVALID_JSON` with a message that explains what is wrong and where.

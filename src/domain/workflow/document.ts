@@ -1,5 +1,5 @@
-import type { ErrorDetail } from './errors.ts'
-import { isObject } from './input.ts'
+import type { ErrorDetail } from '../errors.ts'
+import { isObject } from '../run/input.ts'
 import { findMisfits } from './shape.ts'
 import { type Edge, type Finding, WorkflowDocument } from './workflow.ts'
 

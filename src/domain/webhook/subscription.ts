@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { Level } from './log.ts'
-import type { TriggerKind } from './workflow.ts'
+import type { Level } from '../run/log.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 
 /** Webhook subscriptions: who is notified when a workflow's runs end, about which runs, and with which content. */
 

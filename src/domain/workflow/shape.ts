@@ -1,6 +1,6 @@
 import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
-import type { ErrorDetail } from './errors.ts'
+import type { ErrorDetail } from '../errors.ts'
 
 /** More findings than this do not help the reader. */
 export const misfitsMax = 100

@@ -1,7 +1,7 @@
+import type { ScheduleStep } from '../schedule/schedule.ts'
 import type { Claim, RequestClaim } from './claim.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
-import type { ScheduleStep } from './schedule.ts'
 
 /** One write. Many writes are committed together as a group. */
 export type Write = LogWrite | JobWrite | ChatWrite

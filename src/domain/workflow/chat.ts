@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { isObject } from './input.ts'
-import { oneOf } from './one-of.ts'
+import { oneOf } from '../one-of.ts'
+import { isObject } from '../run/input.ts'
 
 /** Who may use a chat: callers with a key for its workspace, callers with its password, or everyone. */
 export const chatAccesses = ['key', 'password', 'public'] as const

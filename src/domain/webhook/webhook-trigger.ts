@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { oneOf } from './one-of.ts'
+import { oneOf } from '../one-of.ts'
 
 /** The parameters of a webhook trigger. Secrets may refer to environment variables: `{{NAME}}`. */
 

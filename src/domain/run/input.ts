@@ -1,9 +1,9 @@
-import type { ChatMessage } from './chat.ts'
-import type { ErrorDetail } from './errors.ts'
+import type { ErrorDetail } from '../errors.ts'
+import { jsonDepthMax } from '../limits.ts'
+import { isDeeperThan } from '../text/json.ts'
+import type { ChatMessage } from '../workflow/chat.ts'
+import type { FieldType, InputField } from '../workflow/workflow.ts'
 import type { RunFile } from './file.ts'
-import { isDeeperThan } from './json.ts'
-import { jsonDepthMax } from './limits.ts'
-import type { FieldType, InputField } from './workflow.ts'
 
 /** The input of a run: the whole input, and each declared field (null when it is missing). Plain JSON. */
 export type TriggerInput = {

@@ -1,5 +1,5 @@
-import { isDeeperThan } from './json.ts'
-import { jsonDepthMax } from './limits.ts'
+import { jsonDepthMax } from '../limits.ts'
+import { isDeeperThan } from '../text/json.ts'
 
 /** The items of a loop or parallel: a list, the `[key, value]` pairs of an object, or JSON text of either. */
 export function itemsOf(value: unknown): readonly unknown[] | undefined {

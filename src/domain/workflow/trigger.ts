@@ -1,4 +1,4 @@
-import type { NewSchedule } from './schedule.ts'
+import type { NewSchedule } from '../schedule/schedule.ts'
 
 /**
  * Another way to reach a deployment than the workflow's ID: a name that is unique among its kind in the installation.

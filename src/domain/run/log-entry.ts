@@ -1,9 +1,9 @@
+import { logIdOf } from '../ids.ts'
+import type { IsoTime } from '../text/iso-time.ts'
+import type { TriggerKind } from '../workflow/workflow.ts'
 import { noCost } from './cost.ts'
 import type { RunFile } from './file.ts'
-import { logIdOf } from './ids.ts'
-import type { IsoTime } from './iso-time.ts'
 import type { Level } from './log.ts'
-import type { TriggerKind } from './workflow.ts'
 
 /** The members that every form of a log entry has. Times are in epoch milliseconds. */
 export type EntryFacts = {

@@ -1,5 +1,5 @@
-import type { Redactor } from './redaction.ts'
-import { redactText } from './redaction.ts'
+import type { Redactor } from './redactor.ts'
+import { redactText } from './redactor.ts'
 
 /**
  * Removes secrets from a text that arrives in pieces. A piece may end in the middle of a secret, so the end of the text

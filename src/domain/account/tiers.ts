@@ -1,5 +1,5 @@
 import type { TNumber } from '@sinclair/typebox'
-import { plainInteger, plainNumber } from './plain-schema.ts'
+import { plainInteger, plainNumber } from '../plain-schema.ts'
 
 /** The tiers, cheapest first. An operator can set the limits of the last one for each account. */
 export const planNames = ['free', 'pro', 'team', 'enterprise'] as const

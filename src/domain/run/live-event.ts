@@ -1,6 +1,6 @@
+import type { TriggerKind } from '../workflow/workflow.ts'
 import type { Cost } from './cost.ts'
 import type { RunFailureCode, SpanStatus } from './log.ts'
-import type { TriggerKind } from './workflow.ts'
 
 /**
  * The messages that watchers of a run receive, as JSON. Times are ISO 8601, durations milliseconds. A watcher that
