@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { runCommandLine } from '../src/cli/command-line.ts'
-import { createInstallation } from '../src/cli/installation.ts'
+import { createInstallation } from '../src/cli/support/installation.ts'
 import { startTestApp } from './app.ts'
 import { MemoryTerminal } from './cli/memory-terminal.ts'
 import { temporaryFolder } from './executable.ts'

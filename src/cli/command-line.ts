@@ -1,11 +1,11 @@
 import { settings } from '../config.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
-import { type ParsedArguments, parseArguments } from './arguments.ts'
 import { type Command, CommandError, type CommandGroup, type ExitCode, UsageError } from './command.ts'
-import { commandHelp, groupHelp, overviewHelp } from './help.ts'
-import { didYouMean } from './nearest.ts'
-import { loadSettings } from './settings.ts'
-import type { Terminal } from './terminal.ts'
+import { type ParsedArguments, parseArguments } from './support/arguments.ts'
+import { commandHelp, groupHelp, overviewHelp } from './support/help.ts'
+import { didYouMean } from './support/nearest.ts'
+import { loadSettings } from './support/settings.ts'
+import type { Terminal } from './support/terminal.ts'
 
 /** The parts of the process that the command line may use. */
 export type CommandLineWorld = {
@@ -17,63 +17,63 @@ export type CommandLineWorld = {
 const commands: Readonly<Record<string, { summary: string; load(): Promise<Command | CommandGroup> }>> = {
   serve: {
     summary: 'starts the service (the default without a command)',
-    load: async () => (await import('./serve.ts')).serve,
+    load: async () => (await import('./commands/serve.ts')).serve,
   },
   init: {
     summary: 'creates the data folder with an owner, a workspace and a key',
-    load: async () => (await import('./init.ts')).init,
+    load: async () => (await import('./commands/init.ts')).init,
   },
   keys: {
     summary: 'create, list, revoke: API keys',
-    load: async () => (await import('./keys.ts')).keys,
+    load: async () => (await import('./commands/keys.ts')).keys,
   },
   users: {
     summary: 'create, list, password, link, plan: accounts',
-    load: async () => (await import('./users.ts')).users,
+    load: async () => (await import('./commands/users.ts')).users,
   },
   workspaces: {
     summary: 'create, list, share, unshare: workspaces of the installation',
-    load: async () => (await import('./workspaces.ts')).workspaces,
+    load: async () => (await import('./commands/workspaces.ts')).workspaces,
   },
   env: {
     summary: 'set, list, unset, discard: environment variables of a workspace',
-    load: async () => (await import('./env.ts')).env,
+    load: async () => (await import('./commands/env.ts')).env,
   },
   workflows: {
     summary: 'push, list, export, deploy, undeploy, versions, activate, status',
-    load: async () => (await import('./workflows.ts')).workflows,
+    load: async () => (await import('./commands/workflows.ts')).workflows,
   },
   run: {
     summary: 'runs a workflow: a file on this machine, or a deployed workflow by its ID',
-    load: async () => (await import('./run.ts')).run,
+    load: async () => (await import('./commands/run.ts')).run,
   },
   logs: {
     summary: 'prints log entries of a service and follows new ones',
-    load: async () => (await import('./logs.ts')).logs,
+    load: async () => (await import('./commands/logs.ts')).logs,
   },
   config: {
     summary: 'prints every setting and its current value',
-    load: async () => (await import('./config.ts')).config,
+    load: async () => (await import('./commands/config.ts')).config,
   },
   backup: {
     summary: 'writes a copy of the installation to a tar file, even while the service runs',
-    load: async () => (await import('./backup.ts')).backup,
+    load: async () => (await import('./commands/backup.ts')).backup,
   },
   restore: {
     summary: 'creates an installation from a backup',
-    load: async () => (await import('./restore.ts')).restore,
+    load: async () => (await import('./commands/restore.ts')).restore,
   },
   doctor: {
     summary: 'checks settings, data folder, disk, database, keys and clock, and tells you what to do',
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
   health: {
     summary: 'asks the service whether it is ready',
-    load: async () => (await import('./health.ts')).health,
+    load: async () => (await import('./commands/health.ts')).health,
   },
   version: {
     summary: 'prints version, Bun version and commit',
-    load: async () => (await import('./version.ts')).version,
+    load: async () => (await import('./commands/version.ts')).version,
   },
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './support/terminal.ts'
 
 /** One command of the command line. Each file in this folder defines one, with its texts and its work. */
 export type Command = {

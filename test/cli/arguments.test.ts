@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseArguments } from '../../src/cli/arguments.ts'
 import { type Command, UsageError } from '../../src/cli/command.ts'
+import { parseArguments } from '../../src/cli/support/arguments.ts'
 
 const command: Command = {
   summary: 'does things',

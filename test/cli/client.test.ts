@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { Client, pathOf, ServiceError } from '../../src/cli/client.ts'
 import { CommandError } from '../../src/cli/command.ts'
+import { Client, pathOf, ServiceError } from '../../src/cli/support/client.ts'
 
 const seen: { path: string; key: string | null; body: string }[] = []
 const server = Bun.serve({

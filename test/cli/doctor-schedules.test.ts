@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { examineSchedules } from '../../src/cli/doctor-schedules.ts'
+import { examineSchedules } from '../../src/cli/doctor/schedules.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'
 import { document } from '../make.ts'

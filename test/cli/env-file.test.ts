@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { EnvFileError, parseEnvFile } from '../../src/cli/env-file.ts'
+import { EnvFileError, parseEnvFile } from '../../src/cli/support/env-file.ts'
 
 const read = (text: string) => ({ ...parseEnvFile(text) })
 

@@ -1,4 +1,4 @@
-import type { Terminal } from '../../src/cli/terminal.ts'
+import type { Terminal } from '../../src/cli/support/terminal.ts'
 
 /** A terminal that keeps what is written to it. */
 export class MemoryTerminal implements Terminal {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { didYouMean, editDistance, nearest } from '../../src/cli/nearest.ts'
+import { didYouMean, editDistance, nearest } from '../../src/cli/support/nearest.ts'
 
 const commands = ['serve', 'init', 'keys', 'workflows', 'run', 'config', 'doctor', 'version']
 

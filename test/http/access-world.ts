@@ -1,6 +1,6 @@
 import { hashToken, newToken } from '../../src/accounts/sessions.ts'
 import type { App } from '../../src/app.ts'
-import { createInstallation } from '../../src/cli/installation.ts'
+import { createInstallation } from '../../src/cli/support/installation.ts'
 import { type Clock, systemClock, type Timer } from '../../src/domain/clock.ts'
 import { deliveryIdOf, logIdOf, newId } from '../../src/domain/ids.ts'
 import { logWrite } from '../../src/domain/run/write.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { createInstallation } from '../../src/cli/installation.ts'
+import { createInstallation } from '../../src/cli/support/installation.ts'
 import type { PlanName } from '../../src/domain/account/tiers.ts'
 import { newExecutionId, newId } from '../../src/domain/ids.ts'
 import { billingPeriodOf } from '../../src/domain/run/cost.ts'

@@ -1,0 +1,141 @@
+import { Environments } from '../../accounts/environment.ts'
+import { openSecretBox, SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
+import type { Config } from '../../config.ts'
+import { variableNameProblem } from '../../domain/account/environment.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { secretCharsMin } from '../../domain/redaction/secret-forms.ts'
+import type { Store } from '../../store/store.ts'
+import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
+import { table } from '../support/help.ts'
+import { withInstallation } from '../support/installation.ts'
+
+const workspaceFlag = { value: 'ID', description: 'the workspace; optional if there is only one' }
+const name = { name: 'NAME', description: 'the name that workflows use in {{NAME}}: letters, digits and _' }
+
+const set: Command = {
+  summary: 'sets a variable that workflows read as {{NAME}}; takes effect within 5 seconds',
+  details: [
+    'Without VALUE, the command asks for it without showing it, or reads it from a pipe. All users of a machine can',
+    'see command lines. Values are stored encrypted and never printed. In logs, {{NAME}} replaces values of six',
+    'characters or more; with --plain, logs may show the value.',
+  ].join('\n'),
+  arguments: [name, { name: 'VALUE', description: 'its value', optional: true }],
+  flags: { workspace: workspaceFlag, plain: { description: 'the value is not secret: logs may show it' } },
+  settings: ['data', 'secretKey'],
+  examples: ['env set API_TOKEN < token.txt', 'env set REGION eu-west-1 --plain'],
+  async run({ config, terminal, flags, switches, arguments: [name = '', given] }) {
+    const problem = variableNameProblem(name)
+    if (problem !== undefined) throw new UsageError(problem)
+    const plain = switches.has('plain')
+    const { isNew, chars } = await withInstallation(config, async (store) => {
+      const workspaceId = await workspaceOf(store, flags['workspace'])
+      const environments = await environmentsOf(store, config)
+      const value = given ?? (await terminal.secret(`Value of ${name}: `))
+      if (value === undefined) throw new CommandError('No value was given. Nothing was changed.')
+      const { isNew } = await environments.set({ workspaceId, name, value, plain })
+      return { isNew, chars: value.length }
+    })
+    terminal.say(`${name} is ${isNew ? 'set' : 'changed'}.`)
+    if (!plain && chars < secretCharsMin) {
+      terminal.say(`The value has fewer than ${secretCharsMin} characters, too few for redaction: logs may show it.`)
+    }
+    return 0
+  },
+}
+
+const list: Command = {
+  summary: 'prints the names of the variables of a workspace, never their values',
+  flags: { workspace: workspaceFlag },
+  settings: ['data'],
+  json: true,
+  examples: ['env list', 'env list --workspace 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --json'],
+  async run({ config, terminal, json, flags }) {
+    const rows = await withInstallation(config, async (store) => {
+      return await store.listEnvironment(await workspaceOf(store, flags['workspace']))
+    })
+    const shown = rows.map(({ name, plain, updatedAt }) => ({
+      name,
+      plain,
+      updatedAt: new Date(updatedAt).toISOString(),
+    }))
+    if (json) terminal.print(JSON.stringify(shown, null, 2))
+    else if (shown.length === 0) terminal.say('No variable is set.')
+    else
+      terminal.print(
+        table(shown.map((row) => [row.name, `${row.plain ? 'plain ' : 'secret'}  ${row.updatedAt}`])).join('\n'),
+      )
+    return 0
+  },
+}
+
+const unset: Command = {
+  summary: 'removes a variable; runs that read it fail within 5 seconds',
+  arguments: [name],
+  flags: { workspace: workspaceFlag },
+  settings: ['data'],
+  examples: ['env unset API_TOKEN'],
+  async run({ config, terminal, flags, arguments: [name = ''] }) {
+    const found = await withInstallation(config, async (store) => {
+      return await store.unsetVariable(await workspaceOf(store, flags['workspace']), name)
+    })
+    if (!found) throw new CommandError(`Unknown variable ${name}.`, 'List all variables: millrace env list')
+    terminal.say(`${name} is gone.`)
+    return 0
+  },
+}
+
+const discard: Command = {
+  summary: 'after a key is lost: removes everything that cannot be decrypted, so that the service can start',
+  details: [
+    'Removes from every workspace all data that neither MILLRACE_SECRET_KEY nor the key file can decrypt: values',
+    'of variables, webhook secrets (nothing is delivered until they are set again), asynchronous runs that have not',
+    'ended, and outputs of ended ones. Restore the key instead if you can.',
+  ].join('\n'),
+  settings: ['data', 'secretKey'],
+  json: true,
+  examples: ['env discard', 'env discard --json'],
+  async run({ config, terminal, json }) {
+    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
+    await withInstallation(config, async (store) => {
+      const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey })
+      for (;;) {
+        const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
+        if (lost.length === 0) return
+        const { variables, jobs, outputs, webhookSecrets } = await store.discardSealed(lost)
+        gone.variables += variables
+        gone.jobs += jobs
+        gone.outputs += outputs
+        gone.webhookSecrets += webhookSecrets
+      }
+    })
+    if (json) terminal.print(JSON.stringify(gone))
+    else {
+      terminal.print(
+        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, ${gone.jobs} asynchronous runs and ` +
+          `${gone.outputs} outputs were removed.`,
+      )
+    }
+    return 0
+  },
+}
+
+export const env: CommandGroup = {
+  summary: 'environment variables of a workspace',
+  commands: { set, list, unset, discard },
+}
+
+async function environmentsOf(store: Store, { data, secretKey }: Config): Promise<Environments> {
+  const sealHeads = () => store.sealHeads(sealHeadBytes)
+  const box = await openSecretBox({ directory: data, secretKey, sealHeads })
+  return new Environments({ store, box, clock: systemClock })
+}
+
+async function workspaceOf(store: Store, named: string | undefined): Promise<string> {
+  const all = await store.listWorkspaces(null)
+  const found = named === undefined ? all : all.filter(({ id }) => id === named)
+  const [first, second] = found
+  if (first && !second) return first.id
+  const hint = 'List all workspaces: millrace workspaces list'
+  if (named !== undefined) throw new CommandError(`Unknown workspace ${named}.`, hint)
+  throw new UsageError('There are several workspaces. Name one with --workspace ID.', hint)
+}

@@ -1,0 +1,160 @@
+import type { App } from '../../app.ts'
+import type { Config } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { messageOf } from '../../domain/errors.ts'
+import { isLoopback } from '../../domain/local-address.ts'
+import { loadInterfaceFiles } from '../../http/interface-files.ts'
+import { Listener } from '../../http/listener.ts'
+import type { DirectoryLock } from '../../store/lock.ts'
+import type { Store } from '../../store/store.ts'
+import { handleCrashes } from '../../telemetry/crash-handler.ts'
+import { Logger } from '../../telemetry/logger.ts'
+import { type Call, type Command, CommandError, UsageError } from '../command.ts'
+import type { FirstStart } from '../support/first-start.ts'
+import { build } from './version.ts'
+
+export const serve: Command = {
+  summary: 'starts the service',
+  details: [
+    'On an empty data folder it first makes an account, a workspace and a key, deploys a sample workflow, and prints how to',
+    'run it. SIGTERM or SIGINT lets runs in flight end and exits with 0; a second signal exits at once.',
+  ].join('\n'),
+  settings: [
+    'host',
+    'port',
+    'data',
+    'baseUrl',
+    'outboundAllow',
+    'sync',
+    'logLevel',
+    'accessLog',
+    'stopGraceMs',
+    'noAuth',
+  ],
+  examples: ['serve', 'serve --port 4000 --data /var/lib/millrace', 'serve --config production.env'],
+  async run(call) {
+    const { config, terminal } = call
+    assertClosed(config)
+    for (const warning of call.settings.warnings) terminal.say(warning)
+    const stopped = stopSignal()
+    const { app, lock } = await start(call)
+    const { firstStart } = await import('../support/first-start.ts')
+    const first = await firstStart(app)
+    terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
+    // Should the disk not take that: a key that is used has been seen, too.
+    if (first) await app.store.markInstallationSeen().catch(() => undefined)
+    await stopped
+    await app.stop(config.stopGraceMs)
+    lock.release()
+    return 0
+  },
+}
+
+/** Without sign-in whoever reaches the service owns it. */
+function assertClosed({ noAuth, host }: Config): void {
+  if (!noAuth || isLoopback(host)) return
+  throw new UsageError(
+    `MILLRACE_NO_AUTH is true, but the service would listen on ${host}, where others reach it; allowed: only with a loopback address.`,
+    'Leave --no-auth out, or listen on --host 127.0.0.1.',
+  )
+}
+
+/**
+ * Listens, takes the folder, opens the store, and only then loads the rest of the service: who calls in the meantime is
+ * answered, or waits a moment. The lock goes with the process, however that ends.
+ */
+async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
+  const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
+  handleCrashes(logger)
+  try {
+    const listener = await listen(config)
+    // A turn for whoever waited for the socket: what follows keeps this thread busy for some 20 ms.
+    await Bun.sleep(2)
+    const { takeLock } = await import('../../store/lock.ts')
+    const lock = takeLock(config.data)
+    const opening = openStore(config, logger)
+    opening.catch(() => undefined)
+    const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
+      import('../../app.ts'),
+      import('../support/allow-list.ts'),
+      import('../support/price-table.ts'),
+    ])
+    const outboundAllow = allowListOf(config)
+    const priceOf = priceTableOf(config)
+    const isProxy = proxiesOf(config)
+    const app = await startApp({
+      ...{ config, outboundAllow, isProxy, priceOf, logger, clock: systemClock, build, listener, opening },
+      interfaceFiles: loadInterfaceFiles,
+    })
+    return { app, lock }
+  } catch (error) {
+    throw explained(error, config)
+  }
+}
+
+async function openStore({ data, sync }: Config, logger: Logger): Promise<Store> {
+  const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
+  const onLost = (lost: readonly string[]) =>
+    logger.error('runs in the journal of an earlier version could not be imported', { lost })
+  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost })
+}
+
+async function listen({ host, port, data }: Config): Promise<Listener> {
+  try {
+    return new Listener({ hostname: host, port, version: build.version })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      // Started twice: that the folder is served already says more, and by whom.
+      const { takeLock } = await import('../../store/lock.ts')
+      takeLock(data).release()
+      const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
+      throw new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
+    }
+    const hint =
+      'Choose another address with --host and --port: one of this machine, and a port that this user may open.'
+    throw new CommandError(`The service cannot listen on ${host}, port ${port}: ${messageOf(error)}`, hint, error)
+  }
+}
+
+function explained(error: unknown, { data }: Config): unknown {
+  if (error instanceof CommandError) return error
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ENOENT' || code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
+    return new CommandError(
+      `The data folder ${data} cannot be used: ${messageOf(error)}`,
+      'More: millrace doctor',
+      error,
+    )
+  }
+  return error
+}
+
+/** Resolves at the first signal to stop. The second one ends the process where it stands. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0
+    const take = () => {
+      signals += 1
+      if (signals > 1) process.exit(1)
+      resolve()
+    }
+    // Not SIGHUP: a process under nohup has to go on when its terminal closes.
+    process.on('SIGTERM', take)
+    process.on('SIGINT', take)
+  })
+}
+
+function welcome({ address }: App, { apiKey, signInToken, workspaceId, curl }: FirstStart): string {
+  return [
+    `Millrace listens on ${address.url}`,
+    '',
+    '  This is the first start here. The key and the link are shown this once; keep them.',
+    '',
+    `  API key       ${apiKey}`,
+    `  Workspace     ${workspaceId}`,
+    `  Sign-in link  ${address.url}/sign-in?token=${signInToken}`,
+    '',
+    ...(curl === undefined ? [] : ['A sample workflow is deployed. Run it:', '', curl, '']),
+    `Every route: ${address.url}/swagger`,
+  ].join('\n')
+}

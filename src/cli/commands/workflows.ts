@@ -1,0 +1,222 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Static } from '@sinclair/typebox'
+import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/responses.ts'
+import { type Command, type CommandGroup, UsageError } from '../command.ts'
+import { checkWorkflowFiles, findingText } from '../support/check.ts'
+import { pathOf } from '../support/client.ts'
+import { startedBy } from '../support/entry-points.ts'
+import { table } from '../support/help.ts'
+import { documentOf, type ListedWorkflow, push as pushAll } from '../support/push.ts'
+import {
+  clientOf,
+  findWorkflow,
+  listWorkflows,
+  service,
+  workflowArgument,
+  workspaceFlag,
+  workspaceOf,
+} from '../support/service.ts'
+import { readWorkflowFiles } from '../support/workflow-files.ts'
+
+const push: Command = {
+  summary: 'creates or updates workflows from files: all of them or none',
+  details: [
+    'A document replaces the workflow with its ID, else the one with its name. Otherwise it becomes a new workflow.',
+    'All documents are checked before anything changes. If the service refuses one, the others are restored.',
+  ].join('\n'),
+  arguments: [{ name: 'FILE|FOLDER', description: 'workflow documents, or folders of .json files', many: true }],
+  flags: { deploy: { description: 'deploy them too' }, ...workspaceFlag },
+  settings: service,
+  json: true,
+  examples: ['workflows push hello.json --deploy', 'workflows push workflows/ --deploy --workspace ID --json'],
+  async run(call) {
+    const { terminal, switches } = call
+    const deploy = switches.has('deploy')
+    const documents = checkWorkflowFiles(readWorkflowFiles(call.arguments), { deploy, config: call.config })
+    const client = clientOf(call)
+    const workspaceId = await workspaceOf(client, call.flags['workspace'])
+    const pushed = await pushAll({ client, workspaceId, documents, deploy })
+    for (const [index, { findings }] of pushed.entries()) {
+      for (const finding of findings) terminal.say(`${documents[index]!.path}: ${findingText(finding)}`)
+    }
+    if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
+    else {
+      for (const { id, name, action, version, wasActive, startedBy: lines = [] } of pushed) {
+        const deployed = wasActive ? `version ${version} is already up to date` : `deployed as version ${version}`
+        terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, ${deployed}`}`)
+        for (const line of lines) terminal.say(line)
+      }
+    }
+    return 0
+  },
+}
+
+const list: Command = {
+  summary: 'prints the workflows of a workspace',
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows list', 'workflows list --json'],
+  async run(call) {
+    const client = clientOf(call)
+    const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
+    if (call.json) call.terminal.print(JSON.stringify(rows, null, 2))
+    else if (rows.length === 0) call.terminal.say('There are no workflows yet. Push one: millrace workflows push FILE')
+    else call.terminal.print(table(rows.map((row) => [row.id, rowText(row)] as const)).join('\n'))
+    return 0
+  },
+}
+
+function rowText({ name, isDeployed, version }: ListedWorkflow): string {
+  return isDeployed ? `${name}  (version ${version})` : `${name}  (not deployed)`
+}
+
+const exportCommand: Command = {
+  summary: 'prints the document of one workflow, or writes all documents to a folder',
+  arguments: [{ ...workflowArgument, optional: true }],
+  flags: {
+    out: { value: 'DIR', description: 'write all workflows of the workspace to this folder' },
+    ...workspaceFlag,
+  },
+  settings: service,
+  json: true,
+  examples: ['workflows export hello > hello.json', 'workflows export --out workflows/'],
+  async run(call) {
+    const client = clientOf(call)
+    const [wanted] = call.arguments
+    const out = call.flags['out']
+    if (wanted !== undefined) {
+      const { id } = await findWorkflow(client, wanted, call.flags['workspace'])
+      const document = documentOf(await client.get(pathOf`/api/workflows/${id}`))
+      call.terminal.print(JSON.stringify(document, null, 2))
+      return 0
+    }
+    if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all workflows: --out DIR.')
+    const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
+    const documents = await Promise.all(
+      rows.map(async ({ id }) => documentOf(await client.get(pathOf`/api/workflows/${id}`))),
+    )
+    const files = writeDocuments(out, documents)
+    if (call.json) call.terminal.print(JSON.stringify(files))
+    else call.terminal.say(`${files.length} written to ${out}.`)
+    return 0
+  },
+}
+
+/** Writes one file per workflow, named after it. Leaves an identical file unchanged. */
+function writeDocuments(folder: string, documents: readonly Record<string, unknown>[]): string[] {
+  mkdirSync(folder, { recursive: true })
+  const taken = new Set<string>()
+  return documents.map((document) => {
+    const slug = String(document['name'])
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+      .replaceAll(/^-|-$/g, '')
+    const name = slug !== '' && !taken.has(slug) ? slug : [slug, document['id']].filter(Boolean).join('-')
+    taken.add(name)
+    const path = join(folder, `${name}.json`)
+    writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
+    return path
+  })
+}
+
+const deploy: Command = {
+  summary: 'deploys the saved document as a new version',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows deploy hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const answer = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
+    for (const warning of answer.warnings) call.terminal.say(findingText(warning))
+    const text = [`Version ${answer.version} runs now.`, ...startedBy(answer)].join('\n')
+    call.terminal.print(call.json ? JSON.stringify(answer) : text)
+    return 0
+  },
+}
+
+const undeploy: Command = {
+  summary: 'undeploys a workflow; its versions stay',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  examples: ['workflows undeploy hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    await client.delete(pathOf`/api/workflows/${id}/deploy`)
+    call.terminal.say('The workflow is undeployed. To activate a version again: millrace workflows activate')
+    return 0
+  },
+}
+
+const versions: Command = {
+  summary: 'prints the versions of a workflow',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows versions hello'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const { data } = await client.get<Static<typeof DeploymentList>>(pathOf`/api/workflows/${id}/deployments`)
+    if (call.json) call.terminal.print(JSON.stringify(data, null, 2))
+    else if (data.length === 0) call.terminal.say(`The workflow was never deployed: millrace workflows deploy ${id}`)
+    else {
+      const rows = data.map(({ version, isActive, createdAt, name }) => {
+        return [String(version), [createdAt, isActive ? 'active' : '      ', name ?? ''].join('  ')] as const
+      })
+      call.terminal.print(table(rows).join('\n'))
+    }
+    return 0
+  },
+}
+
+const activate: Command = {
+  summary: 'activates an older version',
+  arguments: [workflowArgument, { name: 'VERSION', description: 'its number' }],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows activate hello 3'],
+  async run(call) {
+    const client = clientOf(call)
+    const [wanted, version] = call.arguments
+    const { id } = await findWorkflow(client, wanted!, call.flags['workspace'])
+    const answer = await client.post<unknown>(pathOf`/api/workflows/${id}/deployments/${version!}/activate`)
+    call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${version} runs now.`)
+    return 0
+  },
+}
+
+const status: Command = {
+  summary: 'prints whether a workflow is deployed, and whether its document has changed since',
+  arguments: [workflowArgument],
+  flags: workspaceFlag,
+  settings: service,
+  json: true,
+  examples: ['workflows status hello', 'workflows status hello --json'],
+  async run(call) {
+    const client = clientOf(call)
+    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+    const answer = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
+    if (call.json) call.terminal.print(JSON.stringify(answer))
+    else if (!answer.isDeployed) call.terminal.print('Not deployed.')
+    else {
+      const changed = answer.needsRedeployment ? ' The document has changed since. Deploy it again.' : ''
+      const text = `Version ${answer.version} has been active since ${answer.deployedAt}.${changed}`
+      call.terminal.print([text, ...startedBy(answer)].join('\n'))
+    }
+    return 0
+  },
+}
+
+export const workflows: CommandGroup = {
+  summary: 'workflows of a service',
+  commands: { push, list, export: exportCommand, deploy, undeploy, versions, activate, status },
+}

@@ -1,0 +1,155 @@
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from '../../config.ts'
+import { messageOf } from '../../domain/errors.ts'
+import { serverOf } from '../../store/lock.ts'
+import { databasePath } from '../../store/sqlite/open.ts'
+import type { Command, LoadedSettings } from '../command.ts'
+import { allowListOf, proxiesOf } from '../support/allow-list.ts'
+import { priceTableOf } from '../support/price-table.ts'
+import { examineFiles } from './files.ts'
+import { examineSchedules } from './schedules.ts'
+import { examineDatabase, examineDisk, examineKey, examineLegacyJournal } from './storage.ts'
+import { examineWebhooks } from './webhooks.ts'
+
+export const doctor: Command = {
+  summary:
+    'checks settings, data folder, disk, database, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
+  details: 'It changes nothing, and may be called while the service runs.',
+  settings: ['data'],
+  json: true,
+  examples: ['doctor', 'doctor --data /var/lib/millrace --json'],
+  async run({ config, settings, terminal, json }) {
+    const findings = await examine(config, settings, Date.now())
+    if (json) terminal.print(JSON.stringify(findings, null, 2))
+    else {
+      for (const { state, check, message, advice } of findings) {
+        terminal.print(
+          `${marks[state]}  ${check.padEnd(8)}  ${message}${advice ? `\n                → ${advice}` : ''}`,
+        )
+      }
+    }
+    return findings.some(({ state }) => state === 'broken') ? 1 : 0
+  },
+}
+
+/** What one check found; `advice` says what to do. */
+export type Diagnosis = {
+  check:
+    | 'settings'
+    | 'folder'
+    | 'disk'
+    | 'service'
+    | 'database'
+    | 'journal'
+    | 'key'
+    | 'webhooks'
+    | 'schedules'
+    | 'storage'
+    | 'clock'
+  state: 'ok' | 'warning' | 'broken'
+  message: string
+  advice?: string
+}
+
+const marks: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok    ', warning: 'look  ', broken: 'BROKEN' }
+
+async function examine(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
+  const folder = resolve(config.data)
+  const found = [...examineSettings(config, settings), examineFolder(folder)]
+  if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
+  const { served, service } = examineLock(folder)
+  return [
+    ...found,
+    examineDisk(folder, config),
+    service,
+    examineDatabase(folder),
+    ...examineLegacyJournal(folder, served),
+    examineKey(folder, config),
+    ...examineWebhooks(folder, now),
+    ...examineSchedules(folder, now, served),
+    ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
+    examineClock(now, writtenAt(databasePath(folder))),
+  ]
+}
+
+function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {
+  const check = 'settings'
+  const found: Diagnosis[] = warnings.map((message) => ({ check, state: 'warning', message }))
+  // What the start reads more closely than the schema of settings does.
+  for (const read of [allowListOf, proxiesOf, priceTableOf]) {
+    try {
+      read(config)
+    } catch (error) {
+      found.push({ check, state: 'broken', message: messageOf(error) })
+    }
+  }
+  if (found.length > 0) return found
+  return [{ check, state: 'ok', message: 'Every setting has a value that it may have.' }]
+}
+
+function examineFolder(folder: string): Diagnosis {
+  const check = 'folder'
+  if (!existsSync(folder)) {
+    const advice =
+      'millrace serve makes it at its first start, millrace init without starting; or name another with --data.'
+    return { check, state: 'warning', message: `${folder} is not there yet.`, advice }
+  }
+  try {
+    const probe = mkdtempSync(join(folder, '.doctor-'))
+    try {
+      const file = openSync(join(probe, 'probe'), 'w', 0o600)
+      writeSync(file, 'probe')
+      fsyncSync(file)
+      closeSync(file)
+    } finally {
+      rmSync(probe, { recursive: true, force: true })
+    }
+  } catch (error) {
+    const advice =
+      'Let the user that runs the service own the folder and everything in it, and see that the disk has room.'
+    return { check, state: 'broken', message: `${folder} cannot be written to: ${messageOf(error)}.`, advice }
+  }
+  if ((statSync(folder).mode & 0o007) !== 0) {
+    const advice = `It holds keys and logs: chmod 700 ${folder}`
+    return {
+      check,
+      state: 'warning',
+      message: `${folder} can be written to, and every user of the machine can enter it.`,
+      advice,
+    }
+  }
+  return { check, state: 'ok', message: `${folder} can be written to.` }
+}
+
+function examineLock(folder: string): { served: boolean; service: Diagnosis } {
+  const check = 'service'
+  try {
+    const who = serverOf(folder)
+    const message = who === undefined ? 'No service runs on the folder.' : `A service runs on the folder: ${who}.`
+    return { served: who !== undefined, service: { check, state: 'ok', message } }
+  } catch (error) {
+    const advice = 'Let the user that runs the service own the folder and everything in it.'
+    return { served: false, service: { check, state: 'broken', message: messageOf(error), advice } }
+  }
+}
+
+/** 2025-01-01: a clock before it was never set. */
+const earliestNow = Date.UTC(2025, 0, 1)
+const clockSlackMs = 60_000
+
+function examineClock(now: number, lastWriteAt: number | undefined): Diagnosis {
+  const time = new Date(now).toISOString()
+  const advice = 'Set the clock and keep it set (NTP): times in logs and the expiry of keys depend on it.'
+  if (now < earliestNow) return { check: 'clock', state: 'broken', message: `The clock says ${time}.`, advice }
+  if (lastWriteAt !== undefined && lastWriteAt > now + clockSlackMs) {
+    const message = `The clock says ${time}; the database was written at ${new Date(lastWriteAt).toISOString()}.`
+    return { check: 'clock', state: 'warning', message, advice }
+  }
+  return { check: 'clock', state: 'ok', message: `The clock says ${time}.` }
+}
+
+function writtenAt(path: string): number | undefined {
+  const times = [path, `${path}-wal`].filter((file) => existsSync(file)).map((file) => statSync(file).mtimeMs)
+  return times.length === 0 ? undefined : Math.max(...times)
+}

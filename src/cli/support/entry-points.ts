@@ -1,0 +1,16 @@
+import type { Static } from '@sinclair/typebox'
+import type { DeployResponse } from '../../http/responses.ts'
+
+/** How a deployed workflow is started other than by the API, one line each. */
+export function startedBy({
+  schedule,
+  webhookUrl,
+  chatUrl,
+}: Pick<Static<typeof DeployResponse>, 'schedule' | 'webhookUrl' | 'chatUrl'>): string[] {
+  const [next] = schedule?.next ?? []
+  return [
+    ...(schedule ? [next === undefined ? 'Its schedule has no further runs.' : `Its next run is at ${next}.`] : []),
+    ...(webhookUrl === undefined ? [] : [`It receives webhooks at ${webhookUrl}`]),
+    ...(chatUrl === undefined ? [] : [`Its chat is at ${chatUrl}`]),
+  ]
+}

@@ -1,0 +1,127 @@
+import { registry } from '../../blocks/registry.ts'
+import { type Config, limitsOf } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { AppError } from '../../domain/errors.ts'
+import { answerBytesMax } from '../../domain/limits.ts'
+import { createRedactor, redactText } from '../../domain/redaction/redactor.ts'
+import type { FileStore } from '../../domain/run/file.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { RunRecord } from '../../domain/run/log.ts'
+import type { PriceOf } from '../../domain/run/model-prices.ts'
+import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { compilePlan, type Plan, type PlanNode } from '../../engine/plan.ts'
+import { Runner } from '../../engine/runner.ts'
+import { chooseTrigger, manualInput } from '../../http/manual-run.ts'
+import { RunEvents } from '../../http/run-events.ts'
+import { createLanguageModels } from '../../models/language-models.ts'
+import { createOutbound } from '../../outbound/fetch.ts'
+import { Sandbox } from '../../sandbox/sandbox.ts'
+import { CommandError } from '../command.ts'
+import { build } from '../commands/version.ts'
+import { allowListOf } from './allow-list.ts'
+import { findingText } from './check.ts'
+import { priceTableOf } from './price-table.ts'
+import { progressOf } from './progress.ts'
+
+export type LocalRun = {
+  document: WorkflowDocument
+  /** JSON data for the trigger; undefined to use only the samples. */
+  input: unknown
+  /** The kind of trigger to start at; undefined for the manual trigger, or the next best. */
+  trigger?: TriggerKind | undefined
+  config: Config
+  /** The values of `{{NAME}}`. */
+  environment: Readonly<Record<string, string | undefined>>
+  /** Receives one line for each step of a block, without the values of `{{NAME}}`. */
+  progress: ((line: string) => void) | undefined
+  /** Receives text as it is generated, like a streaming caller. */
+  text?: ((piece: string) => void) | undefined
+  /** Receives findings that do not prevent the run. */
+  warn(text: string): void
+}
+
+/** Runs a document in this process without a server and without storage. Throws `CommandError` if it cannot run. */
+export async function runLocally(request: LocalRun): Promise<RunRecord> {
+  const { document, config, progress } = request
+  const limits = limitsOf(config)
+  const priceOf = priceTableOf(config)
+  const plan = planOf(request, priceOf)
+  const { entry, input } = startOf(request, plan)
+  const values = new Map(given(request.environment, plan.environmentNames))
+  const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
+  const told = progress && progressOf((line) => progress(redactText(line, redactor)))
+  const observer = request.text ? withText(told, plan, request.text) : told
+  const outbound = createOutbound({
+    allow: allowListOf(config),
+    version: build.version,
+    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+  })
+  const sandbox = new Sandbox()
+  const runner = new Runner({
+    capabilities: {
+      clock: systemClock,
+      random: Math.random,
+      limits,
+      fetch: outbound.fetch,
+      runProgram: sandbox.run,
+      files: nothingStored,
+      models: createLanguageModels({ open: outbound.open, clock: systemClock, answerBytesMax }),
+      priceOf,
+    },
+    record: async () => undefined,
+    deploymentOf: async () => undefined,
+    environmentOf: () => ({ values, redactor }),
+  })
+  try {
+    const trigger = entry.definition.starts ?? 'manual'
+    const run = { plan, workflowId: document.id ?? 'file', workspaceId: 'none', version: 0, trigger, entry, input }
+    const end = await runner.execute({ ...run, ...(observer ? { observer } : {}) })
+    return end.record
+  } finally {
+    outbound.stop()
+    await sandbox.stop()
+  }
+}
+
+/** The trigger and the input of the run. */
+function startOf({ trigger: wanted, input }: LocalRun, plan: Plan): { entry: PlanNode; input: TriggerInput } {
+  try {
+    const trigger = chooseTrigger(plan, wanted, undefined)
+    if (!trigger) throw new CommandError('The workflow has no enabled trigger. Add one.')
+    return { entry: trigger.node, input: manualInput(trigger, input, systemClock.now()) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const lines = error.details?.map(({ message }) => message) ?? [error.message]
+    throw new CommandError(lines.join('\n'), wanted === undefined ? 'Give the input with --input.' : undefined)
+  }
+}
+
+function withText(told: RunObserver | undefined, plan: Plan, text: (piece: string) => void): RunObserver {
+  const events = new RunEvents(plan, [], (message) => text((JSON.parse(message) as { chunk: string }).chunk))
+  return { ...told, chunk: (span, piece, place) => events.chunk(span, piece, place) }
+}
+
+/** A run from a file stores nothing. */
+const nothingStored: FileStore = {
+  store: () =>
+    Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'Only the service stores files. Push the workflow to one.')),
+  read: () => Promise.resolve(undefined),
+}
+
+function planOf({ document, config, warn }: LocalRun, priceOf: PriceOf): Plan {
+  const { plan, findings } = compilePlan(document, registry, limitsOf(config), priceOf)
+  if (!plan) throw new CommandError(findings.map(findingText).join('\n'), 'The workflow was not run.')
+  for (const finding of findings) warn(findingText(finding))
+  return plan
+}
+
+function given(
+  environment: Readonly<Record<string, string | undefined>>,
+  names: ReadonlySet<string>,
+): [name: string, value: string][] {
+  return [...names].flatMap((name): [string, string][] => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+}

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError, messageOf } from '../../domain/errors.ts'
+import { readJson } from '../../domain/text/json.ts'
+import { CommandError } from '../command.ts'
+
+/** A workflow document from a file. `value` is any JSON. */
+export type WorkflowFile = { path: string; value: unknown }
+
+/** Reads documents from files, and from all `.json` files below folders. Throws with all problems at once. */
+export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
+  const problems: string[] = []
+  const files: WorkflowFile[] = []
+  for (const path of new Set(paths.flatMap((path) => expand(path, problems)))) {
+    try {
+      files.push({ path, value: read(path) })
+    } catch (error) {
+      problems.push(problemOf(path, error))
+    }
+  }
+  if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')
+  return files
+}
+
+/** Reads one document from a file. Throws with the problem. */
+export function readWorkflowFile(path: string): unknown {
+  if (statSync(path).isDirectory()) throw new CommandError(`${path} is a folder. Name the file of one workflow in it.`)
+  try {
+    return read(path)
+  } catch (error) {
+    throw new CommandError(problemOf(path, error))
+  }
+}
+
+function read(path: string): unknown {
+  return readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+}
+
+function problemOf(path: string, error: unknown): string {
+  return error instanceof AppError ? error.message : `${path}: ${messageOf(error)}`
+}
+
+function expand(path: string, problems: string[]): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path]
+    const found = readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => join(path, name))
+      .filter((file) => statSync(file).isFile())
+      .toSorted()
+    if (found.length === 0) problems.push(`${path}: the folder contains no .json file`)
+    return found
+  } catch (error) {
+    problems.push(`${path}: ${messageOf(error)}`)
+    return []
+  }
+}
