@@ -241,7 +241,7 @@ function resolveImport(file: string, target: string): string {
   return posix.join(posix.dirname(file), target)
 }
 
-/** `engine` for `src/engine/plan.ts`, `app.ts` for `src/app.ts`. */
+/** `engine` for `src/engine/compile/plan.ts`, `app.ts` for `src/app.ts`. */
 function folderOf(file: string): string {
   return file.split('/')[1]!
 }

@@ -8,7 +8,7 @@ import { defaultLimits } from '../src/domain/limits.ts'
 import type { RunRecord } from '../src/domain/run/log.ts'
 import { readDocument } from '../src/domain/workflow/document.ts'
 import type { WorkflowDocument } from '../src/domain/workflow/workflow.ts'
-import { compilePlan } from '../src/engine/plan.ts'
+import { compilePlan } from '../src/engine/compile/plan.ts'
 import { World } from './engine/world.ts'
 import { ModelServer } from './models/model-server.ts'
 

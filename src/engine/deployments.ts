@@ -2,9 +2,9 @@ import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
-import type { Registry } from './graph.ts'
-import { type Compilation, compilePlan, type Plan } from './plan.ts'
-import { type Reach, reachablePart } from './reachable-part.ts'
+import type { Registry } from './compile/graph.ts'
+import { type Compilation, compilePlan, type Plan } from './compile/plan.ts'
+import { type Reach, reachablePart } from './manual/reachable-part.ts'
 
 /** The compiled active version of a workflow. `plan` is null when the workflow is not deployed or cannot run. */
 export type Deployment = {

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import type { ChatParameters } from '../domain/workflow/chat.ts'
-import type { RunEnd } from '../engine/runner.ts'
+import type { RunEnd } from '../engine/run/runner.ts'
 
 /** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */
 export function isAnonymous({ access }: ChatParameters): boolean {

@@ -2,7 +2,7 @@ import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { isObject, type TriggerInput } from '../domain/run/input.ts'
 import { type ChatMessage, chatMessageCharsMax } from '../domain/workflow/chat.ts'
-import type { Plan } from '../engine/plan.ts'
+import type { Plan } from '../engine/compile/plan.ts'
 import { readControl } from './execute-body.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 

@@ -1,8 +1,8 @@
 import type { Span } from '../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../domain/run/run-observer.ts'
 import { replyOf } from '../domain/workflow/chat.ts'
-import type { Plan } from '../engine/plan.ts'
-import type { RunEnd } from '../engine/runner.ts'
+import type { Plan } from '../engine/compile/plan.ts'
+import type { RunEnd } from '../engine/run/runner.ts'
 import { RunEvents } from './run-events.ts'
 import { runResponse } from './run-response.ts'
 

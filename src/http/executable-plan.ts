@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
+import type { Plan, PlanTrigger } from '../engine/compile/plan.ts'
 import type { Deployment } from '../engine/deployments.ts'
-import type { Plan, PlanTrigger } from '../engine/plan.ts'
 
 /** What a deployment runs. Throws WORKFLOW_NOT_DEPLOYED when there is nothing that can run. */
 export function planOf({ workflowId, plan, version, findings }: Deployment): Plan {

@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../domain/run/input.ts'
-import type { Plan, PlanTrigger } from '../engine/plan.ts'
+import type { Plan, PlanTrigger } from '../engine/compile/plan.ts'
 import { readSelection, type SelectedOutput } from './selected-outputs.ts'
 
 /** What a body asks for. */

@@ -1,8 +1,8 @@
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Deployment } from '../engine/deployments.ts'
-import type { JobRequest } from '../engine/jobs.ts'
-import type { RunEnd, RunRequest } from '../engine/runner.ts'
+import type { JobRequest } from '../engine/jobs/jobs.ts'
+import type { RunEnd, RunRequest } from '../engine/run/runner.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
 
 /** What the execute endpoint stands on; everything in it responses from memory once it is warm. */

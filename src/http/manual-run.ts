@@ -5,8 +5,8 @@ import { isObject, put, readInput, type TriggerInput } from '../domain/run/input
 import type { ChatMessage } from '../domain/workflow/chat.ts'
 import { findMisfits } from '../domain/workflow/shape.ts'
 import type { TriggerKind } from '../domain/workflow/workflow.ts'
-import type { Plan, PlanTrigger } from '../engine/plan.ts'
-import type { PreviousRun } from '../engine/previous-run.ts'
+import type { Plan, PlanTrigger } from '../engine/compile/plan.ts'
+import type { PreviousRun } from '../engine/manual/previous-run.ts'
 
 const Iterations = t.Optional(
   t.Array(t.Integer({ minimum: 0 }), {

@@ -2,7 +2,7 @@ import { put } from '../domain/run/input.ts'
 import type { Span } from '../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../domain/run/run-observer.ts'
 import { readPath } from '../domain/workflow/reference.ts'
-import type { Plan } from '../engine/plan.ts'
+import type { Plan } from '../engine/compile/plan.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { RunFailure } from '../domain/run/log.ts'
 import type { ResponseHeaders } from '../engine/block.ts'
-import type { RunEnd } from '../engine/runner.ts'
+import type { RunEnd } from '../engine/run/runner.ts'
 import { statusOf } from './errors.ts'
 import { isoTime } from './responses.ts'
 import { isSessionPair } from './session-cookie.ts'

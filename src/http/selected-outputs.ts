@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../domain/errors.ts'
 import { type PathStep, parsePath } from '../domain/workflow/reference.ts'
 import { normaliseName } from '../domain/workflow/workflow.ts'
-import type { Plan } from '../engine/plan.ts'
+import type { Plan } from '../engine/compile/plan.ts'
 
 /** One entry of `selectedOutputs`: a value that the caller wants as soon as it is there. */
 export type SelectedOutput = {

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../src/domain/limits.ts'
 import { type FileStore, fileKey } from '../../src/domain/run/file.ts'
 import type { Span, SpanAttempt } from '../../src/domain/run/log.ts'
 import type { BlockContext, BlockDefinition, BlockResult } from '../../src/engine/block.ts'
-import { RunFiles } from '../../src/engine/run-files.ts'
+import { RunFiles } from '../../src/engine/run/run-files.ts'
 import { outboundOf } from '../outbound/peers.ts'
 
 /** A context that records what the block passes to it. */

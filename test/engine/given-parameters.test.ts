@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { registry } from '../../src/blocks/registry.ts'
 import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
-import { giveParameters } from '../../src/engine/given-parameters.ts'
+import { giveParameters } from '../../src/engine/compile/given-parameters.ts'
 import { block, document } from '../make.ts'
 
 const hook = (params: Record<string, unknown> = {}, id = 'hook') =>

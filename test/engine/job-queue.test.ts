@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JobFacts, JobPage } from '../../src/domain/run/job.ts'
-import { JobQueue } from '../../src/engine/job-queue.ts'
+import { JobQueue } from '../../src/engine/jobs/job-queue.ts'
 
 /** Replaces the disk: jobs in the order of acceptance. */
 class Disk {

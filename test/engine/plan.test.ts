@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../src/blocks/registry.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
-import { compilePlan } from '../../src/engine/plan.ts'
+import { compilePlan } from '../../src/engine/compile/plan.ts'
 import { block, type Draft, document } from '../make.ts'
 
 const start = block('start', 'api_trigger')

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { OutboundFetch } from '../../src/domain/outbound-request.ts'
-import { StepHistory } from '../../src/engine/step-history.ts'
+import { StepHistory } from '../../src/engine/run/step-history.ts'
 import { block, document } from '../make.ts'
 import { World } from './world.ts'
 

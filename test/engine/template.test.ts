@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readPath } from '../../src/domain/workflow/reference.ts'
-import type { Frame, Getter } from '../../src/engine/frame.ts'
-import { compileJson, compileValue, getterOf, type Resolve } from '../../src/engine/template.ts'
+import { compileJson, compileValue, getterOf, type Resolve } from '../../src/engine/compile/template.ts'
+import type { Frame, Getter } from '../../src/engine/run/frame.ts'
 
 const noFrame = undefined as unknown as Frame
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { registry } from '../../src/blocks/registry.ts'
 import { defaultLimits } from '../../src/domain/limits.ts'
-import { compilePlan } from '../../src/engine/plan.ts'
-import { checkOf } from '../../src/engine/registrations.ts'
+import { compilePlan } from '../../src/engine/compile/plan.ts'
+import { checkOf } from '../../src/engine/compile/registrations.ts'
 import { block, document } from '../make.ts'
 import { spansOf, World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockErrorData, Body, Outputs } from '../block.ts'
-import type { PlanNode, PlanScope } from '../plan.ts'
+import type { PlanNode, PlanScope } from '../compile/plan.ts'
 
 // The types that the parts of a run share, so that no two of these parts have to import each other.
 

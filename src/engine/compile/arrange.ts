@@ -1,0 +1,172 @@
+import type { Limits } from '../../domain/limits.ts'
+import {
+  type Block,
+  type Edge,
+  type Finding,
+  normaliseName,
+  type WorkflowDocument,
+} from '../../domain/workflow/workflow.ts'
+import { portsOf } from '../block.ts'
+import type { Graph, GraphNode, GraphScope, Registry } from './graph.ts'
+import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-checks.ts'
+import { placeInScopes } from './graph-scopes.ts'
+import { Report } from './report.ts'
+
+/** Arranges the blocks in scopes. With errors among the findings, the graph lacks the parts that they concern. */
+export function arrange(
+  document: WorkflowDocument,
+  registry: Registry,
+  limits: Limits,
+): { graph: Graph; findings: Finding[] } {
+  const report = new Report()
+  const root: GraphScope = { container: undefined, parent: undefined, depth: 0, nodes: [] }
+  const nodes = collectNodes(document, registry, root, report)
+  placeInScopes(document, nodes, root, limits, report)
+  for (const [index, edge] of document.edges.entries()) connect(edge, index, { document, nodes, report })
+  for (const node of nodes.values()) {
+    if (node.body) checkBody(node, report)
+  }
+  checkTriggers(nodes, report)
+  checkCycles(nodes, report)
+  checkReach(nodes, report)
+  return { graph: { root, nodes }, findings: report.findings }
+}
+
+function collectNodes(document: WorkflowDocument, registry: Registry, root: GraphScope, report: Report) {
+  const nodes = new Map<string, GraphNode>()
+  const names = new Map<string, Block>()
+  for (const [id, block] of Object.entries(document.blocks)) {
+    const path = `blocks.${id}`
+    if (block.id !== id) {
+      report.add(
+        'error',
+        'ID_MISMATCH',
+        `${path}.id`,
+        block,
+        `The block is listed under "${id}" but its id is "${block.id}".`,
+      )
+    }
+    if (/[.<>]/.test(block.name)) {
+      report.add(
+        'error',
+        'INVALID_BLOCK_NAME',
+        `${path}.name`,
+        block,
+        'A block name must not contain ".", "<" or ">": references could not refer to the block.',
+      )
+    }
+    const name = normaliseName(block.name)
+    const other = names.get(name)
+    if (other) {
+      report.add(
+        'error',
+        'DUPLICATE_BLOCK_NAME',
+        `${path}.name`,
+        block,
+        `The blocks "${other.name}" and "${block.name}" have the same name if case and spaces are ignored. ` +
+          'References would be ambiguous: rename one of them.',
+      )
+    }
+    names.set(name, block)
+    const definition = registry.get(block.type)
+    if (!definition) {
+      const known = [...registry.keys()].join(', ')
+      report.add(
+        'error',
+        'UNKNOWN_BLOCK_TYPE',
+        `${path}.type`,
+        block,
+        `There is no block type "${block.type}". Known types: ${known}.`,
+      )
+      continue
+    }
+    nodes.set(id, {
+      id,
+      block,
+      name,
+      definition,
+      scope: root,
+      slot: -1,
+      outgoing: [],
+      incoming: 0,
+      isStart: false,
+      body: undefined,
+    })
+  }
+  return nodes
+}
+
+const startHandles = new Set(['loop-start-source', 'parallel-start-source'])
+const endHandles = new Set(['loop-end-source', 'parallel-end-source', 'source'])
+
+type Connecting = { document: WorkflowDocument; nodes: Map<string, GraphNode>; report: Report }
+
+function connect(edge: Edge, index: number, { document, nodes, report }: Connecting): void {
+  const path = `edges.${index}`
+  const missing = [edge.source, edge.target].filter((id) => !Object.hasOwn(document.blocks, id))
+  for (const id of missing)
+    report.add(
+      'error',
+      'UNKNOWN_BLOCK',
+      path,
+      null,
+      `The edge from "${edge.source}" to "${edge.target}" refers to "${id}", which is not a block of this workflow.`,
+    )
+  const source = nodes.get(edge.source)
+  const target = nodes.get(edge.target)
+  if (!source || !target) return
+  const handle = edge.sourceHandle || undefined
+
+  if (source.body && target.scope === source.body && (handle === undefined || startHandles.has(handle))) {
+    target.isStart = true
+    return
+  }
+  // An edge from an inner block back to its own container has no meaning of its own.
+  if (target.body && source.scope === target.body) return
+  if (source.scope !== target.scope) {
+    report.add(
+      'error',
+      'EDGE_CROSSES_CONTAINER',
+      path,
+      source.block,
+      `The edge from "${source.block.name}" to "${target.block.name}" crosses the border of a loop or parallel. ` +
+        'Connect it to the container instead.',
+    )
+    return
+  }
+  if (target.definition.kind === 'trigger') {
+    report.add(
+      'error',
+      'EDGE_TO_TRIGGER',
+      path,
+      target.block,
+      `An edge leads to the trigger "${target.block.name}". Edges cannot lead to triggers.`,
+    )
+    return
+  }
+  const port = portOf(source, handle)
+  if (port === undefined) {
+    const known = handlesOf(source).join(', ')
+    report.add(
+      'error',
+      'UNKNOWN_HANDLE',
+      `${path}.sourceHandle`,
+      source.block,
+      `"${source.block.name}" has no handle "${handle ?? 'source'}". It has: ${known}.`,
+    )
+    return
+  }
+  source.outgoing.push({ port, target })
+  target.incoming += 1
+}
+
+function handlesOf({ block, definition }: GraphNode): string[] {
+  const own = portsOf(definition, block.params ?? {})
+  return definition.mayFail ? [...own, 'error'] : [...own]
+}
+
+function portOf(node: GraphNode, handle: string | undefined): string | undefined {
+  if (node.body && (handle === undefined || endHandles.has(handle))) return 'source'
+  const wanted = handle ?? 'source'
+  return handlesOf(node).includes(wanted) ? wanted : undefined
+}

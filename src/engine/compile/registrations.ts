@@ -1,0 +1,52 @@
+import type { NewSchedule, ScheduleRule } from '../../domain/schedule/schedule.ts'
+import type { Registrations } from '../../domain/workflow/trigger.ts'
+import type { Finding } from '../../domain/workflow/workflow.ts'
+import { timetableOf } from '../../language/timetable.ts'
+import type { Compilation, Plan } from './plan.ts'
+
+/**
+ * The result for the author who saves or deploys a document. `nextTimes`: its next due times; undefined without a
+ * schedule.
+ */
+export type Check = { findings: Finding[]; registrations: Registrations; nextTimes: readonly number[] | undefined }
+
+/** `at`: the due times are after this time. Epoch milliseconds. */
+export function checkOf({ triggers, findings }: Compilation, at: number): Check {
+  const registrations = registrationsOf(triggers, at)
+  const { schedule } = registrations
+  if (!schedule) return { findings, registrations, nextTimes: undefined }
+  const nextTimes = timesAfter(schedule.rule, at, timesShown)
+  const late = nextTimes.length === 0 ? [neverDue(triggers)] : []
+  return { findings: [...findings, ...late], registrations, nextTimes }
+}
+
+function neverDue(triggers: Plan['triggers']): Finding {
+  const node = triggers.get('schedule')?.node
+  const [blockId, blockName] = [node?.id ?? null, node?.name ?? null]
+  const message = `The schedule of "${blockName}" has ended: it has no due time before its end.`
+  return {
+    level: 'warning',
+    code: 'SCHEDULE_OVER',
+    path: `blocks.${blockId}.params.endAt`,
+    blockId,
+    blockName,
+    message,
+  }
+}
+
+/** The registrations of a version when it becomes active. */
+function registrationsOf(triggers: Plan['triggers'], at: number): Registrations {
+  const found = Array.from(triggers.values(), ({ registration }) => registration)
+  const rule = found.find((registration) => registration.schedule)?.schedule
+  const schedule: NewSchedule | null = rule ? { rule, dueAt: timetableOf(rule).next(at) } : null
+  return { addresses: found.flatMap(({ address }) => address ?? []), schedule }
+}
+
+function timesAfter(rule: ScheduleRule, at: number, count: number): number[] {
+  const { next } = timetableOf(rule)
+  const times: number[] = []
+  for (let time = next(at); time !== null && times.length < count; time = next(time)) times.push(time)
+  return times
+}
+
+const timesShown = 5

@@ -1,0 +1,160 @@
+import { jsonDepthMax } from '../../domain/limits.ts'
+import { put } from '../../domain/run/input.ts'
+import { isDeeperThan } from '../../domain/text/json.ts'
+import { asText, mayHoldSegments, parseTemplate, type Segment } from '../../domain/workflow/reference.ts'
+import { BlockError } from '../block.ts'
+import type { Frame, Getter } from '../run/frame.ts'
+
+/** A compiled parameter: a constant, or a getter to call when the block starts. */
+export type Compiled = { constant: true; value: unknown } | { constant: false; get: Getter }
+
+export type Resolve = (segment: Exclude<Segment, { kind: 'text' }>) => Getter | undefined
+
+/** Compiles a value in which all strings are templates. */
+export function compileValue(value: unknown, resolve: Resolve): Compiled {
+  if (typeof value === 'string') return compileText(value, resolve)
+  if (Array.isArray(value)) {
+    const items = value.map((item) => compileValue(item, resolve))
+    if (items.every((item) => item.constant)) return { constant: true, value }
+    const getters = items.map(getterOf)
+    return { constant: false, get: (frame) => getters.map((get) => get(frame)) }
+  }
+  if (typeof value !== 'object' || value === null) return { constant: true, value }
+  const members = Object.entries(value).map(([key, item]) => ({ key, compiled: compileValue(item, resolve) }))
+  if (members.every(({ compiled }) => compiled.constant)) return { constant: true, value }
+  const getters = members.map(({ key, compiled }) => ({ key, get: getterOf(compiled) }))
+  return {
+    constant: false,
+    get: (frame) => {
+      const result: Record<string, unknown> = {}
+      for (const { key, get } of getters) put(result, key, get(frame))
+      return result
+    },
+  }
+}
+
+/**
+ * Compiles text. Exactly one reference keeps the value's type; anything else becomes text, and so does all with
+ * `asString`.
+ */
+export function compileText(text: string, resolve: Resolve, asString = false): Compiled {
+  if (!mayHoldSegments(text)) return { constant: true, value: text }
+  const parts: (string | Getter)[] = []
+  for (const segment of parseTemplate(text)) {
+    const part = segment.kind === 'text' ? segment.text : (resolve(segment) ?? segment.source)
+    const last = parts.length - 1
+    if (typeof part === 'string' && typeof parts[last] === 'string') parts[last] += part
+    else parts.push(part)
+  }
+  const [first] = parts
+  if (parts.length === 1 && typeof first === 'string') return { constant: true, value: text }
+  if (parts.length === 1 && typeof first === 'function' && !asString) {
+    return { constant: false, get: (frame) => first(frame) ?? null }
+  }
+  return { constant: false, get: (frame) => joined(parts, frame) }
+}
+
+function joined(parts: readonly (string | Getter)[], frame: Frame): string {
+  let text = ''
+  for (const part of parts) text += typeof part === 'string' ? part : asText(part(frame))
+  return text
+}
+
+export type CompiledJson = { compiled: Compiled; problem: string | undefined }
+
+/**
+ * Compiles JSON, or JSON text that is a template. A reference inside a JSON string becomes part of that string; a
+ * reference in the place of a value becomes the value. The text is parsed only here, with marks in place of references,
+ * so no later value can change its structure. Text that is not JSON compiles to a getter that fails the block.
+ */
+export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
+  if (typeof value !== 'string') return { compiled: compileValue(value, resolve), problem: undefined }
+  const marked = markReferences(value, resolve)
+  const parsed = parse(marked.text)
+  if (parsed.ok) return { compiled: compileMarked(parsed.value, marked), problem: undefined }
+  const message = `The text is not JSON: ${parsed.message}. Write JSON, or one reference alone.`
+  const get: Getter = () => {
+    throw new BlockError('INVALID_JSON', message)
+  }
+  return { compiled: { constant: false, get }, problem: message }
+}
+
+type Marked = { text: string; mark: string; getters: Getter[] }
+
+function markReferences(text: string, resolve: Resolve): Marked {
+  let mark = '\u{e000}'
+  while (text.includes(mark)) mark += '\u{e000}'
+  const getters: Getter[] = []
+  let inString = false
+  const pieces = parseTemplate(text).map((segment) => {
+    const get = segment.kind === 'text' ? undefined : resolve(segment)
+    if (!get) {
+      const literal = segment.kind === 'text' ? segment.text : segment.source
+      inString = endsInString(literal, inString)
+      return literal
+    }
+    const index = getters.push(get) - 1
+    return inString ? `${mark}${index};` : `"${mark}v${index};"`
+  })
+  return { text: pieces.join(''), mark, getters }
+}
+
+function endsInString(text: string, startsInString: boolean): boolean {
+  let inString = startsInString
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '"') inString = !inString
+    else if (inString && text[at] === '\\') at += 1
+  }
+  return inString
+}
+
+function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {
+  if (isDeeperThan(text, jsonDepthMax)) return { ok: false, message: `it is nested deeper than ${jsonDepthMax} levels` }
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    return { ok: false, message: (error as Error).message.replace(/^JSON Parse error: /, '') }
+  }
+}
+
+function compileMarked(value: unknown, marked: Marked): Compiled {
+  if (typeof value === 'string') return compileMarkedText(value, marked)
+  if (typeof value !== 'object' || value === null) return { constant: true, value }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => compileMarked(item, marked))
+    if (items.every((item) => item.constant)) return { constant: true, value }
+    const getters = items.map(getterOf)
+    return { constant: false, get: (frame) => getters.map((get) => get(frame)) }
+  }
+  const members = Object.entries(value).map(([key, item]) => ({
+    key: compileMarkedText(key, marked),
+    value: compileMarked(item, marked),
+  }))
+  if (members.every((member) => member.key.constant && member.value.constant)) return { constant: true, value }
+  const getters = members.map((member) => ({ key: getterOf(member.key), get: getterOf(member.value) }))
+  return {
+    constant: false,
+    get: (frame) => {
+      const result: Record<string, unknown> = {}
+      for (const { key, get } of getters) put(result, asText(key(frame)), get(frame))
+      return result
+    },
+  }
+}
+
+function compileMarkedText(text: string, { mark, getters }: Marked): Compiled {
+  if (!text.includes(mark)) return { constant: true, value: text }
+  const whole = new RegExp(`^${mark}v(\\d+);$`, 'u').exec(text)
+  const alone = whole ? getters[Number(whole[1])] : undefined
+  if (alone) return { constant: false, get: (frame) => alone(frame) ?? null }
+  const parts = text
+    .split(new RegExp(`${mark}(\\d+);`, 'u'))
+    .map((part, index) => (index % 2 === 0 ? part : (getters[Number(part)] ?? '')))
+  return { constant: false, get: (frame) => joined(parts, frame) }
+}
+
+export function getterOf(compiled: Compiled): Getter {
+  if (!compiled.constant) return compiled.get
+  const { value } = compiled
+  return () => value
+}

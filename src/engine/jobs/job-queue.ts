@@ -1,0 +1,202 @@
+import type { JobFacts, JobPage } from '../../domain/run/job.ts'
+
+export type JobQueueOptions = {
+  /** The oldest waiting jobs of each workflow, from the disk. */
+  list(page: JobPage): Promise<JobFacts[]>
+  /** Whether a job has left the queue and is not deleted yet. */
+  isActive(executionId: string): boolean
+  /** Jobs in memory at most; the others are read from the disk when their turn comes. */
+  rememberedMax?: number
+  /** Workflows in one list at most. */
+  workflowsMax?: number
+}
+
+/**
+ * The queue of waiting jobs: first the interrupted ones, then one of each workflow in turn, the oldest of each workflow
+ * first. Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory;
+ * further jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets
+ * room for one, so the queue of one workflow never delays another one.
+ */
+export class JobQueue {
+  readonly #options: JobQueueOptions
+  readonly #rememberedMax: number
+  readonly #workflowsMax: number
+  readonly #first: JobFacts[] = []
+  /** By workflow, each in the order of acceptance. The workflow that was served last is at the end of the map. */
+  readonly #byWorkflow = new Map<string, JobFacts[]>()
+  readonly #remembered = new Set<string>()
+  /** Jobs that are being written and are not in the queue yet. */
+  readonly #announced = new Set<string>()
+  /** The number of jobs on disk that are not in memory. */
+  #onDisk = 0
+  /** Workflows that may have such jobs. A new job of theirs stays on disk too, since it must not overtake them. */
+  #hidden = new Set<string>()
+  /** The same set from before the current refill. */
+  #hiddenBefore: ReadonlySet<string> = new Set()
+  /** Whether any workflow may have such jobs: an earlier process left some, and not all workflows were listed yet. */
+  #mayAllBeHidden = false
+  /** The last workflow in the previous list, if the next list continues after it. */
+  #listedUpTo: string | undefined
+  /** Whether a workflow has jobs on disk but none in memory. */
+  #isUneven = false
+  #refilling: Promise<void> | undefined
+
+  constructor(options: JobQueueOptions) {
+    this.#options = options
+    this.#rememberedMax = options.rememberedMax ?? 10_000
+    this.#workflowsMax = options.workflowsMax ?? 1_000
+  }
+
+  get size(): number {
+    return this.#first.length + this.#remembered.size + this.#announced.size + this.#onDisk
+  }
+
+  /** Whether `refill` would find more. */
+  get hasMore(): boolean {
+    return this.#onDisk > 0
+  }
+
+  /** Whether a workflow needs a `refill` to get its next turn. */
+  get isUneven(): boolean {
+    return this.#isUneven && this.#refilling === undefined
+  }
+
+  /** A job that is about to be written. */
+  announce(executionId: string): void {
+    this.#announced.add(executionId)
+  }
+
+  /** Takes back an announced job that could not be written. */
+  withdraw(executionId: string): void {
+    this.#announced.delete(executionId)
+  }
+
+  /** A job that is on disk now. */
+  put(job: JobFacts): void {
+    this.#announced.delete(job.executionId)
+    const { workflowId } = job
+    if (!this.#mayAllBeHidden && !this.#isHidden(workflowId) && this.#hasRoomFor(workflowId, this.#share)) {
+      this.#remember(job)
+    } else {
+      this.#onDisk += 1
+      this.#hidden.add(workflowId)
+    }
+  }
+
+  /** A job that has started before goes ahead of all others. */
+  putFirst(job: JobFacts): void {
+    this.#first.push(job)
+  }
+
+  /** Adds a number of jobs that are on disk only. */
+  addOnDisk(count: number): void {
+    this.#onDisk += count
+    this.#mayAllBeHidden = count > 0
+  }
+
+  take(): JobFacts | undefined {
+    const first = this.#first.shift()
+    if (first) return first
+    for (const [workflowId, jobs] of this.#byWorkflow) {
+      this.#byWorkflow.delete(workflowId)
+      const job = jobs.shift()
+      if (jobs.length > 0) this.#byWorkflow.set(workflowId, jobs)
+      else this.#isUneven ||= this.#isHidden(workflowId)
+      if (!job) continue
+      this.#remembered.delete(job.executionId)
+      return job
+    }
+    return undefined
+  }
+
+  /** Removes a job that is being ended elsewhere. */
+  remove(executionId: string): void {
+    const index = this.#first.findIndex((job) => job.executionId === executionId)
+    if (index >= 0) {
+      this.#first.splice(index, 1)
+    } else if (this.#remembered.delete(executionId)) {
+      for (const jobs of this.#byWorkflow.values()) {
+        // `take` removes a workflow whose list is empty.
+        const place = jobs.findIndex((job) => job.executionId === executionId)
+        if (place >= 0) jobs.splice(place, 1)
+      }
+    } else this.#onDisk = Math.max(0, this.#onDisk - 1)
+  }
+
+  /** Reads more jobs from the disk. Concurrent calls share one read. */
+  refill(): Promise<void> {
+    this.#refilling ??= this.#refill().finally(() => {
+      this.#refilling = undefined
+      for (const workflowId of this.#hiddenBefore) this.#hidden.add(workflowId)
+      this.#hiddenBefore = new Set()
+    })
+    return this.#refilling
+  }
+
+  async #refill(): Promise<void> {
+    const onDiskBefore = this.#onDisk
+    this.#hiddenBefore = this.#hidden
+    this.#hidden = new Set()
+    const workflowsMax = this.#workflowsMax
+    const after = this.#listedUpTo
+    const perWorkflow = this.#mayAllBeHidden ? this.#shareOf(workflowsMax) : this.#share
+    const listed = await this.#options.list({ perWorkflow, workflowsMax, after })
+    const lists = Map.groupBy(listed, ({ workflowId }) => workflowId)
+    if (after !== undefined) for (const id of this.#hiddenBefore) if (!lists.has(id)) this.#hidden.add(id)
+    this.#hiddenBefore = new Set()
+    this.#listedUpTo = lists.size >= workflowsMax ? listed.at(-1)?.workflowId : undefined
+    this.#mayAllBeHidden = this.#listedUpTo !== undefined
+    let found = 0
+    for (const [workflowId, list] of lists) {
+      const more = list.filter((job) => !this.#isKnown(job))
+      const fitting = more.findIndex((job) => !this.#rememberIfRoom(job, perWorkflow))
+      found += fitting === -1 ? more.length : fitting
+      if (fitting !== -1 || list.length >= perWorkflow) this.#hidden.add(workflowId)
+    }
+    // Still true if all listed jobs of a workflow have just been taken, or if some workflows were not listed yet.
+    this.#isUneven =
+      this.#listedUpTo !== undefined || this.#hidden.keys().some((workflowId) => !this.#byWorkflow.has(workflowId))
+    // This corrects the count: when nothing is hidden any more, none of the earlier jobs is on disk only.
+    const isAllFound = this.#hidden.size === 0 && !this.#mayAllBeHidden
+    this.#onDisk = isAllFound ? this.#onDisk - onDiskBefore : Math.max(0, this.#onDisk - found)
+  }
+
+  #isKnown({ executionId }: JobFacts): boolean {
+    if (this.#remembered.has(executionId) || this.#announced.has(executionId)) return true
+    return this.#options.isActive(executionId) || this.#first.some((job) => job.executionId === executionId)
+  }
+
+  #isHidden(workflowId: string): boolean {
+    return this.#hidden.has(workflowId) || this.#hiddenBefore.has(workflowId)
+  }
+
+  /** The number of jobs of each workflow that fit in memory. */
+  get #share(): number {
+    return this.#shareOf(Math.max(this.#byWorkflow.size, this.#hidden.size, this.#hiddenBefore.size))
+  }
+
+  #shareOf(workflows: number): number {
+    return Math.min(shareMax, Math.max(1, Math.floor(this.#rememberedMax / Math.max(1, workflows))))
+  }
+
+  #hasRoomFor(workflowId: string, share: number): boolean {
+    const { length } = this.#byWorkflow.get(workflowId) ?? []
+    return length === 0 || (length < share && this.#remembered.size < this.#rememberedMax)
+  }
+
+  #rememberIfRoom(job: JobFacts, share: number): boolean {
+    const hasRoom = this.#hasRoomFor(job.workflowId, share)
+    if (hasRoom) this.#remember(job)
+    return hasRoom
+  }
+
+  #remember(job: JobFacts): void {
+    this.#remembered.add(job.executionId)
+    const jobs = this.#byWorkflow.get(job.workflowId)
+    if (jobs) jobs.push(job)
+    else this.#byWorkflow.set(job.workflowId, [job])
+  }
+}
+
+/** Jobs of one workflow in memory, and in one read, at most. */
+const shareMax = 500

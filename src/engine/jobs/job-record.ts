@@ -1,0 +1,84 @@
+import type { Redactor } from '../../domain/redaction/redactor.ts'
+import type { Claim } from '../../domain/run/claim.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
+import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import type { JobWrite } from '../../domain/run/write.ts'
+import type { StepHistory } from '../run/step-history.ts'
+
+export type AcceptanceFacts = {
+  input: TriggerInput
+  claim: Claim | undefined
+  seal(text: string, executionId: string): Uint8Array
+}
+
+/** The write that accepts a job. The input is sealed only when the write reads it: a run may have ended before that. */
+export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts): JobWrite {
+  const text = JSON.stringify(input)
+  let sealed: Uint8Array | undefined
+  const row = {
+    ...facts,
+    get input() {
+      sealed ??= seal(text, facts.executionId)
+      return sealed
+    },
+  }
+  const write = { kind: 'job' as const, row, chars: text.length }
+  return claim ? { ...write, claim } : write
+}
+
+type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
+type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>
+
+/** Why a job ends without running (any further). */
+export type JobEnding = { code: JobFailureCode; message?: string }
+
+/** The record of such a job, with the blocks and the cost from before its interruption. */
+export function endedJob(
+  job: EndedJob,
+  { code, message = messages[code] }: JobEnding,
+  history: StepHistory,
+  at: number,
+  secrets: Redactor | undefined,
+): RunRecord {
+  const failure: RunFailure = { code, message, blockId: null, blockName: null }
+  const { executionId, workflowId, workspaceId, version, trigger, createdAt } = job
+  const startedAt = Math.min(job.startedAt ?? at, at)
+  const root: Span = {
+    id: 's0',
+    name: workflowId,
+    type: 'workflow',
+    blockId: null,
+    status: failure.code === 'CANCELLED' ? 'cancelled' : 'error',
+    startTime: startedAt,
+    endTime: at,
+    durationMs: at - startedAt,
+    input: null,
+    output: null,
+    error: { code: failure.code, message: failure.message },
+    attempts: null,
+    children: Array.from(history.blocks, ({ span }) => span),
+  }
+  return {
+    executionId,
+    workflowId,
+    workspaceId,
+    version,
+    trigger,
+    createdAt,
+    startedAt,
+    endedAt: at,
+    durationMs: at - startedAt,
+    failure,
+    output: null,
+    cost: history.cost,
+    root,
+    secrets: history.hide(secrets),
+  }
+}
+
+const messages: Record<JobFailureCode, string> = {
+  CANCELLED: 'The run was cancelled.',
+  EXECUTION_FAILED: 'The run failed.',
+  INTERRUPTED: 'The service ended three times while this run was in progress, so it was not started again.',
+}

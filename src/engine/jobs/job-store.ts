@@ -1,0 +1,13 @@
+import type { Job, JobFacts, JobPage } from '../../domain/run/job.ts'
+
+/** The part of the store that jobs use. */
+export type JobStore = {
+  getJob(executionId: string): Promise<Job | undefined>
+  /** The contents of a job's `job-step` writes, in the order of their numbers. */
+  getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** Jobs that have not started: the oldest ones of each workflow. */
+  listQueuedJobs(page: JobPage): Promise<JobFacts[]>
+  listCutJobs(): Promise<JobFacts[]>
+  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
+}

@@ -1,0 +1,157 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { isRefusedForNow } from '../../domain/errors.ts'
+import type { Refusal } from '../../domain/run/claim.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { Job, JobFacts } from '../../domain/run/job.ts'
+import type { RunRecord } from '../../domain/run/log.ts'
+import type { JobWrite } from '../../domain/run/write.ts'
+import type { Deployment } from '../deployments.ts'
+import type { RunEnd, RunRequest } from '../run/runner.ts'
+import { StepHistory } from '../run/step-history.ts'
+import { endedJob, type JobEnding } from './job-record.ts'
+import type { JobStore } from './job-store.ts'
+
+/** What running a job takes. */
+export type TurnOptions = {
+  store: JobStore
+  /** Resolves when the write is on disk, or with a refusal when another run has its claim. */
+  write(write: JobWrite): Promise<Refusal | undefined>
+  /** Writes the log entry of a job that ends without a run, which also deletes the job. */
+  record(record: RunRecord): Promise<unknown>
+  /** Encrypts what is on disk of a job; `context` ties the result to its job. */
+  seal(text: string, context: string): Uint8Array
+  open(sealed: Uint8Array, context: string): string
+  runner: { executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> }
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** A version of a workflow, compiled; also of a deleted workflow. */
+  deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
+  clock: Clock
+  timeoutMs: number
+  /** Called for errors of the service, not of a workflow. */
+  onBug(executionId: string, error: unknown): void
+}
+
+/** `done`: the job's log entry is written. `later`: the job was suspended, or the disk refuses writes at the moment. */
+export type TurnEnd = 'done' | 'later'
+
+/** A job that has left the queue. */
+export type ActiveJob = {
+  job: JobFacts
+  isCancelled: boolean
+  /** Whether the runner has received it. */
+  isRunning: boolean
+  /** Set when its acceptance could not be written. */
+  isUnwritten?: boolean
+  /** Resolves when its turn has ended. */
+  ended: PromiseWithResolvers<TurnEnd>
+}
+
+/** One job's turn: from the queue to its end, or back into the queue. */
+export type Turn = TurnOptions & { active: ActiveJob; isStopped(): boolean }
+
+/** Runs a job that is on disk, from its start or from where it was interrupted. */
+export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
+  const { store, open, write, clock } = turn
+  const job = await store.getJob(executionId)
+  if (!job) return 'done'
+  const texts = await stepsOf(turn, job)
+  const at = job.startedAt ?? clock.now()
+  const started = { ...job, startedAt: at }
+  if (job.cuts >= interruptionsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+  await write({ kind: 'job-start', executionId, at })
+  return await runJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
+}
+
+/** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
+export async function runJob(
+  turn: Turn,
+  job: JobFacts & Pick<Job, 'version' | 'trigger'>,
+  input: TriggerInput,
+  steps: readonly string[],
+  accepted?: Promise<unknown>,
+): Promise<TurnEnd> {
+  const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt } = job
+  const { runner, deploymentOf, timeoutMs, seal, write, clock, active } = turn
+  const deployment = await deploymentOf(workflowId, version)
+  if (!deployment?.plan) {
+    const message = goneMessage(version, deployment)
+    return await endJob(turn, job, { code: 'EXECUTION_FAILED', message }, steps)
+  }
+  if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
+  if (turn.isStopped()) return 'later'
+  const writeStep = async (number: number, text: string) => {
+    await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
+  }
+  const history = new StepHistory(steps, writeStep, accepted)
+  active.isRunning = true
+  const { suspension } = await runner.executeJob({
+    plan: deployment.plan,
+    workflowId,
+    workspaceId,
+    version,
+    trigger,
+    input,
+    executionId,
+    createdAt,
+    startedAt: startedAt ?? clock.now(),
+    timeoutMs,
+    history,
+  })
+  if (!suspension) return 'done'
+  active.isRunning = false
+  if (turn.isStopped() || isRefusedForNow(suspension.cause)) return 'later'
+  throw suspension.cause
+}
+
+/** Ends a job whose turn failed, so that it does not stay in the state "processing". Never rejects. */
+export async function failJob(options: TurnOptions, executionId: string, error: unknown): Promise<TurnEnd> {
+  if (isRefusedForNow(error)) return 'later'
+  const { store, onBug } = options
+  onBug(executionId, error)
+  try {
+    const job = await store.getJob(executionId)
+    if (!job) return 'done'
+    // Unreadable steps may be what failed the turn.
+    const steps = await stepsOf(options, job).catch(() => [])
+    return await endJob(
+      options,
+      job,
+      { code: 'EXECUTION_FAILED', message: 'The run failed for an internal error.' },
+      steps,
+    )
+  } catch {
+    return 'later'
+  }
+}
+
+/** Ends a job without running it (any further). Rejects when its log entry cannot be written. */
+export async function endJob(
+  { record, environmentOf, clock }: Pick<TurnOptions, 'record' | 'environmentOf' | 'clock'>,
+  job: JobFacts & Pick<Job, 'version' | 'trigger'>,
+  ending: JobEnding,
+  steps: readonly string[],
+): Promise<TurnEnd> {
+  // Without steps there is nothing to hide, so a job can end even if its environment cannot be read.
+  const redactor = steps.length === 0 ? undefined : (await environmentOf(job.workspaceId)).redactor
+  await record(endedJob(job, ending, new StepHistory(steps, noWrite), clock.now(), redactor))
+  return 'done'
+}
+
+/** The steps that were recorded before a job was interrupted. */
+export async function stepsOf({ store, open }: Pick<TurnOptions, 'store' | 'open'>, job: Job): Promise<string[]> {
+  if (job.state === 'queued') return []
+  const steps = await store.getJobSteps(job.executionId)
+  return steps.map((sealed) => open(sealed, job.executionId))
+}
+
+/** After this many interruptions by crashes, the job itself is assumed to cause them. */
+const interruptionsMax = 3
+
+const noWrite = () => Promise.resolve()
+
+function goneMessage(version: number, deployment: Deployment | undefined): string {
+  const problems =
+    deployment?.findings.map(({ message }) => message).join(' ') ?? 'the version does not exist any more.'
+  return `Version ${version} of the workflow can no longer run: ${problems}`
+}

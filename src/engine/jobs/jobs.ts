@@ -1,0 +1,296 @@
+import type { Timer } from '../../domain/clock.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import type { Claim } from '../../domain/run/claim.ts'
+import type { JobFacts } from '../../domain/run/job.ts'
+import type { RunRequest } from '../run/runner.ts'
+import { JobQueue } from './job-queue.ts'
+import { acceptance } from './job-record.ts'
+import {
+  type ActiveJob,
+  endJob,
+  failJob,
+  resumeJob,
+  runJob,
+  stepsOf,
+  type Turn,
+  type TurnEnd,
+  type TurnOptions,
+} from './job-turn.ts'
+
+/** A run that is to be accepted as a job. */
+export type JobRequest = Pick<
+  RunRequest,
+  'workflowId' | 'workspaceId' | 'version' | 'trigger' | 'input' | 'executionId'
+>
+
+export type JobsOptions = TurnOptions & {
+  runner: { cancel(executionId: string): boolean }
+  /** Jobs that run at the same time, at most. */
+  concurrency: number
+  /** Jobs in the queue at most; further ones are refused. */
+  waitingMax: number
+}
+
+/** A job that has not ended. */
+export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
+
+/**
+ * Asynchronous runs. A job is on disk before its caller receives the response. Workflows take turns, so that one with
+ * ten thousand queued jobs does not delay one with a single job. While a job runs, each block that ends is written to
+ * its step history before the next one starts; when the process dies or is stopped, the next process resumes from
+ * there. A job is done when its log entry is written: the same commit deletes the job.
+ *
+ * When the disk refuses a write, the job is suspended. It is tried again every second, without limit.
+ */
+export class Jobs {
+  readonly #options: JobsOptions
+  readonly #queue: JobQueue
+  /** Jobs that run, or whose end is being written, by execution id. */
+  readonly #active = new Map<string, ActiveJob>()
+  /** Ids of suspended jobs that were cancelled before they resumed. */
+  readonly #cancelled = new Set<string>()
+  #running = 0
+  #stopped = false
+  #pause: Timer | undefined
+  #idle: (() => void) | undefined
+
+  constructor(options: JobsOptions) {
+    this.#options = options
+    this.#queue = new JobQueue({
+      list: (page) => options.store.listQueuedJobs(page),
+      isActive: (executionId) => this.#active.has(executionId),
+    })
+  }
+
+  get queued(): number {
+    return this.#queue.size
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /**
+   * Loads the jobs of an earlier process, and retries until the store responds. No job starts before that: it would be
+   * counted as interrupted.
+   */
+  async open(): Promise<void> {
+    const { store, clock } = this.#options
+    this.#pause = { cancel() {} }
+    try {
+      const { queued, cut: interrupted } = await store.parkJobs(true)
+      // Usually there are none; then the reading thread need not start.
+      if (interrupted > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+      this.#queue.addOnDisk(queued)
+      this.#pause = undefined
+      this.#dispatch()
+    } catch {
+      if (!this.#stopped) this.#pause = clock.setTimer(retryMs, () => void this.open())
+    }
+  }
+
+  /** Throws OVERLOADED when no job can be taken. */
+  assertAccepting(): void {
+    const { waitingMax } = this.#options
+    if (this.#stopped) {
+      throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    }
+    if (this.#queue.size < waitingMax) return
+    throw new AppError(
+      'OVERLOADED',
+      `${waitingMax} asynchronous runs are waiting, the most that MILLRACE_JOBS_WAITING_MAX allows. Try again later.`,
+      { retryAfterS: 10 },
+    )
+  }
+
+  /** Resolves when the job is on disk. Rejects when it could not be written; then there is no job. */
+  async accept(request: JobRequest): Promise<JobFacts> {
+    const { job } = await this.acceptOnce(request, undefined)
+    if (!job) throw new Error('A job without a claim was refused')
+    return job
+  }
+
+  /** The same for a job with a claim. If another run has the claim, there is no job, and `holder` is that run's id. */
+  async acceptOnce(
+    request: JobRequest,
+    claim: Claim | undefined,
+  ): Promise<{ job: JobFacts } | { job: undefined; holder: string | null }> {
+    this.assertAccepting()
+    const { clock, concurrency, seal, write } = this.#options
+    const { workflowId, workspaceId, version, trigger, input } = request
+    const executionId = request.executionId ?? newExecutionId()
+    const createdAt = clock.now()
+    const startsNow = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
+    const startedAt = startsNow ? createdAt : null
+    const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
+    if (startsNow) this.#begin(job)
+    else this.#queue.announce(executionId)
+    const run = (accepted?: Promise<unknown>) =>
+      this.#start(job, () => runJob(this.#turnOf(job), { ...job, version, trigger }, input, [], accepted))
+    let isStarted = false
+    const takeBack = async () => {
+      if (isStarted) await this.#abandon(executionId)
+      else if (startsNow) this.#end(executionId)
+      else this.#queue.withdraw(executionId)
+    }
+    try {
+      const writing = write(acceptance({ ...job, version, trigger }, { input, claim, seal }))
+      if (startsNow && !claim) {
+        // A run without outside effects may end before its job is on disk: then both are one commit.
+        isStarted = true
+        run(writing)
+      }
+      const refusal = await writing
+      if (refusal) {
+        await takeBack()
+        return { job: undefined, holder: refusal.executionId }
+      }
+    } catch (error) {
+      await takeBack()
+      throw error
+    }
+    if (isStarted) return { job }
+    if (startsNow) run()
+    else {
+      this.#queue.put(job)
+      this.#dispatch()
+    }
+    return { job }
+  }
+
+  async find(executionId: string): Promise<JobInFlight | undefined> {
+    const active = this.#active.get(executionId)
+    if (active) return { ...active.job, status: 'processing' }
+    const job = await this.#options.store.getJob(executionId)
+    return job && { ...job, status: job.startedAt === null ? 'queued' : 'processing' }
+  }
+
+  /**
+   * Cancels a job, whether it runs or waits; resolves when its end is on disk. False when there is no such job, or it
+   * has ended. Rejects with STORAGE_UNAVAILABLE when its end could not be written yet; the job is then cancelled later.
+   */
+  async cancel(executionId: string): Promise<boolean> {
+    const { runner, store } = this.#options
+    const active = this.#active.get(executionId)
+    if (active) {
+      // A job that the runner does not have yet is cancelled by the mark, which its turn checks.
+      const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isRunning
+      if (!isEnding) return false
+      active.isCancelled = true
+      if ((await active.ended.promise) === 'later')
+        throw new AppError('STORAGE_UNAVAILABLE', cancelledLater, { retryAfterS: 1 })
+      return true
+    }
+    const job = await store.getJob(executionId)
+    if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
+    const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
+    this.#active.set(executionId, ending)
+    // It must leave the queue first: otherwise it could start while its end is being written.
+    this.#queue.remove(executionId)
+    try {
+      await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
+      ending.ended.resolve('done')
+      return true
+    } catch (error) {
+      ending.ended.resolve('later')
+      this.#queue.putFirst(job)
+      throw error
+    } finally {
+      this.#active.delete(executionId)
+    }
+  }
+
+  /** Starts no more jobs. The runner stops those that run. */
+  close(): void {
+    this.#stopped = true
+    this.#pause?.cancel()
+  }
+
+  /** To be called after the runner has stopped. Marks the remaining jobs so that the next process resumes them. */
+  async stop(): Promise<void> {
+    this.close()
+    if (this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    await this.#options.store.parkJobs(false)
+  }
+
+  #dispatch(): void {
+    while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
+      const job = this.#queue.take()
+      if (this.#queue.isUneven || (!job && this.#queue.hasMore)) this.#refill()
+      if (!job) return
+      this.#begin(job)
+      this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
+    }
+  }
+
+  #refill(): void {
+    this.#queue.refill().then(
+      () => this.#dispatch(),
+      () => this.#pauseFor(retryMs),
+    )
+  }
+
+  /**
+   * Waits for the turn of a started job that could not be written. The job has no outside effects and is then dropped.
+   */
+  async #abandon(executionId: string): Promise<void> {
+    const active = this.#active.get(executionId)
+    if (!active) return
+    active.isUnwritten = true
+    await active.ended.promise
+  }
+
+  #begin(job: JobFacts): void {
+    this.#running += 1
+    const { executionId } = job
+    const isCancelled = this.#cancelled.delete(executionId)
+    this.#active.set(executionId, { job, isCancelled, isRunning: false, ended: Promise.withResolvers() })
+  }
+
+  #end(executionId: string): void {
+    this.#running -= 1
+    this.#active.delete(executionId)
+    if (this.#running === 0) this.#idle?.()
+  }
+
+  /** Never rejects: after an error the job is tried again, or ends with that error. */
+  #start(job: JobFacts, turn: () => Promise<TurnEnd>): void {
+    turn()
+      .catch((error: unknown) => failJob(this.#options, job.executionId, error))
+      .then((ending) => {
+        const active = this.#active.get(job.executionId)
+        const outcome = active?.isUnwritten ? 'done' : ending
+        if (outcome === 'later' && active?.isCancelled) this.#cancelled.add(job.executionId)
+        active?.ended.resolve(outcome)
+        this.#end(job.executionId)
+        if (outcome === 'later' && !this.#stopped) {
+          this.#queue.putFirst(job)
+          this.#pauseFor(retryMs)
+        }
+        this.#dispatch()
+      })
+  }
+
+  #turnOf({ executionId }: JobFacts): Turn {
+    const active = this.#active.get(executionId)
+    if (!active) throw new Error(`The job ${executionId} was not begun`)
+    return { ...this.#options, active, isStopped: () => this.#stopped }
+  }
+
+  #pauseFor(ms: number): void {
+    if (this.#pause || this.#stopped) return
+    this.#pause = this.#options.clock.setTimer(ms, () => {
+      this.#pause = undefined
+      this.#dispatch()
+    })
+  }
+}
+
+const retryMs = 1_000
+const cancelledLater =
+  'The run has been stopped, but the disk does not accept its log entry yet. Try again in a moment.'

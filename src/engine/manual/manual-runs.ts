@@ -1,0 +1,65 @@
+import type { RunRecord } from '../../domain/run/log.ts'
+import type { RunObserver } from '../../domain/run/run-observer.ts'
+import { estimateSize } from '../run/estimate-size.ts'
+import type { RunEnd, RunRequest } from '../run/runner.ts'
+
+export type ManualRunsOptions = {
+  runner: {
+    execute(request: RunRequest): Promise<RunEnd>
+    assertFree(): void
+  }
+  /** Creates the observer of a run that is about to start. */
+  observe(run: { executionId: string; workspaceId: string }): RunObserver
+  /** Memory for ended runs. */
+  bytesMax: number
+  /** Called for a run whose log entry could not be written. */
+  onLost(executionId: string, error: unknown): void
+}
+
+/**
+ * Manual runs: no caller waits for them, and everyone with access may watch them. The latest ones stay in memory
+ * unchanged, so that they can be run again from any block: the log hides secrets and shortens long values.
+ */
+export class ManualRuns {
+  readonly #options: ManualRunsOptions
+  /** In the order in which they ended. */
+  readonly #ended = new Map<string, { record: RunRecord; bytes: number }>()
+  #bytes = 0
+
+  constructor(options: ManualRunsOptions) {
+    this.#options = options
+  }
+
+  /** Throws OVERLOADED when there is no free slot. */
+  start(request: RunRequest & { executionId: string }): void {
+    const { runner, observe, onLost } = this.#options
+    const { executionId } = request
+    runner.assertFree()
+    const observer = observe({ executionId, workspaceId: request.workspaceId })
+    runner.execute({ ...request, observer }).then(
+      ({ record }) => this.#remember(record),
+      (error: unknown) => {
+        observer.lost?.(error)
+        onLost(executionId, error)
+      },
+    )
+  }
+
+  /** A run that ended recently, with the unchanged outputs of its blocks. */
+  find(executionId: string): RunRecord | undefined {
+    return this.#ended.get(executionId)?.record
+  }
+
+  #remember(record: RunRecord): void {
+    const { bytesMax } = this.#options
+    const bytes = estimateSize(record.root)
+    if (bytes > bytesMax) return
+    this.#ended.set(record.executionId, { record, bytes })
+    this.#bytes += bytes
+    for (const [executionId, oldest] of this.#ended) {
+      if (this.#bytes <= bytesMax) break
+      this.#ended.delete(executionId)
+      this.#bytes -= oldest.bytes
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Clock } from '../../domain/clock.ts'
+import type { Limits } from '../../domain/limits.ts'
+import type { OutboundFetch } from '../../domain/outbound-request.ts'
+import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
+import type { Span, SpanNotes } from '../../domain/run/log.ts'
+import type { Models } from '../../domain/run/model-call.ts'
+import type { PriceOf } from '../../domain/run/model-prices.ts'
+import type { RunProgram } from '../../domain/run/program.ts'
+import type { BlockPlace } from '../../domain/run/run-observer.ts'
+import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from '../block.ts'
+import type { PlanNode } from '../compile/plan.ts'
+import type { CancellationScope } from './cancellation-scope.ts'
+import type { ContainerBody } from './contracts.ts'
+import type { Frame } from './frame.ts'
+import type { Run } from './run.ts'
+import { RunFiles } from './run-files.ts'
+import { closeSpan, openSpan } from './spans.ts'
+
+/** One execution of one block: which block, and where in which run. */
+export type BlockExecution = {
+  run: Run
+  frame: Frame
+  cancellation: CancellationScope
+  /** Where the span of the block goes. */
+  spans: Span[]
+  node: PlanNode
+  /** Set for a loop or parallel. */
+  body: ContainerBody | undefined
+}
+
+/** What one block sees while it runs. Each member is created when the block first asks for it. */
+export class BlockContextImpl implements PartContext {
+  readonly #execution: BlockExecution
+  readonly #span: Span
+  /** Which part of the block this is; empty for the block itself. */
+  readonly #part: string
+  /** The id of the block's own span, also in its parts. */
+  readonly #blockSpanId: string
+  #parts = 0
+
+  constructor(execution: BlockExecution, span: Span, part = '', blockSpanId = span.id) {
+    this.#execution = execution
+    this.#span = span
+    this.#part = part
+    this.#blockSpanId = blockSpanId
+  }
+
+  get block() {
+    return this.#execution.node
+  }
+
+  get run(): RunFacts {
+    return this.#execution.run.facts
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.cancellation.signal
+  }
+
+  get clock(): Clock {
+    return this.#execution.run.capabilities.clock
+  }
+
+  get limits(): Limits {
+    return this.#execution.run.capabilities.limits
+  }
+
+  get input() {
+    return this.#execution.run.input
+  }
+
+  get fetch(): OutboundFetch {
+    return this.#execution.run.capabilities.fetch
+  }
+
+  get runProgram(): RunProgram {
+    return this.#execution.run.capabilities.runProgram
+  }
+
+  get variables(): Map<string, unknown> {
+    return this.#execution.run.variables
+  }
+
+  get body(): Body | undefined {
+    return this.#execution.body
+  }
+
+  random(): number {
+    return this.#execution.run.capabilities.random()
+  }
+
+  idempotencyKey(): string {
+    return new Bun.CryptoHasher('sha256').update(this.#place()).digest('hex').slice(0, 32)
+  }
+
+  note({ children, ...notes }: SpanNotes): void {
+    Object.assign(this.#span, notes)
+    if (children) this.#span.children.push(...children)
+  }
+
+  part(name: string, type: string): PartContext {
+    const { run, node } = this.#execution
+    const span = openSpan(run, name, type, node.id)
+    this.#span.children.push(span)
+    this.#parts += 1
+    return new BlockContextImpl(this.#execution, span, `${this.#part}#${this.#parts}`, this.#blockSpanId)
+  }
+
+  end(notes: SpanNotes): void {
+    this.note(notes)
+    closeSpan(this.#execution.run, this.#span)
+  }
+
+  get files(): BlockFiles {
+    const { budget, facts, capabilities } = this.#execution.run
+    const { workflowId, files } = budget.root
+    budget.files ??= new RunFiles({ ...facts, workflowId }, capabilities.files, files)
+    return budget.files
+  }
+
+  get models(): Models {
+    return this.#execution.run.capabilities.models
+  }
+
+  get priceOf(): PriceOf {
+    return this.#execution.run.capabilities.priceOf
+  }
+
+  async spend(usage: ModelUsage): Promise<void> {
+    await this.#execution.run.budget.spend(costOf(usage))
+  }
+
+  chunk(text: string): void {
+    this.#execution.run.observer?.chunk?.(this.#span, text, blockPlaceOf(this.#execution))
+  }
+
+  runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome> {
+    const { run, cancellation } = this.#execution
+    // A model may ask for something else the next time, so what a part of a block runs is not recorded.
+    const history = this.#part === '' ? run.history : undefined
+    const from = { place: this.#place(), callerId: this.#blockSpanId, children: this.#span.children }
+    return run.capabilities.runWorkflow({ run, cancellation, workflowId, input, history, ...from })
+  }
+
+  describeWorkflow(workflowId: string): Promise<WorkflowDescription> {
+    return this.#execution.run.capabilities.describeWorkflow(workflowId, this.run.workspaceId)
+  }
+
+  #place(): string {
+    return placeOf(this.#execution) + this.#part
+  }
+}
+
+/** Identifies an execution of a block within its run: the same text when the block runs again after a crash. */
+export function placeOf({ run, node, frame }: Pick<BlockExecution, 'run' | 'node' | 'frame'>): string {
+  return `${run.place || run.facts.executionId}/${node.id}/${iterationsOf(frame).join('.')}`
+}
+
+/** The same for observers. */
+export function blockPlaceOf({ run, frame }: Pick<BlockExecution, 'run' | 'frame'>): BlockPlace {
+  const parentId = frame.containerId ?? run.callerId
+  return { depth: run.depth, iterations: iterationsOf(frame).reverse(), parentId }
+}
+
+/** Innermost first. */
+function iterationsOf(frame: Frame): number[] {
+  const indexes: number[] = []
+  for (let current = frame; current.parent; current = current.parent) indexes.push(current.iteration?.index ?? 0)
+  return indexes
+}

@@ -1,0 +1,42 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import type { RunProgram } from '../../domain/run/program.ts'
+import type { Iteration, Outputs } from '../block.ts'
+
+/** What compiled parameters may read of a run. */
+export type RunValues = {
+  readonly environment: Environment
+  readonly variables: ReadonlyMap<string, unknown>
+  readonly runProgram: RunProgram
+}
+
+/**
+ * One pass through one scope: the outputs of its blocks, by slot. The root scope has one frame per run, the body of a
+ * loop or parallel one per iteration. `parent` is the frame of the scope around the container.
+ */
+export class Frame {
+  readonly run: RunValues
+  readonly parent: Frame | undefined
+  /** Undefined in the root scope. */
+  iteration: Iteration | undefined
+  /** The id of the container's span; undefined in the root scope. */
+  readonly containerId: string | undefined
+  /** By slot; undefined while a block has not run. */
+  readonly outputs: (Outputs | undefined)[]
+
+  constructor(
+    run: RunValues,
+    parent: Frame | undefined,
+    iteration: Iteration | undefined,
+    slots: number,
+    containerId?: string,
+  ) {
+    this.run = run
+    this.parent = parent
+    this.iteration = iteration
+    this.containerId = containerId
+    this.outputs = new Array(slots)
+  }
+}
+
+/** Reads one value during a run. Compiled once, from a reference or a whole parameter. */
+export type Getter = (frame: Frame) => unknown

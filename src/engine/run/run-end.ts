@@ -1,0 +1,69 @@
+import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import type { ScopeEnd } from './contracts.ts'
+import type { Run } from './run.ts'
+import { closeSpan, openSpan } from './spans.ts'
+
+/** Opens the span of the run as a whole. The spans of the blocks become its children. */
+export function rootSpan(run: Run): Span {
+  const span = openSpan(run, run.plan.document.name, 'workflow', null, run.startedAt)
+  span.input = run.input.input
+  run.root = span
+  return span
+}
+
+/** Closes the root span of a run whose walk has ended, and returns the run's record. */
+export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt }: Request): RunRecord {
+  const { failure, output } = closeRun(run, root, end)
+  const files = run.budget.files?.all ?? run.budget.root.files
+  return {
+    executionId: run.facts.executionId,
+    workflowId: run.facts.workflowId,
+    workspaceId: run.facts.workspaceId,
+    version,
+    trigger: run.facts.trigger,
+    createdAt: createdAt ?? null,
+    startedAt: root.startTime,
+    endedAt: root.endTime,
+    durationMs: root.durationMs,
+    failure,
+    output,
+    cost: run.budget.cost,
+    root,
+    secrets: run.environment.redactor,
+    ...(files && files.length > 0 ? { files } : undefined),
+  }
+}
+
+/** The parts of the record that are known from the request only. */
+type Request = { version: number; createdAt?: number | undefined }
+
+/** Closes the root span of a run or sub-run, and says how the run ended. */
+export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
+  run.ended = true
+  if (end.kind === 'failed') {
+    const { error, node } = end
+    const { blockId = node.id, blockName = node.name } = error as { blockId?: string; blockName?: string }
+    run.failure ??=
+      run.response || run.reached ? undefined : { code: 'EXECUTION_FAILED', message: error.message, blockId, blockName }
+  }
+  const hasResponse = run.response !== undefined || run.reached !== undefined
+  const failure = hasResponse ? null : (run.failure ?? (end.kind === 'stopped' ? stopped('CANCELLED') : null))
+  const output = run.reached ? run.reached.output : (run.response ?? (end.kind === 'completed' ? end.output : null))
+  closeSpan(run, root)
+  root.output = output
+  if (failure) {
+    root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
+    root.error = { code: failure.code, message: failure.message }
+  }
+  return { failure, output }
+}
+
+/** The failure of a run that was stopped from outside. */
+export function stopped(code: 'CANCELLED' | 'CLIENT_CLOSED', message: string = stopMessages[code]): RunFailure {
+  return { code, message, blockId: null, blockName: null }
+}
+
+const stopMessages = {
+  CANCELLED: 'The run was cancelled.',
+  CLIENT_CLOSED: 'The caller closed the connection before the run ended.',
+} as const

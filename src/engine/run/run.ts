@@ -1,0 +1,236 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Limits } from '../../domain/limits.ts'
+import type { OutboundFetch } from '../../domain/outbound-request.ts'
+import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
+import type { FileStore, RunFile } from '../../domain/run/file.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { RunFailure, Span } from '../../domain/run/log.ts'
+import type { Models } from '../../domain/run/model-call.ts'
+import type { PriceOf } from '../../domain/run/model-prices.ts'
+import type { RunProgram } from '../../domain/run/program.ts'
+import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from '../block.ts'
+import type { Plan } from '../compile/plan.ts'
+import type { CancellationScope } from './cancellation-scope.ts'
+import type { PartialRun } from './contracts.ts'
+import type { RunFiles } from './run-files.ts'
+import type { StepHistory } from './step-history.ts'
+
+/** What every run of the service shares, for blocks to use. */
+export type Capabilities = {
+  clock: Clock
+  /** 0 ≤ n < 1. */
+  random(): number
+  limits: Limits
+  fetch: OutboundFetch
+  runProgram: RunProgram
+  models: Models
+  files: FileStore
+  priceOf: PriceOf
+  /** Runs the active deployment of another workflow inside `run` and adds its spans to `children`. */
+  runWorkflow(call: SubRunCall): Promise<SubRunOutcome>
+  describeWorkflow(workflowId: string, workspaceId: string): Promise<WorkflowDescription>
+}
+
+export type SubRunCall = {
+  run: Run
+  cancellation: CancellationScope
+  workflowId: string
+  input: Record<string, unknown>
+  /** The calling block's place in the run, unique in it. */
+  place: string
+  /** The id of the calling block's span. */
+  callerId: string
+  /** Undefined when the sub-run records nothing. */
+  history: StepHistory | undefined
+  children: Span[]
+}
+
+/** What a run shares with all its sub-runs: common totals, and the means to end the outermost run. */
+export class Budget {
+  blocks = 0
+  bytes = 0
+  spans = 0
+  /** What model calls have cost so far. */
+  cost: Cost = noCost
+  /** The outermost run. */
+  readonly root: { workflowId: string; files: readonly RunFile[] | undefined }
+  outermost: Run | undefined
+  /** Created when a block first asks for it. */
+  files: RunFiles | undefined
+  /** May be set, or extended, while the run is in progress. */
+  observer: RunObserver | undefined
+  /** Records the cost; undefined for a run that does not survive its process. */
+  costs: StepHistory | undefined
+
+  constructor(root: Budget['root'], observer: RunObserver | undefined) {
+    this.root = root
+    this.observer = observer
+  }
+
+  /** Adds to the cost. Returns a promise when the cost has to be recorded. */
+  spend(cost: Cost): Promise<void> | undefined {
+    this.cost = addCost(this.cost, cost)
+    return this.costs?.recordCost(cost).catch((cause: unknown) => this.suspend(cause))
+  }
+
+  /** Ends the outermost run as failed, with everything inside it. */
+  stop(failure: RunFailure): void {
+    this.outermost?.fail(failure)
+  }
+
+  /** Suspends the outermost run: it resumes later from its step history. */
+  suspend(cause: unknown): void {
+    this.outermost?.suspend(cause)
+  }
+}
+
+export type RunStart = {
+  facts: RunFacts
+  plan: Plan
+  input: TriggerInput
+  environment: Environment
+  /** Sub-workflows above this run. */
+  depth: number
+  /** The place of the block that called this sub-run; empty for the run itself. */
+  place: string
+  /** The id of that block's span; null for the run itself. */
+  callerId: string | null
+  budget: Budget
+  cancellation: CancellationScope
+  /** Set for a run that survives its process; undefined for one with a waiting caller. */
+  history: StepHistory | undefined
+  /** Set for a manual run of a part of the workflow. */
+  partial?: PartialRun | undefined
+  /** When the run first started; set for a resumed run, otherwise it is now. Epoch milliseconds. */
+  startedAt?: number | undefined
+}
+
+/** One run in flight: what its blocks share, and why it ended. */
+export class Run {
+  readonly facts: RunFacts
+  readonly plan: Plan
+  readonly input: TriggerInput
+  readonly environment: Environment
+  readonly depth: number
+  readonly place: string
+  readonly callerId: string | null
+  readonly budget: Budget
+  readonly cancellation: CancellationScope
+  readonly history: StepHistory | undefined
+  readonly partial: PartialRun | undefined
+  readonly capabilities: Capabilities
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  /** The response of the first `response` block that ran. */
+  response: RunResponse | undefined
+  /** The output of the block that the partial run was to end with, once that block has ended. */
+  reached: { output: unknown } | undefined
+  /** Set at most once, when something outside of its blocks ends the run. */
+  failure: RunFailure | undefined
+  /** Set when the run was suspended. */
+  suspension: { cause: unknown } | undefined
+  /** The span of the run as a whole; set before its first block. */
+  root: Span | undefined
+  /** Whether the last block has ended; the log entry may not be on disk yet. */
+  ended = false
+  #variables: Map<string, unknown> | undefined
+  #yieldedAt: number
+
+  constructor(start: RunStart, capabilities: Capabilities) {
+    this.facts = start.facts
+    this.plan = start.plan
+    this.input = start.input
+    this.environment = start.environment
+    this.depth = start.depth
+    this.place = start.place
+    this.callerId = start.callerId
+    this.budget = start.budget
+    this.cancellation = start.cancellation
+    this.history = start.history
+    this.partial = start.partial
+    this.capabilities = capabilities
+    this.startedAt = start.startedAt ?? capabilities.clock.now()
+    this.#yieldedAt = capabilities.clock.monotonic()
+  }
+
+  get observer(): RunObserver | undefined {
+    return this.budget.observer
+  }
+
+  /** Created when a block first asks for it: most runs use none. */
+  get variables(): Map<string, unknown> {
+    this.#variables ??= new Map(this.plan.variables)
+    return this.#variables
+  }
+
+  get runProgram(): RunProgram {
+    return this.capabilities.runProgram
+  }
+
+  /** Ends the run with a response. False when it had ended before. */
+  respond(response: RunResponse): boolean {
+    if (this.response || this.cancellation.isCancelled) return false
+    this.response = response
+    this.cancellation.cancel(responded)
+    return true
+  }
+
+  /** Ends the run with the output of the block that it was to end with. */
+  reach(output: unknown): void {
+    if (this.cancellation.isCancelled) return
+    this.reached = { output }
+    this.cancellation.cancel(reachedEnd)
+  }
+
+  /** Ends the run as failed. False, without effect, when it had ended before. */
+  fail(failure: RunFailure): boolean {
+    if (this.ended || this.cancellation.isCancelled) return false
+    this.failure = failure
+    this.cancellation.cancel(failure)
+    return true
+  }
+
+  /** Stops the run where it is, to be resumed later. False, without effect, when it had ended before. */
+  suspend(cause: unknown): boolean {
+    if (this.ended || this.cancellation.isCancelled) return false
+    this.suspension = { cause }
+    this.cancellation.cancel(suspended)
+    return true
+  }
+
+  nextSpanId(): string {
+    this.budget.spans += 1
+    return `s${this.budget.spans}`
+  }
+
+  /**
+   * Gives the event loop a turn every few milliseconds: a loop of blocks that never wait would otherwise delay every
+   * other request. Undefined when no turn is due.
+   */
+  yieldWhenDue(): Promise<void> | undefined {
+    if (this.capabilities.clock.monotonic() - this.#yieldedAt < turnMsMax) return undefined
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#yieldedAt = this.capabilities.clock.monotonic()
+        resolve()
+      })
+    })
+  }
+}
+
+/** Why the run was cancelled: it has its response. */
+const responded = Symbol('responded')
+/** Why the run was cancelled: the block that it was to end with has ended. */
+const reachedEnd = Symbol('reached its end')
+/** Why the run was cancelled: it is suspended. */
+const suspended = Symbol('suspended')
+
+const turnMsMax = 5
+
+/** Starts with the recorded cost, and records further costs. So each cost counts once, even if blocks run twice. */
+export function recordCosts(budget: Budget, history: StepHistory): void {
+  budget.cost = history.cost
+  budget.costs = history
+}

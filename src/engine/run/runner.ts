@@ -1,0 +1,289 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import { limitSettings } from '../../domain/limits.ts'
+import type { RequestClaim } from '../../domain/run/claim.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
+import type { TriggerKind } from '../../domain/workflow/workflow.ts'
+import type { RunFacts, RunResponse } from '../block.ts'
+import type { Plan, PlanNode } from '../compile/plan.ts'
+import type { Deployment } from '../deployments.ts'
+import { callable, describe } from './callable.ts'
+import { CancellationScope } from './cancellation-scope.ts'
+import type { PartialRun, ScopeEnd } from './contracts.ts'
+import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
+import { runAlone } from './run-alone.ts'
+import { recordOf, rootSpan, stopped } from './run-end.ts'
+import { inSight, reported } from './run-observation.ts'
+import type { StepHistory } from './step-history.ts'
+import { runWorkflow } from './sub-run.ts'
+import { walkRun } from './walk.ts'
+
+export type RunRequest = {
+  plan: Plan
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: TriggerKind
+  /** Already checked against the trigger's input format. */
+  input: TriggerInput
+  /** A new one when absent. */
+  executionId?: string
+  timeoutMs?: number
+  /** When an asynchronous run was accepted. Epoch milliseconds. */
+  createdAt?: number
+  /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */
+  startedAt?: number
+  /** Set for a run that is suspended, not ended, when the service stops. */
+  history?: StepHistory
+  /** Written with the log entry, unless the run failed: the sender may then try again. */
+  claim?: RequestClaim
+  observer?: RunObserver
+  /** The trigger at which a manual run begins; the one of the kind `trigger` when absent. */
+  entry?: PlanNode
+  /** Set for a manual run of a part of the workflow. */
+  partial?: PartialRun
+  /**
+   * Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect.
+   */
+  callerSignal?: () => AbortSignal | undefined
+  /** Called when the caller has disconnected: true lets the run continue. */
+  goesOnAlone?: () => boolean
+}
+
+/**
+ * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
+ * the run was suspended to be resumed later; this happens only to a run with a step history.
+ */
+export type RunEnd = {
+  record: RunRecord
+  response: RunResponse | undefined
+  suspension: { cause: unknown } | undefined
+  /** The observer at the end of the run; it may have been added during the run. */
+  observer: RunObserver | undefined
+}
+
+export type RunnerOptions = {
+  capabilities: Omit<Capabilities, 'runWorkflow' | 'describeWorkflow'>
+  /** Writes the log entry and the claim. The run counts as in flight until this resolves. */
+  record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
+  /** The deployment of a workflow that another one calls: the active one, or a given version. */
+  deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
+  /**
+   * Returns no promise when the environment is in memory. Called for every run: its redactor hides secrets in any
+   * input.
+   */
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** The observer that waits for an asynchronous run to begin. */
+  awaiting?(executionId: string): RunObserver | undefined
+}
+
+/** Starts runs, limits their number, and stops them. */
+export class Runner {
+  readonly #options: RunnerOptions
+  readonly #capabilities: Capabilities
+  readonly #running = new Map<string, Run>()
+  #count = 0
+  #jobs = 0
+  #stopping = false
+  #idle: (() => void) | undefined
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.#capabilities = {
+      ...options.capabilities,
+      runWorkflow: (call) => runWorkflow(call, this.#capabilities, options.deploymentOf),
+      describeWorkflow: async (workflowId, workspaceId) =>
+        describe(callable(workflowId, workspaceId, await options.deploymentOf(workflowId))),
+    }
+  }
+
+  /** The number of runs with a waiting caller, so without jobs. */
+  get inFlight(): number {
+    return this.#count - this.#jobs
+  }
+
+  /** A run in flight. */
+  find(executionId: string): (RunFacts & { startedAt: number }) | undefined {
+    const run = this.#running.get(executionId)
+    return run && { ...run.facts, startedAt: run.startedAt }
+  }
+
+  /** Adds an observer to a run in flight. False when the run is not in flight. */
+  observe(executionId: string, observer: RunObserver): boolean {
+    const run = this.#running.get(executionId)
+    if (!run?.root) return false
+    run.budget.observer = observers(run.budget.observer, observer)
+    observer.began?.(inSight(run, run.root))
+    return true
+  }
+
+  /** Cancels a run, which ends as soon as its blocks have stopped. False when it is not in flight. */
+  cancel(executionId: string, code: 'CANCELLED' | 'CLIENT_CLOSED' = 'CANCELLED'): boolean {
+    const run = this.#running.get(executionId)
+    return run?.fail(stopped(code)) ?? false
+  }
+
+  /** Throws OVERLOADED when no slot is free or the service is stopping. */
+  assertFree(): void {
+    if (this.#stopping)
+      throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    const max = this.#capabilities.limits.runsMax
+    if (this.inFlight < max) return
+    throw new AppError(
+      'OVERLOADED',
+      `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`,
+      { retryAfterS: 1 },
+    )
+  }
+
+  /**
+   * Runs a workflow and writes its log entry. Rejects with OVERLOADED, when the entry cannot be written, or for a bug.
+   */
+  execute(request: RunRequest): Promise<RunEnd> {
+    try {
+      this.assertFree()
+    } catch (refusal) {
+      return Promise.reject(refusal)
+    }
+    return this.#execute(request)
+  }
+
+  /** Does the same for a job. The caller limits the number of jobs. Nothing is written for a suspended run. */
+  async executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> {
+    this.#jobs += 1
+    try {
+      return await this.#execute(request)
+    } finally {
+      this.#jobs -= 1
+    }
+  }
+
+  async #execute(request: RunRequest): Promise<RunEnd> {
+    this.#count += 1
+    let end: RunEnd | undefined
+    try {
+      const walked = this.run(request)
+      end = walked instanceof Promise ? await walked : walked
+      const { record, suspension, observer } = end
+      if (suspension) observer?.lost?.(suspension.cause)
+      else {
+        const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
+        const run = this.#running.get(record.executionId)
+        // An observer may still be added while the entry is being written.
+        await (run || observer ? reported(written, record, () => run?.observer ?? observer) : written)
+      }
+      return end
+    } finally {
+      // Only now: between its last block and its log entry, a run must still be found here.
+      if (end) this.#running.delete(end.record.executionId)
+      this.#count -= 1
+      if (this.#count === 0) this.#idle?.()
+    }
+  }
+
+  /** Runs a workflow without a log entry. Synchronous when no block has to wait. */
+  run(request: RunRequest): RunEnd | Promise<RunEnd> {
+    const environment = this.#options.environmentOf(request.workspaceId)
+    if (!(environment instanceof Promise)) return this.#walk(request, environment)
+    return environment.then((loaded) => this.#walk(request, loaded))
+  }
+
+  /**
+   * Starts no more runs and waits for those in flight. After `graceMs` it suspends the jobs and cancels all other runs.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true
+    const timer = this.#capabilities.clock.setTimer(graceMs, () => {
+      for (const run of [...this.#running.values()]) {
+        if (run.history) run.suspend(stopping)
+        else run.fail(stopped('CANCELLED', 'The service was stopped before the run ended.'))
+      }
+    })
+    if (this.#count > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    timer.cancel()
+  }
+
+  #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
+    const { plan, workflowId, workspaceId, trigger, input, history } = request
+    const executionId = request.executionId ?? newExecutionId()
+    // As late as possible: from here on, new observers find the run in flight.
+    const observer = request.observer ?? (history && this.#options.awaiting?.(executionId))
+    const run = new Run(
+      {
+        facts: { executionId, workflowId, workspaceId, trigger },
+        plan,
+        input,
+        environment: history ? { ...environment, redactor: history.hide(environment.redactor) } : environment,
+        depth: 0,
+        place: '',
+        callerId: null,
+        budget: new Budget({ workflowId, files: input.files }, observer),
+        cancellation: new CancellationScope(),
+        history,
+        partial: request.partial,
+        startedAt: request.startedAt,
+      },
+      this.#capabilities,
+    )
+    run.budget.outermost = run
+    if (history) recordCosts(run.budget, history)
+    if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
+    const root = rootSpan(run)
+    if (observer?.began) observer.began(inSight(run, root))
+    const ending = request.partial?.only
+      ? runAlone(run, request.partial.only, root)
+      : walkRun(run, request.entry ?? plan.triggers.get(trigger)?.node, root)
+    if (!(ending instanceof Promise)) return finish(run, root, request, ending)
+    return this.#wait(run, root, request, ending)
+  }
+
+  async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
+    const timer = this.#capabilities.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
+    const signal = request.callerSignal?.()
+    const leave = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
+    this.#running.set(run.facts.executionId, run)
+    try {
+      return finish(run, root, request, await ending)
+    } catch (bug) {
+      this.#running.delete(run.facts.executionId)
+      run.observer?.lost?.(bug)
+      throw bug
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      timer.cancel()
+    }
+  }
+
+  #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt }: RunRequest): number {
+    return startedAt === undefined ? timeoutMs : timeoutMs - (this.#capabilities.clock.now() - startedAt)
+  }
+
+  #timedOut({ timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest): RunFailure {
+    const setting = history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs
+    const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
+    return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
+  }
+}
+
+function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEnd {
+  const record = recordOf(run, root, end, request)
+  const { suspension, observer } = run
+  return { record, response: record.failure ? undefined : run.response, suspension, observer }
+}
+
+/** Whether the caller receives an error. */
+export function hasFailed({ record, response }: RunEnd): boolean {
+  return record.failure !== null || (response?.status ?? 200) >= 500
+}
+
+/** The cause of suspensions when the service stops. */
+const stopping = Symbol('stopping')

@@ -1,0 +1,150 @@
+import { type Redactor, type Secret, withSecrets } from '../../domain/redaction/redactor.ts'
+import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
+import type { Outputs } from '../block.ts'
+import type { RecordedBlock } from './contracts.ts'
+
+/**
+ * What a run records so that it can resume after its process has died: each block that ended, by its place in the run;
+ * the version of each sub-workflow; and what was spent on models, also by blocks that have not ended. A step is on disk
+ * before the next block starts, so only the blocks in flight run twice.
+ */
+export class StepHistory {
+  readonly #write: (number: number, text: string) => Promise<void>
+  readonly #blocks = new Map<string, RecordedBlock>()
+  readonly #versions = new Map<string, number>()
+  /** Steps that are not written yet, and may be written later. */
+  readonly #later: Step[] = []
+  /** Resolves when the deferred steps that are being written are on disk. */
+  #flushing: Promise<void> | undefined
+  /** Values in the steps that are secrets, or were when the steps were recorded. */
+  readonly #secrets: Secret[] = []
+  #redactor: Redactor | undefined
+  #areSecretsRecorded = false
+  #lastNumber = 0
+  #cost: Cost = noCost
+
+  /**
+   * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set
+   * for a run that begins before its job is on disk; blocks with outside effects wait for it.
+   */
+  constructor(
+    steps: readonly string[],
+    write: (number: number, text: string) => Promise<void>,
+    accepted?: Promise<unknown>,
+  ) {
+    this.#write = write
+    if (accepted) this.#flushAfter(accepted)
+    for (const text of steps) this.#read(JSON.parse(text) as Step)
+    this.#lastNumber = steps.length
+  }
+
+  /** The block that ended at a place before the interruption. */
+  block(place: string): RecordedBlock | undefined {
+    return this.#blocks.get(place)
+  }
+
+  /** All blocks that ended before the interruption, in that order. */
+  get blocks(): Iterable<RecordedBlock> {
+    return this.#blocks.values()
+  }
+
+  /** Resolves when the step is on disk; rejects when it could not be written. */
+  recordBlock(place: string, block: RecordedBlock): Promise<void> {
+    return this.#record({ place, block })
+  }
+
+  /**
+   * Defers the step of a block that may safely run again, as long as no block with outside effects has run since. The
+   * step is written with the next one that cannot be deferred, or by `flush`; so a run of pure blocks writes nothing
+   * but its end. Returns a promise to wait for when too many steps are deferred.
+   */
+  recordLater(place: string, block: RecordedBlock): Promise<void> | undefined {
+    this.#later.push({ place, block })
+    return this.#later.length < laterMax ? undefined : this.flush()
+  }
+
+  /** To be called before a block with outside effects starts. Undefined when every step is on disk. */
+  flush(): Promise<void> | undefined {
+    return this.#later.length === 0 ? this.#flushing : this.#writeWithDeferred([])
+  }
+
+  /** The version of the sub-workflow that was started at a place. */
+  version(place: string): number | undefined {
+    return this.#versions.get(place)
+  }
+
+  recordVersion(place: string, version: number): Promise<void> {
+    return this.#record({ place, version })
+  }
+
+  /** What was spent before the interruption. */
+  get cost(): Cost {
+    return this.#cost
+  }
+
+  recordCost(cost: Cost): Promise<void> {
+    return this.#record({ cost })
+  }
+
+  /**
+   * Takes the redactor of the present environment and returns the one to use for the whole run: the recorded steps may
+   * hold values of variables that have changed or are gone.
+   */
+  hide(redactor: Redactor | undefined): Redactor | undefined {
+    this.#redactor = withSecrets(redactor, this.#secrets)
+    return this.#redactor
+  }
+
+  #record(step: Step): Promise<void> {
+    return this.#later.length === 0 ? this.#writeOne(step) : this.#writeWithDeferred([step])
+  }
+
+  #writeWithDeferred(steps: readonly Step[]): Promise<void> {
+    const writes = [...this.#later.splice(0), ...steps].map((step) => this.#writeOne(step))
+    return this.#flushAfter(Promise.all([this.#flushing, ...writes]))
+  }
+
+  #flushAfter(written: Promise<unknown>): Promise<void> {
+    const flushing: Promise<void> = written.then(() => {
+      if (this.#flushing === flushing) this.#flushing = undefined
+    })
+    // A failure is reported to the next block that needs the steps on disk. Until then nobody has to handle it.
+    flushing.catch(() => undefined)
+    this.#flushing = flushing
+    return flushing
+  }
+
+  #writeOne(step: Step): Promise<void> {
+    this.#lastNumber += 1
+    const number = this.#lastNumber
+    return Promise.try(() => this.#write(number, this.#textOf(step)))
+  }
+
+  #textOf(step: Step): string {
+    const text = JSON.stringify(step)
+    const redactor = this.#redactor
+    if (redactor === undefined || this.#areSecretsRecorded || redactor.redact(text) === text) return text
+    this.#areSecretsRecorded = true
+    return JSON.stringify({ ...step, secrets: redactor.secrets })
+  }
+
+  #read(step: Step): void {
+    if (step.secrets) this.#secrets.push(...step.secrets)
+    if ('cost' in step) this.#cost = addCost(this.#cost, step.cost)
+    else if ('version' in step) this.#versions.set(step.place, step.version)
+    else this.#blocks.set(step.place, step.block)
+  }
+}
+
+/** Deferred steps at most: the number of ended blocks that may have to run again after a crash. */
+const laterMax = 100
+
+/** This shape is on disk. `secrets`: in the first step that holds a secret, all secrets of the environment. */
+type Step = ({ place: string; block: RecordedBlock } | { place: string; version: number } | { cost: Cost }) & {
+  secrets?: readonly Secret[]
+}
+
+/** The outputs of a recorded block. */
+export function outputsOf({ span }: RecordedBlock): Outputs {
+  return span.output as Outputs
+}
