@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { legacyJournalPaths } from '../../src/store/sqlite/legacy-journal-files.ts'
+import { legacyJournalPaths } from '../../src/store/sqlite/legacy-journal/files.ts'
 import { databasePath } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../executable.ts'

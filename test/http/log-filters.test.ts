@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIdOf } from '../../src/domain/ids.ts'
-import { rowsReadMax } from '../../src/store/sqlite/log-search.ts'
+import { rowsReadMax } from '../../src/store/sqlite/logs/log-search.ts'
 import { appendLogs } from '../store/append-logs.ts'
 import { HttpWorld, type Parsed } from './world.ts'
 

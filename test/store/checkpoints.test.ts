@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { logWrite } from '../../src/domain/run/write.ts'
-import { Checkpoints } from '../../src/store/sqlite/checkpoints.ts'
 import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { Thread } from '../../src/store/sqlite/thread.ts'
+import { Thread } from '../../src/store/sqlite/thread/thread.ts'
+import { Checkpoints } from '../../src/store/sqlite/upkeep/checkpoints.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, install, logRow } from './installed.ts'
 

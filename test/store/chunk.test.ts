@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { LogRow } from '../../src/domain/run/log.ts'
-import { ChunkWalk, chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/chunk.ts'
+import { ChunkWalk, chunksOf, chunkText, chunkValues, readChunk } from '../../src/store/sqlite/logs/chunk.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 2_000 })
 const files = fc.record({ text, folder: fc.option(text, { nil: null }) })

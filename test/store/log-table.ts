@@ -1,10 +1,10 @@
 import type { LogRow } from '../../src/domain/run/log.ts'
 import { foldersOf } from '../../src/domain/workflow/folders.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
-import { createInstallation } from '../../src/store/sqlite/installation.ts'
-import { appendLogs } from '../../src/store/sqlite/logs.ts'
 import { openConnection } from '../../src/store/sqlite/open.ts'
-import { createWorkflow } from '../../src/store/sqlite/workflows.ts'
+import { createInstallation } from '../../src/store/sqlite/tables/installation.ts'
+import { createWorkflow } from '../../src/store/sqlite/tables/workflows.ts'
+import { appendLogs } from '../../src/store/sqlite/writes/logs.ts'
 import { type Installed, logRow, newKey } from './installed.ts'
 
 /** The workflows of the workspace `home`; `w9` has no runs. */

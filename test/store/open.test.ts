@@ -4,15 +4,15 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/domain/errors.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
+import { migrate, migrations, schemaVersionOf } from '../../src/store/sqlite/migrations/migrations.ts'
+import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import {
   measureDeliveries,
   nextDeliveries,
   pendingSubscriptions,
   sendAgain,
-} from '../../src/store/sqlite/deliveries.ts'
-import { migrate, migrations, schemaVersionOf } from '../../src/store/sqlite/migrations.ts'
-import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+} from '../../src/store/sqlite/writes/deliveries.ts'
 import { temporaryFolder } from '../executable.ts'
 import { install } from './installed.ts'
 import { rejectionOf } from './rejection.ts'

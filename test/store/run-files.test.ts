@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Sql } from '../../src/store/sqlite/connection.ts'
-import { queryLogs } from '../../src/store/sqlite/log-page.ts'
+import { queryLogs } from '../../src/store/sqlite/logs/log-page.ts'
 import { temporaryFolder } from '../executable.ts'
 import { logFilter, logQuery } from './log-model.ts'
 import { LogTable } from './log-table.ts'

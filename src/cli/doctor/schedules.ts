@@ -1,5 +1,5 @@
-import { inspectSchedules } from '../../store/sqlite/inspect-schedules.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
+import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
 import { count } from '../support/size.ts'
 import type { Diagnosis } from './doctor.ts'
 

@@ -1,6 +1,6 @@
 import { sequenceAt } from '../../domain/ids.ts'
-import { inspectOutbox } from '../../store/sqlite/inspect-outbox.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
+import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
 import { count } from '../support/size.ts'
 import type { Diagnosis } from './doctor.ts'
 

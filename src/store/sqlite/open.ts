@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { Connection, type Sql } from './connection.ts'
 import { storageError, unavailable } from './failures.ts'
-import { migrate, migrations, schemaVersionOf } from './migrations.ts'
+import { migrate, migrations, schemaVersionOf } from './migrations/migrations.ts'
 
 /** `full`: an acknowledged commit survives a power cut. `normal`: it survives the process, not the machine. */
 export type Sync = 'full' | 'normal'

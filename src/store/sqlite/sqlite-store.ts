@@ -1,12 +1,12 @@
 import type { Write } from '../../domain/run/write.ts'
 import type { Store } from '../store.ts'
-import { Checkpoints, walBytesOfAttempts } from './checkpoints.ts'
-import { Executor } from './executor.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
-import { type Call, operations, storeOf } from './operations.ts'
-import { keepReserve } from './reserve.ts'
-import { Thread } from './thread.ts'
-import { ZoneMapSchedule } from './zone-map-schedule.ts'
+import { Executor } from './thread/executor.ts'
+import { type Call, operations, storeOf } from './thread/operations.ts'
+import { Thread } from './thread/thread.ts'
+import { Checkpoints, walBytesOfAttempts } from './upkeep/checkpoints.ts'
+import { keepReserve } from './upkeep/reserve.ts'
+import { ZoneMapSchedule } from './upkeep/zone-map-schedule.ts'
 
 export type SqliteStoreOptions = {
   /** The data directory; created when it does not exist. */

@@ -1,0 +1,65 @@
+import { type EntryExtras, type EntryWorkflow, entryText } from '../../../domain/run/log-entry.ts'
+import { createIsoTime } from '../../../domain/text/iso-time.ts'
+import type { EntryShow, LogPage, LogQuery } from '../../log-query.ts'
+import type { Sql } from '../connection.ts'
+import { factsOf } from '../tables/rows.ts'
+import { RunFilesFinder } from '../tables/run-files.ts'
+import { type SqlRow, searchLogs } from './log-search.ts'
+import { LongTexts } from './long-texts.ts'
+
+/**
+ * Characters after which the text of a page ends early. Entries without their long texts never reach it; with them a
+ * page is read piece by piece, so that it is never in memory as a whole.
+ */
+export const pageCharsMax = 1_048_576
+/** Written without a look at whether others want their turn: 0.1 ms without long texts. */
+const entriesAtOnce = 32
+
+/** `monotonic`: a clock in milliseconds, for the bound of a search. */
+export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performance.now()): LogPage {
+  const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', query.workspaceId)
+  if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
+  const { rows, position, end } = searchLogs(sql, workspace.number, query, monotonic)
+  const runFiles = new RunFilesFinder(sql, workspace.number, query.order)
+  const write = entryWriter(sql, query.show)
+  const files: string[] = []
+  let entries = ''
+  let count = 0
+  for (const row of rows) {
+    const own = runFiles.find(row.sequence)
+    if (own !== undefined) files.push(own)
+    entries += (count === 0 ? '' : ',') + write(row, own)
+    count += 1
+    if (count % entriesAtOnce === 0) sql.yieldIfDue?.()
+    if (entries.length >= pageCharsMax && count < rows.length) {
+      return { entries, count, files, position: row.sequence, end: 'size' }
+    }
+  }
+  return { entries, count, files, position, end }
+}
+
+function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow, files: string | undefined) => string {
+  const iso = createIsoTime()
+  const workflows = new Map<number, EntryWorkflow>()
+  const longs = new LongTexts(sql)
+  const needsLong = show.details || show.finalOutput || show.traceSpans
+  return (row, files) => {
+    const workflow = workflows.get(row.workflow) ?? readWorkflow(sql, row.workflow)
+    workflows.set(row.workflow, workflow)
+    const extras: EntryExtras = { files }
+    if (needsLong) {
+      // Retention may have taken the long texts and not yet the row.
+      const long = longs.find(row.sequence)
+      if (show.details) extras.details = { workflow, cost: long?.cost ?? null }
+      if (show.finalOutput) extras.finalOutput = long?.finalOutput ?? 'null'
+      if (show.traceSpans) extras.traceSpans = long?.traceSpans ?? '[]'
+    }
+    return entryText(factsOf(row, workflow.id), extras, iso)
+  }
+}
+
+/** Rows outlive their workflow's deletion, but the workflow's own row stays with them. */
+function readWorkflow(sql: Sql, number: number): EntryWorkflow {
+  const selectWorkflow = 'SELECT id, name, description FROM workflows WHERE number = ?'
+  return sql.get<EntryWorkflow>(selectWorkflow, number) ?? { id: '', name: '', description: null }
+}

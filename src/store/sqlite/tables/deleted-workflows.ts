@@ -1,0 +1,51 @@
+import { AppError } from '../../../domain/errors.ts'
+import type { DeletedWorkflow } from '../../dashboard-store.ts'
+import type { Sql } from '../connection.ts'
+import { documentOf } from './rows.ts'
+import { noteChanges, refusingTakenName } from './workflows.ts'
+
+const selectDeleted = `
+  SELECT f.id, w.id AS workspace_id, f.deleted_at, f.deleted_version, f.document
+  FROM workflows f JOIN workspaces w ON w.number = f.workspace
+  WHERE f.deleted_at IS NOT NULL`
+
+/** Newest first. */
+export function listDeletedWorkflows(sql: Sql, workspaceId: string, limit: number): DeletedWorkflow[] {
+  return sql
+    .all<SqlDeleted>(
+      `${selectDeleted} AND w.id = ? ORDER BY f.deleted_at DESC, f.number DESC LIMIT ?`,
+      workspaceId,
+      limit,
+    )
+    .map(deletedOf)
+}
+
+export function findDeletedWorkflow(sql: Sql, id: string): DeletedWorkflow | undefined {
+  const row = sql.get<SqlDeleted>(`${selectDeleted} AND f.id = ?`, id)
+  return row && deletedOf(row)
+}
+
+export function restoreWorkflow(sql: Sql, id: string): void {
+  const name = findDeletedWorkflow(sql, id)?.document.name
+  if (name === undefined) throw new AppError('NOT_FOUND', `There is no deleted workflow ${id}`)
+  refusingTakenName(name, () =>
+    sql.run('UPDATE workflows SET deleted_at = NULL, deleted_version = NULL WHERE id = ?', id),
+  )
+  noteChanges(sql, id)
+}
+
+type SqlDeleted = {
+  id: string
+  workspace_id: string
+  deleted_at: number
+  deleted_version: number | null
+  document: string
+}
+
+const deletedOf = (row: SqlDeleted): DeletedWorkflow => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  deletedAt: row.deleted_at,
+  version: row.deleted_version,
+  document: documentOf(row.id, row.document),
+})

@@ -1,0 +1,136 @@
+import { AppError } from '../../../domain/errors.ts'
+import { noRegistrations, type Registrations } from '../../../domain/workflow/trigger.ts'
+import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { register, unregister } from './registrations.ts'
+import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'
+import { noteChanges } from './workflows.ts'
+
+const selectDeployments = `
+  SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.version IS f.active_version AS active,
+    d.name, d.description
+  FROM deployments d JOIN workflows f ON f.number = d.workflow
+  WHERE f.id = ?`
+
+export function deploy(
+  sql: Sql,
+  workflowId: string,
+  document: WorkflowDocument,
+  at: number,
+  userId: string,
+  registrations: Registrations = noRegistrations,
+): DeploymentRow {
+  const workflow = sql.get<{ number: number }>(
+    'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
+    workflowId,
+  )
+  if (!workflow) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  const { latest } = sql.get<{ latest: number | null }>(
+    'SELECT max(version) AS latest FROM deployments WHERE workflow = ?',
+    workflow.number,
+  ) ?? { latest: null }
+  const version = (latest ?? 0) + 1
+  sql.run(
+    'INSERT INTO deployments (workflow, version, document, created_at, created_by) VALUES (?, ?, ?, ?, ?)',
+    workflow.number,
+    version,
+    documentText(document),
+    at,
+    userId,
+  )
+  makeActive(sql, { workflow: workflow.number, version, at, registrations })
+  noteChanges(sql, workflowId)
+  return getDeployment(sql, workflowId, version)!
+}
+
+export function undeploy(sql: Sql, workflowId: string): void {
+  sql.run('UPDATE workflows SET active_version = NULL, deployed_at = NULL, has_changes = 0 WHERE id = ?', workflowId)
+  unregister(sql, workflowId)
+}
+
+export function activate(
+  sql: Sql,
+  workflowId: string,
+  version: number,
+  at: number,
+  registrations: Registrations = noRegistrations,
+): boolean {
+  const found = sql.get<{ workflow: number }>(
+    `SELECT d.workflow FROM deployments d JOIN workflows f ON f.number = d.workflow
+     WHERE f.id = ? AND f.deleted_at IS NULL AND d.version = ?`,
+    workflowId,
+    version,
+  )
+  if (!found) return false
+  makeActive(sql, { workflow: found.workflow, version, at, registrations })
+  noteChanges(sql, workflowId)
+  return true
+}
+
+export function describeDeployment(sql: Sql, workflowId: string, version: number, texts: DeploymentTexts): boolean {
+  const known = getDeployment(sql, workflowId, version)
+  if (!known) return false
+  sql.run(
+    `UPDATE deployments SET name = ?, description = ?
+     WHERE workflow = (SELECT number FROM workflows WHERE id = ?) AND version = ?`,
+    texts.name === undefined ? known.name : texts.name,
+    texts.description === undefined ? known.description : texts.description,
+    workflowId,
+    version,
+  )
+  return true
+}
+
+/** Newest first. */
+export function listDeployments(sql: Sql, workflowId: string): DeploymentRow[] {
+  return sql.all<SqlDeployment>(`${selectDeployments} ORDER BY d.version DESC`, workflowId).map(deploymentOf)
+}
+
+/** Also of a deleted workflow: an execution detail shows what ran. */
+export function getDeployment(sql: Sql, workflowId: string, version: number): DeploymentRow | undefined {
+  const row = sql.get<SqlDeployment>(`${selectDeployments} AND d.version = ?`, workflowId, version)
+  return row && deploymentOf(row)
+}
+
+export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
+  const row = sql.get<SqlActive>(
+    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+     FROM workflows f JOIN workspaces w ON w.number = f.workspace
+     LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
+     WHERE f.id = ? AND f.deleted_at IS NULL`,
+    workflowId,
+  )
+  return row && activeOf(workflowId, row)
+}
+
+/** Also of a deleted workflow: a job that was accepted runs. */
+export function getVersion(sql: Sql, workflowId: string, version: number): ActiveRow | undefined {
+  const row = sql.get<SqlActive>(
+    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+     FROM workflows f JOIN workspaces w ON w.number = f.workspace JOIN deployments d ON d.workflow = f.number
+     WHERE f.id = ? AND d.version = ?`,
+    workflowId,
+    version,
+  )
+  return row && activeOf(workflowId, row)
+}
+
+type SqlActive = { workspace_id: string; owner_id: string; version: number | null; document: string | null }
+
+function activeOf(workflowId: string, { workspace_id, owner_id, version, document }: SqlActive): ActiveRow {
+  const isDeployed = version !== null && document !== null
+  return {
+    workflowId,
+    workspaceId: workspace_id,
+    ownerId: owner_id,
+    deployment: isDeployed ? { version, document: documentOf(workflowId, document) } : null,
+  }
+}
+
+type Activation = { workflow: number; version: number; at: number; registrations: Registrations }
+
+function makeActive(sql: Sql, { workflow, version, at, registrations }: Activation): void {
+  sql.run('UPDATE workflows SET active_version = ?, deployed_at = ? WHERE number = ?', version, at, workflow)
+  register(sql, { workflow, version, registrations })
+}

@@ -1,0 +1,97 @@
+import { environmentBounds } from '../../../domain/account/environment.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { Discarded, NewVariable, VariableRow } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+
+type SqlVariable = { name: string; sealed: Uint8Array; plain: number; updated_at: number }
+
+/** By name. */
+export function listEnvironment(sql: Sql, workspaceId: string): VariableRow[] {
+  const rows = sql.all<SqlVariable>(
+    `SELECT e.name, e.sealed, e.plain, e.updated_at
+     FROM workspaces w JOIN environment e ON e.workspace = w.number WHERE w.id = ? ORDER BY e.name`,
+    workspaceId,
+  )
+  return rows.map((row) => ({
+    name: row.name,
+    sealed: row.sealed,
+    plain: row.plain === 1,
+    updatedAt: row.updated_at,
+  }))
+}
+
+export function setVariable(sql: Sql, variable: NewVariable): boolean {
+  const { workspaceId, name, sealed, plain, at } = variable
+  const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
+  if (workspace === undefined) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  const isNew = !sql.get('SELECT 1 FROM environment WHERE workspace = ? AND name = ?', workspace, name)
+  sql.run(
+    `INSERT INTO environment (workspace, name, sealed, plain, updated_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET sealed = excluded.sealed, plain = excluded.plain, updated_at = excluded.updated_at`,
+    workspace,
+    name,
+    sealed,
+    plain ? 1 : 0,
+    at,
+  )
+  // Afterwards, in the same transaction: a refusal takes the change back.
+  assertWithinBounds(sql, workspace)
+  return isNew
+}
+
+export function unsetVariable(sql: Sql, workspaceId: string, name: string): boolean {
+  const changed = sql.run(
+    'DELETE FROM environment WHERE workspace = (SELECT number FROM workspaces WHERE id = ?) AND name = ?',
+    workspaceId,
+    name,
+  )
+  return changed > 0
+}
+
+/** Keys are few, so these are too. Of jobs, which may be many, the oldest and the newest are looked at. */
+export function sealHeads(sql: Sql, length: number): Uint8Array[] {
+  return sql.all<{ head: Uint8Array }>(selectSealHeads, length).map(({ head }) => head)
+}
+
+export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded {
+  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
+  for (const head of heads) {
+    const { length } = head
+    gone.variables += sql.run('DELETE FROM environment WHERE substr(sealed, 1, ?) = ?', length, head)
+    sql.run('DELETE FROM job_steps WHERE job IN (SELECT number FROM jobs WHERE substr(input, 1, ?) = ?)', length, head)
+    gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
+    gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
+    sql.run('DELETE FROM chat_turns WHERE substr(content, 1, ?) = ?', length, head)
+    // Empty and not NULL: a receiver that checks signatures must not get anything unsigned.
+    gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
+    sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
+  }
+  return gone
+}
+
+export const selectSealHeads = `
+  SELECT DISTINCT substr(sealed, 1, ?1) AS head FROM environment
+  UNION SELECT substr(secret, 1, ?1) FROM subscriptions WHERE length(secret) > 0
+  UNION SELECT substr(previous_secret, 1, ?1) FROM subscriptions WHERE previous_secret IS NOT NULL
+  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
+  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)`
+
+function assertWithinBounds(sql: Sql, workspace: number): void {
+  const { variablesMax, bytesMax } = environmentBounds
+  const { count, bytes } = sql.get<{ count: number; bytes: number }>(
+    'SELECT count(*) AS count, sum(length(sealed)) AS bytes FROM environment WHERE workspace = ?',
+    workspace,
+  ) ?? { count: 0, bytes: 0 }
+  if (count > variablesMax) {
+    throw new AppError('INVALID_INPUT', `A workspace has ${variablesMax} variables at most. Take one out first.`)
+  }
+  if (bytes > bytesMax) {
+    throw new AppError(
+      'INVALID_INPUT',
+      `The variables of a workspace hold ${bytesMax} bytes at most, encrypted, and would hold ${bytes} with this one.`,
+    )
+  }
+}

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FirstKey, NewInstallation, UnseenInstallation } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { deploy } from './deployments.ts'
+import { createKey } from './keys.ts'
+import { createSignInToken } from './sessions.ts'
+import { createUser } from './users.ts'
+import { createWorkflow, getWorkflow, updateWorkflow } from './workflows.ts'
+
+export function createInstallation(sql: Sql, first: NewInstallation): boolean {
+  if (isInitialised(sql)) return false
+  const { userId, workspaceId, key, signInTokenHash, sample, at } = first
+  createUser(sql, { ...first, plan: null })
+  if (signInTokenHash) createSignInToken(sql, { hash: signInTokenHash, userId, createdAt: at })
+  if (sample) {
+    const { id, document } = createWorkflow(sql, { ...sample, workspaceId, at })
+    deploy(sql, id, document, at, userId)
+  }
+  sql.run(
+    'INSERT INTO unseen_installation (user_id, workspace_id, key_id, sign_in_hash, sample_id) VALUES (?, ?, ?, ?, ?)',
+    ...[userId, workspaceId, key.id, signInTokenHash, sample?.id ?? null],
+  )
+  return true
+}
+
+export function isInitialised(sql: Sql): boolean {
+  return sql.get('SELECT 1 FROM users LIMIT 1') !== undefined
+}
+
+export function renewInstallation(
+  sql: Sql,
+  { key, signInTokenHash, sample, at }: FirstKey,
+): UnseenInstallation | undefined {
+  const unseen = sql.get<SqlUnseen>(
+    'SELECT user_id, workspace_id, key_id, sign_in_hash, sample_id FROM unseen_installation',
+  )
+  if (!unseen || isInUse(sql, unseen)) return undefined
+  const { user_id: userId, workspace_id: workspaceId, key_id, sample_id: sampleId } = unseen
+  sql.run('DELETE FROM keys WHERE id = ?', key_id)
+  createKey(sql, { ...key, userId })
+  if (signInTokenHash) createSignInToken(sql, { hash: signInTokenHash, userId, createdAt: at })
+  sql.run('UPDATE unseen_installation SET key_id = ?, sign_in_hash = ?', key.id, signInTokenHash)
+  const row = sampleId === null ? undefined : getWorkflow(sql, sampleId)
+  // It calls the service at the address that it had then.
+  const document = row && sample && { ...sample, id: row.id }
+  if (document && row.revision === 1 && !isDeepStrictEqual(row.document, document)) {
+    updateWorkflow(sql, row.id, document, at)
+    deploy(sql, row.id, document, at, userId)
+  }
+  return { userId, workspaceId, sampleId: row?.id ?? null }
+}
+
+export function isUnseen(sql: Sql): boolean {
+  return sql.get('SELECT 1 FROM unseen_installation') !== undefined
+}
+
+export function markInstallationSeen(sql: Sql): void {
+  sql.run('DELETE FROM unseen_installation')
+}
+
+type SqlUnseen = {
+  user_id: string
+  workspace_id: string
+  key_id: string
+  sign_in_hash: Uint8Array | null
+  sample_id: string | null
+}
+
+/** A key or link that was used has been seen, even if it is not marked as seen. */
+function isInUse(sql: Sql, { key_id, sign_in_hash }: SqlUnseen): boolean {
+  const key = sql.get<{ isUnused: number }>(
+    'SELECT last_used_at IS NULL AND revoked_at IS NULL AS isUnused FROM keys WHERE id = ?',
+    key_id,
+  )
+  if (key?.isUnused !== 1) return true
+  return sign_in_hash !== null && !sql.get('SELECT 1 FROM sign_in_tokens WHERE hash = ?', sign_in_hash)
+}

@@ -1,0 +1,71 @@
+import { AppError } from '../../../domain/errors.ts'
+import type { KeyRow, KeyUse, NewKey } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { keyOf, type SqlKey } from './rows.ts'
+
+/** A key reaches the workspaces its account is a member of, a workspace key the one it was made for. */
+const selectKeys = `
+  SELECT k.id, k.last_four, k.name, k.user_id, w.id AS workspace_id, k.created_at, k.expires_at, k.revoked_at,
+    k.last_used_at, (
+      SELECT json_group_object(reached.id, m.role)
+      FROM members m JOIN workspaces reached ON reached.number = m.workspace
+      WHERE m.user_id = k.user_id AND (k.workspace IS NULL OR k.workspace = m.workspace)
+    ) AS roles
+  FROM keys k LEFT JOIN workspaces w ON w.number = k.workspace`
+
+export function findKey(sql: Sql, hash: Uint8Array): KeyRow | undefined {
+  const row = sql.get<SqlKey>(`${selectKeys} WHERE k.hash = ?`, hash)
+  return row && keyOf(row)
+}
+
+export function createKey(sql: Sql, key: NewKey): void {
+  if (!sql.get('SELECT 1 FROM users WHERE id = ?', key.userId)) {
+    throw new AppError('NOT_FOUND', `There is no account ${key.userId}`)
+  }
+  let workspace: number | null = null
+  if (key.workspaceId !== null) {
+    const found = sql.get<{ number: number }>(
+      'SELECT w.number FROM workspaces w JOIN members m ON m.workspace = w.number WHERE w.id = ? AND m.user_id = ?',
+      key.workspaceId,
+      key.userId,
+    )
+    if (!found) throw new AppError('NOT_FOUND', `There is no workspace ${key.workspaceId} of this account`)
+    workspace = found.number
+  }
+  sql.run(
+    `INSERT INTO keys (id, hash, last_four, name, user_id, workspace, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    key.id,
+    key.hash,
+    key.lastFour,
+    key.name,
+    key.userId,
+    workspace,
+    key.createdAt,
+    key.expiresAt,
+  )
+}
+
+/** Newest first. */
+export function listKeys(sql: Sql, userId?: string): KeyRow[] {
+  if (userId === undefined) return sql.all<SqlKey>(`${selectKeys} ORDER BY k.created_at DESC, k.id`).map(keyOf)
+  return sql
+    .all<SqlKey>(`${selectKeys} WHERE k.user_id = ?1 OR w.owner_id = ?1 ORDER BY k.created_at DESC, k.id`, userId)
+    .map(keyOf)
+}
+
+export function revokeKey(sql: Sql, id: string, at: number): boolean {
+  return sql.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id) > 0
+}
+
+/** A time that lies ahead was noted before the clock was set back. */
+export function recordKeyUses(sql: Sql, uses: readonly KeyUse[]): void {
+  for (const { keyId, at } of uses) {
+    sql.run(
+      `UPDATE keys SET last_used_at = ?1
+       WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at NOT BETWEEN ?1 - 59999 AND ?1)`,
+      at,
+      keyId,
+    )
+  }
+}

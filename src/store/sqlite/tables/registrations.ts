@@ -1,0 +1,108 @@
+import { AppError } from '../../../domain/errors.ts'
+import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedule.ts'
+import { type Address, type AddressKind, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
+import type { Sql } from '../connection.ts'
+
+type Registering = { workflow: number; version: number; registrations: Registrations }
+
+/** What an active version registers takes the place of what the one before it had. */
+export function register(sql: Sql, { workflow, version, registrations }: Registering): void {
+  unregisterNumber(sql, workflow)
+  for (const { kind, name } of registrations.addresses) {
+    const number = addressKinds.indexOf(kind)
+    const taken = sql.get('SELECT 1 FROM addresses WHERE kind = ? AND name = ?', number, name)
+    // The caller may not know the owner of the address.
+    if (taken) throw new AppError('CONFLICT', takenMessages[kind](name))
+    sql.run('INSERT INTO addresses (kind, name, workflow) VALUES (?, ?, ?)', number, name, workflow)
+  }
+  const { schedule } = registrations
+  if (!schedule) return
+  sql.run(
+    'INSERT INTO schedules (workflow, version, rule, due_at) VALUES (?, ?, ?, ?)',
+    workflow,
+    version,
+    JSON.stringify(schedule.rule),
+    schedule.dueAt,
+  )
+}
+
+export function unregister(sql: Sql, workflowId: string): void {
+  const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)
+  if (workflow) unregisterNumber(sql, workflow.number)
+}
+
+export function findAddress(sql: Sql, { kind, name }: Address): string | undefined {
+  return sql.get<{ id: string }>(
+    'SELECT f.id FROM addresses a JOIN workflows f ON f.number = a.workflow WHERE a.kind = ? AND a.name = ?',
+    addressKinds.indexOf(kind),
+    name,
+  )?.id
+}
+
+export function listDueSchedules(
+  sql: Sql,
+  limit: number,
+  after?: Pick<ScheduleRow, 'dueAt' | 'workflowId'>,
+): ScheduleRow[] {
+  if (!after) return sql.all<SqlSchedule>(`${selectDue} ORDER BY s.due_at, s.workflow LIMIT ?`, limit).map(scheduleOf)
+  return sql
+    .all<SqlSchedule>(
+      `${selectDue} AND (s.due_at, s.workflow) > (?, (SELECT number FROM workflows WHERE id = ?))
+       ORDER BY s.due_at, s.workflow LIMIT ?`,
+      after.dueAt,
+      after.workflowId,
+      limit,
+    )
+    .map(scheduleOf)
+}
+
+export function listWaitingSchedules(sql: Sql): ScheduleRow[] {
+  return sql.all<SqlSchedule>(`${selectSchedules} WHERE s.waiting_at IS NOT NULL`).map(scheduleOf)
+}
+
+export function getSchedule(sql: Sql, workflowId: string): ScheduleRow | undefined {
+  const row = sql.get<SqlSchedule>(
+    `${selectSchedules} WHERE s.workflow = (SELECT number FROM workflows WHERE id = ?)`,
+    workflowId,
+  )
+  return row && scheduleOf(row)
+}
+
+function unregisterNumber(sql: Sql, workflow: number): void {
+  sql.run('DELETE FROM addresses WHERE workflow = ?', workflow)
+  sql.run('DELETE FROM schedules WHERE workflow = ?', workflow)
+}
+
+type SqlSchedule = {
+  workflow_id: string
+  workspace_id: string
+  owner_id: string
+  version: number
+  rule: string
+  due_at: number | null
+  waiting_at: number | null
+}
+
+// CROSS JOIN keeps the order of the tables: from the few rows to their names.
+const selectSchedules = `
+  SELECT f.id AS workflow_id, w.id AS workspace_id, w.owner_id, s.version, s.rule, s.due_at, s.waiting_at
+  FROM schedules s CROSS JOIN workflows f ON f.number = s.workflow CROSS JOIN workspaces w ON w.number = f.workspace`
+
+const selectDue = `${selectSchedules} WHERE s.due_at IS NOT NULL`
+
+const scheduleOf = (row: SqlSchedule): ScheduleRow => ({
+  workflowId: row.workflow_id,
+  workspaceId: row.workspace_id,
+  ownerId: row.owner_id,
+  version: row.version,
+  rule: JSON.parse(row.rule) as ScheduleRule,
+  dueAt: row.due_at,
+  waitingAt: row.waiting_at,
+})
+
+const takenMessages: Record<AddressKind, (name: string) => string> = {
+  webhook: (name) =>
+    `The webhook path "${name}" belongs to another workflow that is deployed. Choose another path, or take it out of ` +
+    'the block to be given a new one.',
+  chat: (name) => `The chat identifier "${name}" belongs to another workflow that is deployed. Choose another one.`,
+}

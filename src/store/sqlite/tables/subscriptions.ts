@@ -1,0 +1,212 @@
+import { AppError } from '../../../domain/errors.ts'
+import type { Level } from '../../../domain/run/log.ts'
+import {
+  type NewSubscription,
+  type SubscriptionChange,
+  type SubscriptionRow,
+  subscriptionsMax,
+} from '../../../domain/webhook/subscription.ts'
+import type { TriggerKind } from '../../../domain/workflow/workflow.ts'
+import type { Sql } from '../connection.ts'
+import { levels, triggers } from './rows.ts'
+
+const selectSubscriptions = `
+  SELECT s.number, s.id, f.id AS workflow_id, w.id AS workspace_id, s.url, s.secret, s.previous_secret,
+    s.previous_secret_until, s.include, s.levels, s.triggers, s.active, s.retry_on_network_error, s.created_at,
+    s.updated_at, s.deleted_at
+  FROM subscriptions s JOIN workflows f ON f.number = s.workflow JOIN workspaces w ON w.number = f.workspace`
+
+/** Oldest first. Also of a deleted workflow: a run of it may still end. */
+export function listSubscriptions(sql: Sql, workflowId: string): SubscriptionRow[] {
+  return sql
+    .all<SqlSubscription>(
+      `${selectSubscriptions} WHERE f.id = ? AND s.deleted_at IS NULL ORDER BY s.number`,
+      workflowId,
+    )
+    .map(subscriptionOf)
+}
+
+export function getSubscriptions(sql: Sql, numbers: readonly number[]): SubscriptionRow[] {
+  return sql
+    .all<SqlSubscription>(
+      `${selectSubscriptions} WHERE s.number IN (SELECT value FROM json_each(?)) ORDER BY s.number`,
+      JSON.stringify(numbers),
+    )
+    .map(subscriptionOf)
+}
+
+export function createSubscription(
+  sql: Sql,
+  workflowId: string,
+  subscription: NewSubscription,
+  at: number,
+): SubscriptionRow {
+  const workflow = workflowNumber(sql, workflowId)
+  if (find(sql, workflowId, subscription.id)) {
+    throw new AppError('CONFLICT', `The workflow has a webhook with the id "${subscription.id}" already.`)
+  }
+  put(sql, workflow, subscription, at)
+  assertWithinBounds(sql, workflow)
+  return find(sql, workflowId, subscription.id)!
+}
+
+export function changeSubscription(
+  sql: Sql,
+  workflowId: string,
+  id: string,
+  change: SubscriptionChange,
+  at: number,
+): SubscriptionRow {
+  const workflow = workflowNumber(sql, workflowId)
+  const before = find(sql, workflowId, id)
+  if (!before) throw new AppError('NOT_FOUND', 'The workflow has no webhook with this id.')
+  const { keepSecretUntil, include, ...options } = change
+  put(
+    sql,
+    workflow,
+    { ...before, ...options, include: (before.include | (include?.set ?? 0)) & ~(include?.clear ?? 0) },
+    at,
+  )
+  if (options.secret && before.secret && keepSecretUntil !== undefined) {
+    sql.run(
+      'UPDATE subscriptions SET previous_secret = ?, previous_secret_until = ? WHERE number = ?',
+      before.secret,
+      keepSecretUntil,
+      before.number,
+    )
+  }
+  return find(sql, workflowId, id)!
+}
+
+/** The row stays: its deliveries go on. */
+export function deleteSubscription(sql: Sql, workflowId: string, id: string, at: number): boolean {
+  const before = find(sql, workflowId, id)
+  return (
+    before !== undefined && sql.run('UPDATE subscriptions SET deleted_at = ? WHERE number = ?', at, before.number) > 0
+  )
+}
+
+/** Makes these the workflow's subscriptions, and none beside them. */
+export function replaceSubscriptions(
+  sql: Sql,
+  workflowId: string,
+  subscriptions: readonly NewSubscription[],
+  at: number,
+): void {
+  const workflow = workflowNumber(sql, workflowId)
+  sql.run(
+    `UPDATE subscriptions SET deleted_at = ?
+     WHERE workflow = ? AND deleted_at IS NULL AND id NOT IN (SELECT value FROM json_each(?))`,
+    at,
+    workflow,
+    JSON.stringify(subscriptions.map(({ id }) => id)),
+  )
+  for (const subscription of subscriptions) put(sql, workflow, subscription, at)
+  assertWithinBounds(sql, workflow)
+}
+
+/**
+ * Writes a subscription, new or known. A deleted one comes back under its number and with its secret, so that whoever
+ * takes a change back has what was there. A secret that is given ends the time of the one before it.
+ */
+function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription, at: number): void {
+  sql.run(
+    `INSERT INTO subscriptions
+       (workflow, id, url, include, levels, triggers, active, retry_on_network_error, created_at, updated_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+     ON CONFLICT (workflow, id) DO UPDATE SET url = ?3, include = ?4, levels = ?5, triggers = ?6, active = ?7,
+       retry_on_network_error = ?8, updated_at = ?9, created_at = iif(deleted_at IS NULL, created_at, ?9),
+       deleted_at = NULL`,
+    workflow,
+    options.id,
+    options.url,
+    options.include,
+    bitsOf(levels, options.levelFilter),
+    bitsOf(triggers, options.triggerFilter),
+    options.active ? 1 : 0,
+    options.retryOnNetworkError ? 1 : 0,
+    at,
+  )
+  if (secret === undefined) return
+  sql.run(
+    `UPDATE subscriptions SET secret = ?, previous_secret = NULL, previous_secret_until = NULL
+     WHERE workflow = ? AND id = ? AND secret IS NOT ?1`,
+    secret,
+    workflow,
+    options.id,
+  )
+}
+
+function find(sql: Sql, workflowId: string, id: string): SubscriptionRow | undefined {
+  const row = sql.get<SqlSubscription>(
+    `${selectSubscriptions} WHERE f.id = ? AND s.id = ? AND s.deleted_at IS NULL`,
+    workflowId,
+    id,
+  )
+  return row && subscriptionOf(row)
+}
+
+function workflowNumber(sql: Sql, id: string): number {
+  const row = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL', id)
+  if (!row) throw new AppError('NOT_FOUND', `There is no workflow ${id}`)
+  return row.number
+}
+
+/** Afterwards, in the same transaction: a refusal takes the change back. */
+function assertWithinBounds(sql: Sql, workflow: number): void {
+  const { count } = sql.get<{ count: number }>(
+    'SELECT count(*) AS count FROM subscriptions WHERE workflow = ? AND deleted_at IS NULL',
+    workflow,
+  ) ?? { count: 0 }
+  if (count <= subscriptionsMax) return
+  throw new AppError('INVALID_INPUT', `A workflow has ${subscriptionsMax} webhooks at most. Take one out first.`)
+}
+
+type SqlSubscription = {
+  number: number
+  id: string
+  workflow_id: string
+  workspace_id: string
+  url: string
+  secret: Uint8Array | null
+  previous_secret: Uint8Array | null
+  previous_secret_until: number | null
+  include: number
+  levels: number
+  triggers: number
+  active: number
+  retry_on_network_error: number
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+}
+
+function subscriptionOf(row: SqlSubscription): SubscriptionRow {
+  return {
+    number: row.number,
+    id: row.id,
+    workflowId: row.workflow_id,
+    workspaceId: row.workspace_id,
+    url: row.url,
+    secret: row.secret,
+    previousSecret: row.previous_secret,
+    previousSecretUntil: row.previous_secret_until,
+    include: row.include,
+    levelFilter: membersOf<Level>(levels, row.levels),
+    triggerFilter: membersOf<TriggerKind>(triggers, row.triggers),
+    active: row.active === 1,
+    retryOnNetworkError: row.retry_on_network_error === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    deletedAt: row.deleted_at,
+  }
+}
+
+/** A filter as bits; 0 when there is none. */
+function bitsOf<Member>(all: readonly Member[], filter: readonly Member[] | null): number {
+  return (filter ?? []).reduce((bits, member) => bits | (1 << all.indexOf(member)), 0)
+}
+
+function membersOf<Member>(all: readonly Member[], bits: number): Member[] | null {
+  return bits === 0 ? null : all.filter((_, index) => (bits & (1 << index)) !== 0)
+}

@@ -1,0 +1,86 @@
+import type { PlanName } from '../../../domain/account/tiers.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { NewAccount, OwnPlan, UserRow } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { createKey } from './keys.ts'
+import { endSessions } from './sessions.ts'
+import { createWorkspace } from './workspaces.ts'
+
+export function createUser(sql: Sql, account: NewAccount): void {
+  assertFree(sql, account.email, account.userId)
+  const { userId, email, plan, workspaceId, workspaceName, key, at } = account
+  sql.run('INSERT INTO users (id, email, plan, created_at) VALUES (?, ?, ?, ?)', userId, email, plan, at)
+  createWorkspace(sql, { id: workspaceId, name: workspaceName, ownerId: userId, at })
+  createKey(sql, key)
+}
+
+const selectUsers = `
+  SELECT id, email, password_hash IS NOT NULL AS has_password, plan, external_per_minute, sync_per_minute,
+    async_per_minute, usd_per_month, created_at
+  FROM users`
+
+export function listUsers(sql: Sql): UserRow[] {
+  return sql.all<SqlUser>(`${selectUsers} ORDER BY created_at, id`).map(userOf)
+}
+
+export function findUser(sql: Sql, idOrEmail: string): UserRow | undefined {
+  const row = sql.get<SqlUser>(`${selectUsers} WHERE id = ?1 OR email = ?1`, idOrEmail)
+  return row && userOf(row)
+}
+
+export function setEmail(sql: Sql, userId: string, email: string): boolean {
+  assertFree(sql, email, userId)
+  return sql.run('UPDATE users SET email = ? WHERE id = ?', email, userId) > 0
+}
+
+function assertFree(sql: Sql, email: string, userId: string): void {
+  if (sql.get('SELECT 1 FROM users WHERE email = ? AND id <> ?', email, userId)) {
+    throw new AppError('CONFLICT', `There is an account ${email} already`)
+  }
+}
+
+export function setPassword(sql: Sql, userId: string, passwordHash: string, keptSession?: Uint8Array): boolean {
+  endSessions(sql, userId, keptSession)
+  sql.run('DELETE FROM sign_in_tokens WHERE user_id = ?', userId)
+  return sql.run('UPDATE users SET password_hash = ? WHERE id = ?', passwordHash, userId) > 0
+}
+
+export function setPlan(sql: Sql, userId: string, { plan, numbers }: OwnPlan): boolean {
+  const changed = sql.run(
+    `UPDATE users SET plan = ?, external_per_minute = ?, sync_per_minute = ?, async_per_minute = ?, usd_per_month = ?
+     WHERE id = ?`,
+    plan,
+    numbers.externalPerMinute ?? null,
+    numbers.syncPerMinute ?? null,
+    numbers.asyncPerMinute ?? null,
+    numbers.usdPerMonth ?? null,
+    userId,
+  )
+  return changed > 0
+}
+
+type SqlUser = {
+  id: string
+  email: string
+  has_password: number
+  plan: string | null
+  external_per_minute: number | null
+  sync_per_minute: number | null
+  async_per_minute: number | null
+  usd_per_month: number | null
+  created_at: number
+}
+
+const userOf = (row: SqlUser): UserRow => ({
+  id: row.id,
+  email: row.email,
+  hasPassword: row.has_password === 1,
+  plan: row.plan as PlanName | null,
+  numbers: {
+    ...(row.external_per_minute !== null && { externalPerMinute: row.external_per_minute }),
+    ...(row.sync_per_minute !== null && { syncPerMinute: row.sync_per_minute }),
+    ...(row.async_per_minute !== null && { asyncPerMinute: row.async_per_minute }),
+    ...(row.usd_per_month !== null && { usdPerMonth: row.usd_per_month }),
+  },
+  createdAt: row.created_at,
+})

@@ -1,0 +1,161 @@
+import { AppError } from '../../../domain/errors.ts'
+import { newId } from '../../../domain/ids.ts'
+import type { NewSubscription } from '../../../domain/webhook/subscription.ts'
+import { runAlike } from '../../../domain/workflow/redeployment.ts'
+import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { isDuplicate } from '../failures.ts'
+import { unregister } from './registrations.ts'
+import { documentOf, documentText, type SqlWorkflow, workflowOf } from './rows.ts'
+import { replaceSubscriptions } from './subscriptions.ts'
+
+const selectWorkflows = `
+  SELECT f.id, w.id AS workspace_id, f.document, f.created_at, f.updated_at, f.updated_by, f.revision, f.has_changes,
+    f.active_version, f.deployed_at
+  FROM workflows f JOIN workspaces w ON w.number = f.workspace
+  WHERE f.deleted_at IS NULL`
+
+export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, by, at }: NewWorkflow): WorkflowRow {
+  const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
+  if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  // Ids of deleted workflows are not free: their log entries still go by them.
+  const isFree = id !== null && !sql.get('SELECT 1 FROM workflows WHERE id = ?', id)
+  const given = isFree ? id : newId()
+  refusingTakenName(document.name, () =>
+    sql.run(
+      `INSERT INTO workflows (id, workspace, name, description, document, created_at, updated_at, updated_by)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)`,
+      given,
+      workspace.number,
+      document.name,
+      document.description ?? null,
+      documentText(document),
+      at,
+      by ?? null,
+    ),
+  )
+  if (webhooks) replaceSubscriptions(sql, given, webhooks, at)
+  return expectWorkflow(sql, given)
+}
+
+export function updateWorkflow(
+  sql: Sql,
+  id: string,
+  document: WorkflowDocument,
+  at: number,
+  webhooks?: readonly NewSubscription[],
+  { by, ifRevision }: SaveFacts = {},
+): WorkflowRow {
+  if (ifRevision !== undefined) assertRevision(sql, id, ifRevision)
+  refusingTakenName(document.name, () =>
+    sql.run(
+      `UPDATE workflows SET name = ?, description = ?, document = ?, updated_at = ?, updated_by = ?, revision = revision + 1
+       WHERE id = ? AND deleted_at IS NULL`,
+      document.name,
+      document.description ?? null,
+      documentText(document),
+      at,
+      by ?? null,
+      id,
+    ),
+  )
+  noteChanges(sql, id)
+  if (webhooks) replaceSubscriptions(sql, id, webhooks, at)
+  return expectWorkflow(sql, id)
+}
+
+/** So that two who edit one document never overwrite each other unseen. */
+function assertRevision(sql: Sql, id: string, expected: number): void {
+  const row = sql.get<{ revision: number; updated_at: number; email: string | null }>(
+    `SELECT f.revision, f.updated_at, u.email FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
+     WHERE f.id = ? AND f.deleted_at IS NULL`,
+    id,
+  )
+  if (!row || row.revision === expected) return
+  const by = row.email === null ? '' : ` by ${row.email}`
+  const message = `The workflow was saved${by} at ${new Date(row.updated_at).toISOString()}, after the revision that this change is made from (${expected}; now ${row.revision}).`
+  throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
+}
+
+/** Compares the draft with the active version, after either has changed. */
+export function noteChanges(sql: Sql, id: string): void {
+  const row = sql.get<{ draft: string; active: string | null }>(
+    `SELECT f.document AS draft, d.document AS active
+     FROM workflows f LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
+     WHERE f.id = ?`,
+    id,
+  )
+  if (!row) return
+  const { draft, active } = row
+  const differs = active !== null && active !== draft && !runAlike(documentOf(id, draft), documentOf(id, active))
+  sql.run('UPDATE workflows SET has_changes = ? WHERE id = ?', differs ? 1 : 0, id)
+}
+
+export function getWorkflow(sql: Sql, id: string): WorkflowRow | undefined {
+  const row = sql.get<SqlWorkflow>(`${selectWorkflows} AND f.id = ?`, id)
+  return row && workflowOf(row)
+}
+
+/** By name. */
+export function listWorkflows(sql: Sql, workspaceId: string): WorkflowRow[] {
+  return sql.all<SqlWorkflow>(`${selectWorkflows} AND w.id = ? ORDER BY f.name`, workspaceId).map(workflowOf)
+}
+
+export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
+  unregister(sql, id)
+  return (
+    sql.run(
+      `UPDATE workflows
+       SET deleted_at = ?, deleted_version = active_version, active_version = NULL, deployed_at = NULL, has_changes = 0
+       WHERE id = ? AND deleted_at IS NULL`,
+      at,
+      id,
+    ) > 0
+  )
+}
+
+export function expectWorkflow(sql: Sql, id: string): WorkflowRow {
+  const row = getWorkflow(sql, id)
+  if (!row) throw new AppError('NOT_FOUND', `There is no workflow ${id}`)
+  return row
+}
+
+export function moveFolder(
+  sql: Sql,
+  workspaceId: string,
+  from: string,
+  to: string | null,
+  at: number,
+  by: string,
+): number {
+  const inside = sql.all<{ number: number; folder: string }>(
+    `SELECT f.number, f.folder FROM workflows f JOIN workspaces w ON w.number = f.workspace
+     WHERE w.id = ?1 AND f.deleted_at IS NULL AND (f.folder = ?2 OR substr(f.folder, 1, length(?2) + 1) = ?2 || '/')`,
+    workspaceId,
+    from,
+  )
+  for (const { number, folder } of inside) {
+    const rest = folder.slice(from.length + 1)
+    const moved = [to ?? '', rest].filter((part) => part !== '').join('/')
+    sql.run(
+      `UPDATE workflows SET updated_at = ?1, updated_by = ?2, revision = revision + 1,
+         document = CASE WHEN ?3 = '' THEN json_remove(document, '$.folder') ELSE json_set(document, '$.folder', ?3) END
+       WHERE number = ?4`,
+      at,
+      by,
+      moved,
+      number,
+    )
+  }
+  return inside.length
+}
+
+export function refusingTakenName(name: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (!isDuplicate(error, 'workflows.workspace, workflows.name')) throw error
+    throw new AppError('CONFLICT', `The workspace has a workflow named "${name}" already. Choose another name.`)
+  }
+}

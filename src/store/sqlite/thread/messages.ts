@@ -1,0 +1,47 @@
+import { AppError, messageOf } from '../../../domain/errors.ts'
+import type { RetentionBounds } from '../../store.ts'
+import type { OpenOptions } from '../open.ts'
+import type { ExecutorOptions } from './executor.ts'
+import type { OperationName } from './operations.ts'
+
+// The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone.
+
+export type Request =
+  | { open: OpenOptions; lowPriority: boolean; legacyJournal: ExecutorOptions['legacyJournal'] }
+  | { copy: { from: string; to: string } }
+  | { id: number; summarise: string | undefined }
+  | { id: number; control: 'probe' | 'compact' | 'checkpoint' | 'markUnhealthy' | 'close' }
+  | { id: number; operation: OperationName; args: unknown[] }
+  | { id: number; retain: RetentionBounds }
+
+export type Reply = { id: number; value: unknown } | { id: number; error: PlainError }
+
+/** The parts of an error that cross between threads. */
+export type PlainError = {
+  app: { code: AppError['code']; details: AppError['details']; retryAfterS: number | undefined } | null
+  message: string
+  stack: string | undefined
+}
+
+/** The id of the reply to `open` or `copy`. */
+export const openId = 0
+
+export function plainErrorOf(thrown: unknown): PlainError {
+  const app =
+    thrown instanceof AppError ? { code: thrown.code, details: thrown.details, retryAfterS: thrown.retryAfterS } : null
+  return { app, message: messageOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined }
+}
+
+export function errorOf({ app, message, stack }: PlainError): Error {
+  if (app) {
+    const { code, details, retryAfterS } = app
+    return new AppError(code, message, {
+      ...(details && { details }),
+      ...(retryAfterS !== undefined && { retryAfterS }),
+      cause: stack,
+    })
+  }
+  const error = new Error(message)
+  if (stack !== undefined) error.stack = stack
+  return error
+}

@@ -1,0 +1,178 @@
+import type { Store } from '../../store.ts'
+import type { Sql } from '../connection.ts'
+import { countLogs } from '../logs/log-counts.ts'
+import { queryLogs } from '../logs/log-page.ts'
+import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
+import * as deletedWorkflows from '../tables/deleted-workflows.ts'
+import * as deliveryLists from '../tables/delivery-lists.ts'
+import * as deployments from '../tables/deployments.ts'
+import * as drafts from '../tables/drafts.ts'
+import * as environment from '../tables/environment.ts'
+import * as installation from '../tables/installation.ts'
+import * as keys from '../tables/keys.ts'
+import * as rateWindows from '../tables/rate-windows.ts'
+import * as registrations from '../tables/registrations.ts'
+import * as runFiles from '../tables/run-files.ts'
+import * as sessions from '../tables/sessions.ts'
+import * as subscriptions from '../tables/subscriptions.ts'
+import * as users from '../tables/users.ts'
+import * as workflows from '../tables/workflows.ts'
+import * as workspaces from '../tables/workspaces.ts'
+import { readDiskStats } from '../upkeep/disk-stats.ts'
+import { append } from '../writes/append.ts'
+import { listTurns } from '../writes/chats.ts'
+import * as claims from '../writes/claims.ts'
+import * as deliveries from '../writes/deliveries.ts'
+import * as jobs from '../writes/jobs.ts'
+import * as logs from '../writes/logs.ts'
+import { listModelUsage } from '../writes/model-usage.ts'
+
+/** Calls about the store itself: the executor has a method for each. */
+export type OwnCall = 'retain' | 'probe' | 'close'
+/** All other calls of the port. */
+export type OperationName = Exclude<keyof Store, OwnCall>
+export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
+export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
+
+/**
+ * What a call does. Writes run one after the other, each in a transaction; reads run beside them. `flushed: false`: a
+ * write that a power cut may undo. `searches`: a read that may take some milliseconds, or many where texts are long; it
+ * runs in a thread of its own.
+ */
+export type Operation<Name extends OperationName> = {
+  writes: boolean
+  flushed?: false
+  searches?: boolean
+  run: (sql: Sql, ...args: Arguments<Name>) => Result<Name>
+}
+
+export const operations: { readonly [Name in OperationName]: Operation<Name> } = {
+  createInstallation: { writes: true, run: installation.createInstallation },
+  isInitialised: { writes: false, run: installation.isInitialised },
+  isUnseen: { writes: false, run: installation.isUnseen },
+  renewInstallation: { writes: true, run: installation.renewInstallation },
+  markInstallationSeen: { writes: true, run: installation.markInstallationSeen },
+
+  createUser: { writes: true, run: users.createUser },
+  listUsers: { writes: false, run: users.listUsers },
+  findUser: { writes: false, run: users.findUser },
+  setEmail: { writes: true, run: users.setEmail },
+  setPassword: { writes: true, run: users.setPassword },
+  setPlan: { writes: true, run: users.setPlan },
+
+  findPassword: { writes: false, run: sessions.findPassword },
+  findOwner: { writes: false, run: sessions.findOwner },
+  createSession: { writes: true, run: sessions.createSession },
+  findSession: { writes: false, run: sessions.findSession },
+  renewSession: { writes: true, run: sessions.renewSession },
+  endSession: { writes: true, run: sessions.endSession },
+  endSessions: { writes: true, run: sessions.endSessions },
+  createSignInToken: { writes: true, run: sessions.createSignInToken },
+  redeemSignInToken: { writes: true, run: sessions.redeemSignInToken },
+
+  findKey: { writes: false, run: keys.findKey },
+  createKey: { writes: true, run: keys.createKey },
+  listKeys: { writes: false, run: keys.listKeys },
+  revokeKey: { writes: true, run: keys.revokeKey },
+  recordKeyUses: { writes: true, run: keys.recordKeyUses },
+
+  createWorkspace: { writes: true, run: workspaces.createWorkspace },
+  listWorkspaces: { writes: false, run: workspaces.listWorkspaces },
+  getWorkspace: { writes: false, run: workspaces.getWorkspace },
+  renameWorkspace: { writes: true, run: workspaces.renameWorkspace },
+  listMembers: { writes: false, run: workspaces.listMembers },
+  setMember: { writes: true, run: workspaces.setMember },
+  removeMember: { writes: true, run: workspaces.removeMember },
+
+  saveRateWindows: { writes: true, run: rateWindows.saveRateWindows },
+  listRateWindows: { writes: false, run: rateWindows.listRateWindows },
+
+  listEnvironment: { writes: false, run: environment.listEnvironment },
+  setVariable: { writes: true, run: environment.setVariable },
+  unsetVariable: { writes: true, run: environment.unsetVariable },
+  discardSealed: { writes: true, run: environment.discardSealed },
+  sealHeads: { writes: false, run: environment.sealHeads },
+
+  listWorkflowOverviews: { writes: false, searches: true, run: listWorkflowOverviews },
+  moveFolder: { writes: true, run: workflows.moveFolder },
+  listDeletedWorkflows: { writes: false, run: deletedWorkflows.listDeletedWorkflows },
+  findDeletedWorkflow: { writes: false, run: deletedWorkflows.findDeletedWorkflow },
+  restoreWorkflow: { writes: true, run: deletedWorkflows.restoreWorkflow },
+  listModelUsage: { writes: false, run: listModelUsage },
+
+  createWorkflow: { writes: true, run: workflows.createWorkflow },
+  updateWorkflow: { writes: true, run: workflows.updateWorkflow },
+  getWorkflow: { writes: false, run: workflows.getWorkflow },
+  listWorkflows: { writes: false, run: workflows.listWorkflows },
+  deleteWorkflow: { writes: true, run: workflows.deleteWorkflow },
+
+  listSubscriptions: { writes: false, run: subscriptions.listSubscriptions },
+  getSubscriptions: { writes: false, run: subscriptions.getSubscriptions },
+  createSubscription: { writes: true, run: subscriptions.createSubscription },
+  changeSubscription: { writes: true, run: subscriptions.changeSubscription },
+  deleteSubscription: { writes: true, run: subscriptions.deleteSubscription },
+
+  deploy: { writes: true, run: deployments.deploy },
+  undeploy: { writes: true, run: deployments.undeploy },
+  activate: { writes: true, run: deployments.activate },
+  describeDeployment: { writes: true, run: deployments.describeDeployment },
+  listDeployments: { writes: false, run: deployments.listDeployments },
+  getDeployment: { writes: false, run: deployments.getDeployment },
+  getActive: { writes: false, run: deployments.getActive },
+  getVersion: { writes: false, run: deployments.getVersion },
+  keepDraft: { writes: true, run: drafts.keepDraft },
+  getDocument: { writes: false, run: drafts.getDocument },
+
+  findAddress: { writes: false, run: registrations.findAddress },
+  listDueSchedules: { writes: false, run: registrations.listDueSchedules },
+  listWaitingSchedules: { writes: false, run: registrations.listWaitingSchedules },
+  getSchedule: { writes: false, run: registrations.getSchedule },
+
+  append: { writes: true, run: append },
+  findRequestClaim: { writes: false, run: claims.findRequestClaim },
+  lastSequence: { writes: false, run: logs.lastSequence },
+  queryLogs: { writes: false, searches: true, run: queryLogs },
+  countLogs: { writes: false, searches: true, run: countLogs },
+  getLog: { writes: false, searches: true, run: logs.getLog },
+  getExecution: { writes: false, searches: true, run: logs.getExecution },
+
+  getJob: { writes: false, run: jobs.getJob },
+  getJobSteps: { writes: false, run: jobs.getJobSteps },
+  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
+  listCutJobs: { writes: false, run: jobs.listCutJobs },
+  listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
+  parkJobs: { writes: true, run: jobs.parkJobs },
+  getJobOutput: { writes: false, run: jobs.getJobOutput },
+
+  endAttempts: { writes: true, flushed: false, run: deliveries.endAttempts },
+  pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },
+  nextDeliveries: { writes: false, run: deliveries.nextDeliveries },
+  readDeliveries: { writes: false, run: deliveries.readDeliveries },
+  listDeliveries: { writes: false, searches: true, run: deliveryLists.listDeliveries },
+  getDelivery: { writes: false, run: deliveryLists.getDelivery },
+  listAttempts: { writes: false, run: deliveryLists.listAttempts },
+  listRunWebhooks: { writes: false, run: deliveryLists.listRunWebhooks },
+  sendAgain: { writes: true, run: deliveries.sendAgain },
+  resendFailed: { writes: true, run: deliveryLists.resendFailed },
+  cancelDelivery: { writes: true, run: deliveries.cancelDelivery },
+
+  listTurns: { writes: false, run: listTurns },
+
+  listGoneFiles: { writes: false, run: runFiles.listGoneFiles },
+  forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },
+
+  getUsage: { writes: false, run: logs.getUsage },
+
+  measure: { writes: false, run: readDiskStats },
+}
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+/** Runs one operation in the thread that has the database. */
+export type Call = <Name extends OperationName>(name: Name, args: Arguments<Name>) => Promise<Result<Name>>
+
+/** Builds the port from one function that runs operations. */
+export function storeOf(call: Call, rest: Pick<Store, OwnCall>): Store {
+  const methods = operationNames.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
+  return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...rest }
+}

@@ -1,0 +1,44 @@
+import { setPriority } from 'node:os'
+import { copyDatabase } from '../upkeep/copy.ts'
+import { Executor } from './executor.ts'
+import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
+import type { Arguments, OperationName } from './operations.ts'
+import { Yielder } from './yielder.ts'
+
+type Port = { onmessage: unknown; postMessage(reply: Reply): void }
+
+/** A storage thread: one executor behind messages. In the executable this file is an entry point of its own. */
+function serve(port: Port): void {
+  let executor: Executor | undefined
+  const yielder = new Yielder()
+  port.onmessage = ({ data }: MessageEvent<Request>) => {
+    const id = 'id' in data ? data.id : openId
+    try {
+      port.postMessage({ id, value: resultOf(data) })
+    } catch (error) {
+      port.postMessage({ id, error: plainErrorOf(error) })
+    }
+  }
+
+  const resultOf = (request: Request): unknown => {
+    if ('open' in request) {
+      if (request.lowPriority) lowerPriority()
+      const options = request.lowPriority ? { ...request.open, yieldIfDue: () => yielder.yieldIfDue() } : request.open
+      executor = new Executor(options, { legacyJournal: request.legacyJournal })
+      return executor.losses
+    }
+    if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
+    yielder.begin()
+    if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
+    if ('retain' in request) return executor!.retain(request.retain)
+    if ('summarise' in request) return executor!.summarise(request.summarise)
+    return executor![request.control]()
+  }
+}
+
+/** Of this thread alone, which only Linux supports; elsewhere the call sets the priority of the whole process. */
+function lowerPriority(): void {
+  if (process.platform === 'linux') setPriority(0, 15)
+}
+
+serve(globalThis as unknown as Port)

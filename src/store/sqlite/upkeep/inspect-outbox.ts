@@ -1,0 +1,37 @@
+import { Database } from 'bun:sqlite'
+import { countDeliveryRows, countPending, type PendingCount } from '../writes/fan-out-records.ts'
+
+/** The state of the webhook deliveries of an installation. Times are epoch milliseconds. */
+export type OutboxState = PendingCount & {
+  /** Deliveries that failed for good, of runs since a sequence. */
+  failed: number
+  /** Webhook subscriptions of workflows that are not deleted. */
+  webhooks: number
+  /** Those whose secret is lost: nothing is delivered to them until a new one is set. */
+  withoutSecret: number
+}
+
+/** Undefined for a database that cannot be read or is not ours (`inspectDatabase` reports that). */
+export function inspectOutbox(path: string, failedSince: number): OutboxState | undefined {
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readonly: true, strict: true })
+    // Before the first start after an update the database may have no table of fan-out records.
+    const isOlder = database.query(findOwingRuns).get() === null
+    const pending = database.query<PendingCount, []>(isOlder ? countDeliveryRows : countPending).get()!
+    const rest = database.query<Omit<OutboxState, keyof PendingCount>, [number]>(select).get(failedSince)!
+    return { ...pending, ...rest }
+  } catch {
+    return undefined
+  } finally {
+    database?.close()
+  }
+}
+
+const findOwingRuns = "SELECT 1 FROM sqlite_schema WHERE name = 'owing_runs'"
+
+const select = `
+  SELECT (SELECT count(*) FROM deliveries WHERE state = 2 AND sequence >= ?) AS failed,
+    count(*) AS webhooks, count(*) FILTER (WHERE s.secret = x'') AS withoutSecret
+  FROM subscriptions s JOIN workflows f ON f.number = s.workflow
+  WHERE s.deleted_at IS NULL AND f.deleted_at IS NULL`

@@ -1,0 +1,62 @@
+import { Database } from 'bun:sqlite'
+import { migrations } from '../migrations/migrations.ts'
+import { applicationId } from '../open.ts'
+import { selectSealHeads } from '../tables/environment.ts'
+
+/** The result of checking a database. `problems` is empty when every page is in order. */
+export type Inspection = {
+  problems: readonly string[]
+  schemaVersion: number
+  /** Whether a newer version of this program wrote the database. */
+  tooNew: boolean
+  /** Whether the database belongs to another program, or to none. */
+  foreign: boolean
+  bytes: number
+}
+
+/** More problems than this do not help anyone. */
+const problemsMax = 20
+
+/**
+ * Reads every page of a database, also while a service has it open, and changes nothing. `thorough` also compares
+ * indexes with their tables, which takes several times as long. Throws SQLite's error when the file cannot be read at
+ * all.
+ */
+export function inspectDatabase(path: string, { thorough = false }: { thorough?: boolean } = {}): Inspection {
+  const database = new Database(path, { readonly: true, strict: true })
+  try {
+    database.run('PRAGMA busy_timeout = 5000')
+    const single = <Value>(text: string) => Object.values(database.prepare(text).get() as Record<string, Value>)[0]!
+    const check = thorough ? 'integrity_check' : 'quick_check'
+    const rows = database.prepare(`PRAGMA ${check}(${problemsMax})`).all() as Record<string, string>[]
+    const schemaVersion = single<number>('PRAGMA user_version')
+    return {
+      problems: rows
+        .flatMap((row) => row[check]!.split('\n'))
+        .filter((line) => line !== 'ok' && !line.startsWith('***')),
+      schemaVersion,
+      tooNew: schemaVersion > migrations.length,
+      foreign: single<number>('PRAGMA application_id') !== applicationId,
+      bytes: single<number>('PRAGMA page_count') * single<number>('PRAGMA page_size'),
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/**
+ * The distinct first bytes of everything that is stored encrypted: they identify the key. Empty for a database that has
+ * nothing encrypted, or cannot be read (`inspectDatabase` reports that).
+ */
+export function sealHeadsIn(path: string, length: number): Uint8Array[] {
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readonly: true, strict: true })
+    const rows = database.prepare(selectSealHeads).all(length)
+    return (rows as { head: Uint8Array }[]).map(({ head }) => head)
+  } catch {
+    return []
+  } finally {
+    database?.close()
+  }
+}

@@ -1,0 +1,157 @@
+import type { Job, JobFacts, JobPage, JobState, NewJob } from '../../../domain/run/job.ts'
+import type { JobWrite } from '../../../domain/run/write.ts'
+import type { Sql } from '../connection.ts'
+import { executionIdOf, executionKey, triggers } from '../tables/rows.ts'
+import { numbersOf } from './logs.ts'
+
+/** Throws NOT_FOUND for a workflow that was never there. */
+export function insertJob(sql: Sql, job: NewJob): void {
+  const { workspace, workflow } = numbersOf(sql, job)
+  sql.run(
+    `INSERT INTO jobs (execution_id, workspace, workflow, version, trigger, state, created_at, started_at, input)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    executionKey(job.executionId),
+    workspace,
+    workflow,
+    job.version,
+    triggers.indexOf(job.trigger),
+    states.indexOf(job.startedAt === null ? 'queued' : 'running'),
+    job.createdAt,
+    job.startedAt,
+    job.input,
+  )
+}
+
+export function startJob(sql: Sql, executionId: string, at: number): void {
+  sql.run(
+    'UPDATE jobs SET state = 1, started_at = coalesce(started_at, ?) WHERE execution_id = ?',
+    at,
+    executionKey(executionId),
+  )
+}
+
+export function insertStep(sql: Sql, { executionId, number, content }: Extract<JobWrite, { kind: 'job-step' }>): void {
+  sql.run(
+    'INSERT INTO job_steps (job, number, content) SELECT number, ?, ? FROM jobs WHERE execution_id = ?',
+    number,
+    content,
+    executionKey(executionId),
+  )
+}
+
+/** Nothing is left of a job but its log entry, and its output when that differs from what the entry shows. */
+export function endJob(sql: Sql, executionId: string, output: Uint8Array | null): void {
+  const key = executionKey(executionId)
+  const job = sql.get<{ number: number }>('SELECT number FROM jobs WHERE execution_id = ?', key)
+  if (job) {
+    sql.run('DELETE FROM job_steps WHERE job = ?', job.number)
+    sql.run('DELETE FROM jobs WHERE number = ?', job.number)
+  }
+  if (output) sql.run('INSERT INTO job_outputs (execution_id, content) VALUES (?, ?)', key, output)
+}
+
+export function getJob(sql: Sql, executionId: string): Job | undefined {
+  const row = sql.get<SqlJob>(
+    `${selectFacts}, j.version, j.trigger, j.state, j.cuts, j.input ${fromJobs} WHERE j.execution_id = ?`,
+    executionKey(executionId),
+  )
+  if (!row) return undefined
+  return {
+    ...factsOf(row),
+    version: row.version,
+    trigger: triggers[row.trigger]!,
+    state: states[row.state]!,
+    cuts: row.cuts,
+    input: row.input,
+  }
+}
+
+/** What was kept of its steps, in the order of their numbers. */
+export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
+  return sql
+    .all<{ content: Uint8Array }>(
+      'SELECT s.content FROM jobs j JOIN job_steps s ON s.job = j.number WHERE j.execution_id = ? ORDER BY s.number',
+      executionKey(executionId),
+    )
+    .map(({ content }) => content)
+}
+
+/** The oldest jobs of each workflow that have not started. */
+export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): JobFacts[] {
+  const jobs: JobFacts[] = []
+  const before =
+    after === undefined ? undefined : sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', after)
+  let workflow = before?.number ?? -1
+  for (let lane = 0; lane < workflowsMax; lane += 1) {
+    const next = sql.get<{ workflow: number }>(
+      'SELECT workflow FROM jobs WHERE state = 0 AND workflow > ? ORDER BY workflow LIMIT 1',
+      workflow,
+    )
+    if (!next) break
+    workflow = next.workflow
+    const rows = sql.all<SqlJobFacts>(
+      `${selectFacts} ${fromJobs} WHERE j.state = 0 AND j.workflow = ? ORDER BY j.number LIMIT ?`,
+      workflow,
+      perWorkflow,
+    )
+    jobs.push(...rows.map(factsOf))
+  }
+  return jobs
+}
+
+/** Jobs that were stopped in the middle, the oldest first. There are never more than run at once. */
+export function listCutJobs(sql: Sql): JobFacts[] {
+  return sql.all<SqlJobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
+}
+
+export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {
+  // Written out, as below, so that SQLite sees that the partial index holds the answer.
+  return sql
+    .all<Pick<SqlJobFacts, 'execution_id' | 'workflow_id'>>(
+      `SELECT j.execution_id, f.id AS workflow_id
+       FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow WHERE j.trigger = 2`,
+    )
+    .map((row) => ({ executionId: executionIdOf(row.execution_id), workflowId: row.workflow_id }))
+}
+
+/** Makes running jobs cut ones; `crashed`: their process died under them, which counts. Answers how many are left. */
+export function parkJobs(sql: Sql, crashed: boolean): { queued: number; cut: number } {
+  sql.run('UPDATE jobs SET state = 2, cuts = cuts + ? WHERE state = 1', crashed ? 1 : 0)
+  // Written out: only so does SQLite see that the partial indexes hold the answer.
+  const queued = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 0')
+  const cut = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 2')
+  return { queued: queued?.count ?? 0, cut: cut?.count ?? 0 }
+}
+
+/** The sealed output of a job that ended; undefined when its log entry shows it as it is. */
+export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefined {
+  return sql.get<{ content: Uint8Array }>(
+    'SELECT content FROM job_outputs WHERE execution_id = ?',
+    executionKey(executionId),
+  )?.content
+}
+
+type SqlJobFacts = {
+  execution_id: string | Uint8Array
+  workflow_id: string
+  workspace_id: string
+  created_at: number
+  started_at: number | null
+}
+type SqlJob = SqlJobFacts & { version: number; trigger: number; state: number; cuts: number; input: Uint8Array }
+
+const selectFacts = `
+  SELECT j.execution_id, f.id AS workflow_id, w.id AS workspace_id, j.created_at, j.started_at`
+const fromJobs = `
+  FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow CROSS JOIN workspaces w ON w.number = j.workspace`
+
+const factsOf = (row: SqlJobFacts): JobFacts => ({
+  executionId: executionIdOf(row.execution_id),
+  workflowId: row.workflow_id,
+  workspaceId: row.workspace_id,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+})
+
+// The numbers on disk: only ever append.
+const states: readonly JobState[] = ['queued', 'running', 'cut']
