@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { autoLayout } from '../../src/ui/editor/auto-layout.ts'
-import { type Block, type Document, isContainer } from '../../src/ui/editor/document.ts'
-import { applyEdit, openDocument } from '../../src/ui/editor/edit.ts'
-import { sizesOf } from '../../src/ui/editor/geometry.ts'
+import { sizesOf } from '../../src/ui/editor/canvas/geometry.ts'
+import { autoLayout } from '../../src/ui/editor/document/auto-layout.ts'
+import { type Block, type Document, isContainer } from '../../src/ui/editor/document/document.ts'
+import { applyEdit, openDocument } from '../../src/ui/editor/document/edit.ts'
 
 /** Documents whose edges lead from earlier to later blocks, some of them in containers. */
 const anyDocument = fc

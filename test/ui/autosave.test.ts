@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import { Autosave } from '../../src/ui/editor/autosave.ts'
-import { Draft } from '../../src/ui/editor/draft.ts'
+import { Autosave } from '../../src/ui/editor/save/autosave.ts'
+import { Draft } from '../../src/ui/editor/save/draft.ts'
 
 const own = globalThis.fetch
 afterEach(() => {

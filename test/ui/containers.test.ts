@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Document } from '../../src/ui/editor/document.ts'
-import { applyEdit, type Edit, openDocument } from '../../src/ui/editor/edit.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
+import { applyEdit, type Edit, openDocument } from '../../src/ui/editor/document/edit.ts'
 
 describe('the start of a container', () => {
   const at = { x: 120, y: 60 }

@@ -7,10 +7,10 @@ import {
   isContainer,
   normaliseName,
   portsOf,
-} from '../../src/ui/editor/document.ts'
-import { applyEdit, type Edit, openDocument } from '../../src/ui/editor/edit.ts'
-import { fragmentText, freshFragment, readFragment, takeFragment } from '../../src/ui/editor/fragment.ts'
-import { perform, redo, seal, startHistory, undo } from '../../src/ui/editor/history.ts'
+} from '../../src/ui/editor/document/document.ts'
+import { applyEdit, type Edit, openDocument } from '../../src/ui/editor/document/edit.ts'
+import { fragmentText, freshFragment, readFragment, takeFragment } from '../../src/ui/editor/document/fragment.ts'
+import { perform, redo, seal, startHistory, undo } from '../../src/ui/editor/save/history.ts'
 
 const empty: Document = { name: 'Test', blocks: {}, edges: [] }
 const types = ['api_trigger', 'api', 'function', 'condition', 'loop', 'parallel', 'response'] as const

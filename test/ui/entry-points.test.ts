@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { entryPoints } from '../../src/ui/editor/deploy/entry-points.ts'
-import type { Document } from '../../src/ui/editor/document.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
 
 const webhookUrl = 'https://here/api/webhooks/trigger/orders'
 const chatUrl = 'https://here/chat/help'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Document } from '../../src/ui/editor/document.ts'
-import { openingBlocks } from '../../src/ui/editor/opening-view.ts'
+import { openingBlocks } from '../../src/ui/editor/canvas/opening-view.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
 
 const phone = { width: 390, height: 760 }
 const desk = { width: 1000, height: 800 }

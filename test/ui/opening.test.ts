@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Document } from '../../src/ui/editor/document.ts'
-import { sizesOf } from '../../src/ui/editor/geometry.ts'
+import { sizesOf } from '../../src/ui/editor/canvas/geometry.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
 import { call } from '../running-service.ts'
 import { timeoutMs, type Visit, visit } from './browser.ts'
 import { until } from './editor-page.ts'

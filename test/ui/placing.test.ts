@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Document } from '../../src/ui/editor/document.ts'
-import { applyEdit } from '../../src/ui/editor/edit.ts'
-import { type Box, placesOf, sizesOf } from '../../src/ui/editor/geometry.ts'
-import { newBlock } from '../../src/ui/editor/new-block.ts'
+import { type Box, placesOf, sizesOf } from '../../src/ui/editor/canvas/geometry.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
+import { applyEdit } from '../../src/ui/editor/document/edit.ts'
+import { newBlock } from '../../src/ui/editor/document/new-block.ts'
 
 const empty: Document = { name: 'Test', blocks: {}, edges: [] }
 const anyType = fc.constantFrom('api', 'condition', 'loop', 'parallel')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Document } from '../../src/ui/editor/document.ts'
-import { drawingOrder } from '../../src/ui/editor/progressive-nodes.ts'
+import { drawingOrder } from '../../src/ui/editor/canvas/progressive-nodes.ts'
+import type { Document } from '../../src/ui/editor/document/document.ts'
 
 const sight = { x: 0, y: 0, width: 1_000, height: 800 }
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { call, type ResponseOf } from '../api/call.ts'
-import type { Draft, DraftState } from './draft.ts'
 import { blockTypesQuery } from './editor-queries.ts'
 import type { RunWatch } from './run/run-watch.ts'
+import type { Draft, DraftState } from './save/draft.ts'
 
 export type BlockType = ResponseOf<'GET /api/editor/blocks'>['data'][number]
 

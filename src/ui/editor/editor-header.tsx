@@ -8,14 +8,14 @@ import { Popover } from '../parts/popover.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { Crumbs } from '../shell/page.tsx'
 import { useWorkspace } from '../shell/workspace.tsx'
-import type { Actions } from './actions.ts'
-import type { SaveState } from './autosave.ts'
+import type { Actions } from './document/actions.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
 import { useStatus } from './editor-queries.ts'
 import type { Finding } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
+import type { SaveState } from './save/autosave.ts'
 
 /** The header: breadcrumbs, save state, problems, and actions on the whole workflow. */
 export function EditorHeader({

@@ -2,8 +2,8 @@ import { Plus, Trash2 } from 'lucide-react'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog, DialogBody } from '../parts/dialog.tsx'
 import { Field, Input, Select, TextArea } from '../parts/field.tsx'
-import { textOf } from './block-summary.ts'
-import type { Variables } from './document.ts'
+import { textOf } from './canvas/block-summary.ts'
+import type { Variables } from './document/document.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
 /** Edits the description and variables of the workflow. */

@@ -1,4 +1,4 @@
-import type { Document } from '../document.ts'
+import type { Document } from '../document/document.ts'
 
 /** A block that was added, removed or changed; `what` names the changed parts. */
 export type Change = { kind: 'added' | 'removed' | 'changed'; id: string; name: string; what: string[] }

@@ -8,10 +8,10 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
-import type { Actions } from '../actions.ts'
-import type { Autosave } from '../autosave.ts'
+import type { Actions } from '../document/actions.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { FindingList } from '../editor-header.tsx'
+import type { Autosave } from '../save/autosave.ts'
 import { type Change, changesBetween } from './changes.ts'
 
 /** Shows problems and changes since the live version, and deploys the draft. */

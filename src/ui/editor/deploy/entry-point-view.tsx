@@ -1,5 +1,5 @@
-import { BlockIcon } from '../block-icon.tsx'
-import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
+import { BlockIcon } from '../canvas/block-icon.tsx'
+import { TriggerAddress, UpcomingRuns } from '../canvas/trigger-address.tsx'
 import type { EntryPoint } from './entry-points.ts'
 import { Snippet } from './snippet-box.tsx'
 

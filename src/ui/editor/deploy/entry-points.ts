@@ -1,4 +1,4 @@
-import { type Block, type Document, isTrigger, type Params } from '../document.ts'
+import { type Block, type Document, isTrigger, type Params } from '../document/document.ts'
 import type { TriggerDetails } from '../trigger-details.ts'
 import { chatLine, webhookLine } from './snippets.ts'
 

@@ -6,11 +6,11 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
-import type { Autosave } from '../autosave.ts'
-import type { Document } from '../document.ts'
-import { openDocument } from '../edit.ts'
+import type { Document } from '../document/document.ts'
+import { openDocument } from '../document/edit.ts'
 import { useEditing } from '../editing.tsx'
 import { NameField } from '../name-field.tsx'
+import type { Autosave } from '../save/autosave.ts'
 
 /** All versions: which one is live, their names, and actions to activate or load them. */
 export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClose: () => void }) {

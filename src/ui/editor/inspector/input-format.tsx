@@ -1,6 +1,6 @@
 import { Check } from '../../parts/check.tsx'
 import { Input, Select } from '../../parts/field.tsx'
-import { textOf } from '../block-summary.ts'
+import { textOf } from '../canvas/block-summary.ts'
 import { freeName, Rows } from './rows.tsx'
 
 type InputField = { name: string; type: string; value?: unknown; required?: boolean; description?: string }

@@ -1,6 +1,6 @@
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { Input, Select } from '../../parts/field.tsx'
-import { textOf } from '../block-summary.ts'
+import { textOf } from '../canvas/block-summary.ts'
 import { useDraft } from '../editing.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { TemplateField } from './template-field.tsx'

@@ -1,6 +1,6 @@
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { Field, Select } from '../../parts/field.tsx'
-import { textOf } from '../block-summary.ts'
+import { textOf } from '../canvas/block-summary.ts'
 import { objectOfType, shownMembers, withMember } from './object-members.ts'
 import { TemplateField } from './template-field.tsx'
 

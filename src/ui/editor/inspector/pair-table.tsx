@@ -1,5 +1,5 @@
 import { Input } from '../../parts/field.tsx'
-import { textOf } from '../block-summary.ts'
+import { textOf } from '../canvas/block-summary.ts'
 import { Rows } from './rows.tsx'
 import { TemplateField } from './template-field.tsx'
 

@@ -1,5 +1,5 @@
 import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
-import type { Params } from '../document.ts'
+import type { Params } from '../document/document.ts'
 import { shownObject } from './object-members.ts'
 import { ParameterField, type ParameterProps } from './parameter-field.tsx'
 

@@ -1,4 +1,4 @@
-import { type Block, type Document, isTrigger, normaliseName } from '../document.ts'
+import { type Block, type Document, isTrigger, normaliseName } from '../document/document.ts'
 
 /** Something that can be inserted into text: `<quotes.data>` or `{{API_KEY}}`. */
 export type Suggestion = {

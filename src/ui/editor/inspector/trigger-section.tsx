@@ -1,5 +1,5 @@
 import { type ReactNode, useContext } from 'react'
-import { TriggerAddress, UpcomingRuns } from '../trigger-address.tsx'
+import { TriggerAddress, UpcomingRuns } from '../canvas/trigger-address.tsx'
 import { DraftTriggerDetails } from '../trigger-details.ts'
 
 /** The URL or next runs of the inspected trigger, as last saved. */

@@ -1,4 +1,4 @@
-import { isTrigger } from '../document.ts'
+import { isTrigger } from '../document/document.ts'
 import type { RunSpan } from './run-event.ts'
 
 /**

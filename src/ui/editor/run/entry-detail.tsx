@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
-import { duration } from '../block-summary.ts'
+import { duration } from '../canvas/block-summary.ts'
 import { skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/api-error.ts'
 import { messageOf } from '../../api/message-of.ts'
-import type { Document } from '../document.ts'
+import type { Document } from '../document/document.ts'
 
 /** Why a run could not start: a sentence for people and, if there are several problems, the first few of them. */
 export type StartError = { text: string; problems: readonly Problem[]; more: number }

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { type Toast, useToast } from '../../parts/toast.tsx'
-import type { Autosave } from '../autosave.ts'
 import { useEditing } from '../editing.tsx'
+import type { Autosave } from '../save/autosave.ts'
 import type { RunRequest } from './run-watch.ts'
 import { type StartError, startErrorOf } from './start-error.ts'
 

@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Layers } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { call } from '../../../api/call.ts'
-import type { Document } from '../../../editor/document.ts'
+import type { Document } from '../../../editor/document/document.ts'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
 import type { LogDetail } from '../log-queries.ts'
 import { SpanDetail } from './span-detail.tsx'
 import { blockRuns, type Span, shownSpanOf } from './trace.ts'
 
 // Loaded on demand: reading a trace does not need the canvas.
-const FrozenCanvas = lazy(async () => ({ default: (await import('../../../editor/frozen-canvas.tsx')).FrozenCanvas }))
+const FrozenCanvas = lazy(async () => ({
+  default: (await import('../../../editor/canvas/frozen-canvas.tsx')).FrozenCanvas,
+}))
 
 /** The workflow version that ran, with the state of each block. Clicking a block shows its details. */
 export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: readonly Span[] }) {

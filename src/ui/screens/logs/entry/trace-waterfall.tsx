@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { BlockIcon } from '../../../editor/block-icon.tsx'
+import { BlockIcon } from '../../../editor/canvas/block-icon.tsx'
 import { classes } from '../../../parts/class-names.ts'
 import { durationText } from '../../../parts/time-text.ts'
 import { useVirtualRows } from '../../../parts/use-virtual-rows.ts'

@@ -1,0 +1,64 @@
+import { Handle, type NodeProps, Position } from '@xyflow/react'
+import { memo } from 'react'
+import { classes } from '../../parts/class-names.ts'
+import { type Block, isTrigger, portsOf } from '../document/document.ts'
+import { useEditing, useWorkflowNames } from '../editing.tsx'
+import { branchText, summaryOf } from './block-summary.ts'
+import type { BlockNode } from './canvas-nodes.ts'
+import { CardHead, cardLook } from './card-head.tsx'
+import { OutputPorts, PortHandle } from './port-handle.tsx'
+import { useBlockRun } from './run-mark.tsx'
+
+/** A block on the canvas: its name, summary, state in the run, and ports. */
+export const BlockCard = memo(function BlockCard({ id, data: { block }, selected }: NodeProps<BlockNode>) {
+  const { types } = useEditing()
+  const run = useBlockRun(id)
+  const ports = portsOf(block)
+  const isOff = block.enabled === false
+  const label = types.get(block.type)?.label ?? block.type
+  return (
+    <div
+      className={classes(
+        'group relative w-56 rounded-xl bg-raised shadow-card transition-shadow',
+        cardLook(run, selected, isOff),
+      )}
+    >
+      {!isTrigger(block) && <Handle type="target" id="target" position={Position.Left} className="port top-6.5!" />}
+      <CardHead block={block} detail={isOff ? `${label} · disabled` : label} run={run} />
+      {block.type === 'workflow' ? <NamedSummary block={block} /> : <SummaryRow block={block} nameOf={noName} />}
+      {ports.map(
+        (port) =>
+          port.kind === 'branch' && (
+            <div key={port.handle} className="relative flex h-7 items-center border-t border-line px-3">
+              <span className="near-only min-w-0 flex-1 truncate font-mono text-2xs text-muted">
+                {branchText(block, port.handle)}
+              </span>
+              <PortHandle blockId={id} port={port} className="top-1/2!" />
+            </div>
+          ),
+      )}
+      <OutputPorts blockId={id} ports={ports} />
+    </div>
+  )
+})
+
+/** Loads workflow names only when the canvas contains a Workflow block. */
+function NamedSummary({ block }: { block: Block }) {
+  const names = useWorkflowNames()
+  return <SummaryRow block={block} nameOf={(workflowId) => names.get(workflowId)} />
+}
+
+function SummaryRow({ block, nameOf }: { block: Block; nameOf: (workflowId: string) => string | undefined }) {
+  const { draft } = useEditing()
+  const { text, mono } = summaryOf(block, draft.state().document, nameOf)
+  if (text === '') return null
+  return (
+    <div className="border-t border-line px-3 py-1.5">
+      <div className={classes('near-only truncate text-xs text-muted', mono && 'font-mono text-2xs')}>{text}</div>
+    </div>
+  )
+}
+
+function noName(): undefined {
+  return undefined
+}

@@ -1,0 +1,138 @@
+import type { Block, Document } from '../document/document.ts'
+
+/** One line that says what a block does, shown on its card. `mono`: the text is code or a URL. */
+export type Summary = { text: string; mono?: boolean }
+
+/** `nameOf` returns the name of another workflow. */
+export function summaryOf(
+  block: Block,
+  document: Document,
+  nameOf: (workflowId: string) => string | undefined,
+): Summary {
+  const params = block.params ?? {}
+  switch (block.type) {
+    case 'api_trigger':
+    case 'manual_trigger':
+      return { text: fieldsText(params['inputFormat']) }
+    case 'schedule':
+      return scheduleSummary(params)
+    case 'webhook_trigger':
+      return { text: `${listText(params['methods']) || 'POST'} /${textOf(params['path']) || '…'}`, mono: true }
+    case 'chat_trigger':
+      return { text: textOf(params['identifier']) ? `/chat/${textOf(params['identifier'])}` : 'Chat page', mono: true }
+    case 'api':
+      return { text: `${textOf(params['method']) || 'GET'} ${textOf(params['url']) || '…'}`, mono: true }
+    case 'agent':
+    case 'router':
+      return {
+        text: [textOf(params['model']), textOf(params['provider'])].filter(Boolean).join(' · ') || 'No model yet',
+      }
+    case 'function':
+      return { text: firstLine(textOf(params['code'])) || 'No code yet', mono: true }
+    case 'condition':
+      return { text: '' }
+    case 'loop':
+    case 'parallel':
+      return containerSummary(block, document)
+    case 'workflow':
+      return { text: nameOf(textOf(params['workflowId'])) ?? (textOf(params['workflowId']) || 'No workflow selected') }
+    case 'variables':
+      return { text: namesText(params['assign'], 'No assignments yet') }
+    case 'wait':
+      return { text: waitText(params['ms']) }
+    case 'response':
+      return { text: `Returns ${textOf(params['status']) || '200'}${shapeText(params['data'])}` }
+    default:
+      return { text: block.type }
+  }
+}
+
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function firstLine(text: string): string {
+  return (
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .find((line) => line !== '' && !line.startsWith('//')) ?? ''
+  )
+}
+
+function listText(value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : textOf(value)
+}
+
+function namesText(list: unknown, none: string): string {
+  const names = Array.isArray(list) ? list.map((entry: { name?: unknown } | null) => textOf(entry?.name)) : []
+  return names.filter(Boolean).join(', ') || none
+}
+
+function fieldsText(format: unknown): string {
+  return namesText(format, 'Accepts any input')
+}
+
+function scheduleSummary(params: Record<string, unknown>): Summary {
+  const { cron, intervalMs, timezone } = params
+  if (intervalMs !== undefined && !cron) return { text: `Every ${duration(Number(intervalMs))}` }
+  return { text: cron ? `${textOf(cron)}${timezone ? ` ${textOf(timezone)}` : ''}` : 'No schedule yet', mono: true }
+}
+
+function containerSummary({ id, type }: Block, document: Document): Summary {
+  if (type === 'parallel') {
+    const { parallelType, count, distribution } = document.parallels?.[id] ?? {}
+    if (parallelType === 'count') return { text: `${textOf(count) || '…'} times in parallel` }
+    return { text: `For each item of ${textOf(distribution) || '…'}, in parallel` }
+  }
+  const { loopType, iterations, forEachItems, condition } = document.loops?.[id] ?? {}
+  if (loopType === 'for') return { text: `${textOf(iterations) || '…'} times` }
+  if (loopType === 'forEach') return { text: `For each item of ${textOf(forEachItems) || '…'}` }
+  return { text: `${loopType === 'doWhile' ? 'Once, then while' : 'While'} ${condition || '…'}` }
+}
+
+function waitText(ms: unknown): string {
+  if (typeof ms === 'number') return duration(ms)
+  return textOf(ms) || 'No duration yet'
+}
+
+/** `90000` → `1 min 30 s`. */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return '…'
+  if (ms < 1000) return `${Math.round(ms * 10) / 10} ms`
+  const units: [string, number][] = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+    ['s', 1000],
+  ]
+  const parts: string[] = []
+  let left = ms
+  for (const [name, size] of units) {
+    const count = name === 's' ? Math.round(left / 100) / 10 : Math.floor(left / size)
+    if (count > 0) parts.push(`${count} ${name}`)
+    left -= Math.floor(left / size) * size
+  }
+  return parts.slice(0, 2).join(' ')
+}
+
+function shapeText(data: unknown): string {
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) {
+    const keys = Object.keys(data)
+    return keys.length === 0 ? '' : ` with ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''}`
+  }
+  const text = textOf(data)
+  return text === '' ? '' : ` with ${text}`
+}
+
+/** The expression or description of a branch of a condition or router. */
+export function branchText(block: Block, handle: string): string {
+  if (handle === 'condition-else') return 'else'
+  const list = block.params?.[block.type === 'condition' ? 'conditions' : 'routes']
+  if (!Array.isArray(list)) return handle
+  const entry = list.find((one: { id?: unknown } | null) => handle.endsWith(`-${textOf(one?.id)}`)) as
+    | { id?: unknown; expression?: unknown; description?: unknown }
+    | undefined
+  return textOf(entry?.expression) || textOf(entry?.description) || textOf(entry?.id) || handle
+}

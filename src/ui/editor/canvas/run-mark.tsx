@@ -1,0 +1,44 @@
+import { CircleAlert, CircleCheck, CircleSlash, LoaderCircle, RotateCcw } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { useEditing } from '../editing.tsx'
+import type { BlockRun } from '../run/block-run.ts'
+import { duration } from './block-summary.ts'
+
+export function useBlockRun(id: string): BlockRun | undefined {
+  const { run } = useEditing()
+  return useSyncExternalStore(run.watch, () => run.state().blocks.get(id))
+}
+
+/** The state of a block in the current run. */
+export function RunMark({ run }: { run: BlockRun | undefined }) {
+  if (!run) return null
+  const { icon, words } = marks[run.status]
+  const { executions, failures, status, duration: took } = run
+  const isReused = run.reused && status !== 'running'
+  const isMixed = status === 'error' && failures < executions
+  return (
+    <span
+      className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
+      title={
+        isReused ? 'Reused from an earlier run' : isMixed ? `Failed in ${failures} of ${executions} iterations` : words
+      }
+    >
+      <span className="flex items-center gap-1">
+        {executions > 1 && <span>×{executions}</span>}
+        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Reused from an earlier run" /> : icon}
+      </span>
+      {took !== undefined && status !== 'skipped' && status !== 'running' && <span>{duration(took)}</span>}
+    </span>
+  )
+}
+
+const marks = {
+  running: {
+    icon: <LoaderCircle size={15} className="animate-spin text-accent" aria-label="Running" />,
+    words: 'Running',
+  },
+  success: { icon: <CircleCheck size={15} className="text-ok" aria-label="Succeeded" />, words: 'Succeeded' },
+  error: { icon: <CircleAlert size={15} className="text-error" aria-label="Failed" />, words: 'Failed' },
+  skipped: { icon: <CircleSlash size={14} className="text-muted" aria-label="Skipped" />, words: 'Skipped' },
+  cancelled: { icon: <CircleSlash size={14} className="text-warn" aria-label="Cancelled" />, words: 'Cancelled' },
+}
