@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Door } from './door.ts'
 
-/** Sees every response of the routes registered after it out: it is counted, and gets its line. */
+/** Counts every response of the routes registered after it, and writes its line to the access log. */
 export function accessLog(door: Door): AnyElysia {
   return new Elysia().mapResponse({ as: 'global' }, ({ request, set, route, responseValue }) => {
     const own = responseValue instanceof Response ? responseValue : undefined

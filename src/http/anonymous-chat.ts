@@ -2,15 +2,15 @@ import { AppError } from '../domain/errors.ts'
 import type { ChatParameters } from '../domain/workflow/chat.ts'
 import type { RunEnd } from '../engine/run/runner.ts'
 
-/** Whether whoever talks may know nothing of how the workflow is made, or of whose it is. */
+/** Whether visitors of this chat are anonymous: they must not learn how the workflow is built or who owns it. */
 export function isAnonymous({ access }: ChatParameters): boolean {
   return access !== 'key'
 }
 
-/** What strangers are told in the place of what went wrong. */
+/** What anonymous visitors read instead of the reason for a failure. */
 export const sorry = 'The chat could not answer. Try again in a moment.'
 
-/** What went wrong may name services, blocks and values; the log tells those who may know. */
+/** Removes the details of a failure, which may name services, blocks and values. The log keeps them. */
 export function withoutDetails(end: RunEnd): RunEnd {
   const { failure } = end.record
   if (!failure) return end
@@ -18,7 +18,7 @@ export function withoutDetails(end: RunEnd): RunEnd {
   return { ...end, record: { ...end.record, failure: told, output: null } }
 }
 
-/** A refusal for the owner's limits, without what these are. */
+/** Refuses because of the owner's limits, without telling anonymous visitors what the limits are. */
 export function hideLimits(chat: ChatParameters, assert: () => void): void {
   try {
     assert()

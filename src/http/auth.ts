@@ -3,17 +3,17 @@ import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Role, WorkflowRow } from '../store/store.ts'
 import type { Services } from './services.ts'
 
-/** Who sends a request, and what they reach: the holder of a key, or an account that is signed in. */
+/** The principal of a request and what it may reach: an API key, or a signed-in account. */
 export type Caller = Pick<KeyRow, 'userId' | 'workspaceId' | 'roles'>
 
-/** An account that is signed in acts in every workspace it is a member of, as its personal keys do. */
+/** A signed-in account acts in every workspace that it is a member of, like its personal keys. */
 export function callerOf({ userId, roles }: SignedIn): Caller {
   return { userId, roles, workspaceId: null }
 }
 
 /**
- * The key that a request carries in `X-API-Key`; at once when it is known already, so that the execute endpoint need
- * not wait. Throws (or rejects with) `API_KEY_REQUIRED` or `INVALID_API_KEY`.
+ * The key in `X-API-Key`. Returns it at once when it is cached. Throws (or rejects with) `API_KEY_REQUIRED` or
+ * `INVALID_API_KEY`.
  */
 export function authenticate({ lookUpKey }: Pick<Services, 'lookUpKey'>, headers: Headers): KeyRow | Promise<KeyRow> {
   const text = headers.get('x-api-key')
@@ -37,10 +37,10 @@ function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
   return found
 }
 
-/** What a caller may do in a workspace; undefined when they cannot even see it. */
+/** The caller's role in a workspace; undefined when the caller cannot see the workspace. */
 export function roleOf({ workspaceId: only, roles }: Caller, workspaceId: string): Role | undefined {
   if (only !== null && only !== workspaceId) return undefined
-  // A caller chooses the text: `constructor` is no workspace.
+  // The caller chooses the id, and `constructor` must not be found on the prototype.
   return Object.hasOwn(roles, workspaceId) ? roles[workspaceId] : undefined
 }
 
@@ -49,12 +49,12 @@ export function workspacesOf(caller: Caller): string[] {
   return Object.keys(caller.roles).filter((id) => roleOf(caller, id) !== undefined)
 }
 
-/** A viewer reads, and no more: a run acts on the world and uses up what the owner pays for. Editor and owner do all. */
+/** Viewers may only read: a run has effects outside, and the owner pays for it. Editors and owners may do everything. */
 export type Need = 'read' | 'write' | 'execute'
 
 /**
- * Refuses what a caller may not do in a workspace. What they cannot see is `NOT_FOUND` with the same words as what does not
- * exist (`what`: "workflow"), so that ids cannot be guessed.
+ * Throws when a caller may not do something in a workspace. An object that the caller cannot see gives the same
+ * `NOT_FOUND` as one that does not exist, so that ids cannot be guessed. `what` names the object: "workflow".
  */
 export function assertMay(caller: Caller, workspaceId: string | undefined, need: Need, what: string): void {
   const role = workspaceId === undefined ? undefined : roleOf(caller, workspaceId)
@@ -65,7 +65,7 @@ export function assertMay(caller: Caller, workspaceId: string | undefined, need:
   }
 }
 
-/** A workflow that a caller may read, or write. */
+/** Loads a workflow and checks that the caller may read or write it. */
 export async function findWorkflow(
   { store }: Pick<Services, 'store'>,
   caller: Caller,
@@ -77,7 +77,7 @@ export async function findWorkflow(
   return row as WorkflowRow
 }
 
-/** The same of one that may have been deleted: what its runs left is there until retention, and so is who may see it. */
+/** Checks access to the runs of a workflow, deleted or not: log entries outlive their workflow until retention. */
 export async function assertMayOfRuns(
   { store }: Pick<Services, 'store'>,
   caller: Caller,
@@ -89,9 +89,9 @@ export async function assertMayOfRuns(
 }
 
 /**
- * The workspace that a request means: the one it names; else the only one that its caller can see; else the only one that
- * belongs to the caller, so that being let into another one's workspace never changes what calls mean.
- * `INVALID_PARAMETERS` when that is not one.
+ * The workspace of a request: the one it names; otherwise the only one that the caller can see; otherwise the only one
+ * that the caller owns. An invitation to another workspace therefore never changes what a request means. Throws
+ * `INVALID_PARAMETERS` when there is no such workspace.
  */
 export function chooseWorkspace(caller: Caller, named: string | undefined, need: Need): string {
   const chosen = named === undefined || named === '' ? impliedWorkspace(caller) : named

@@ -5,11 +5,11 @@ import { findMisfits } from '../domain/workflow/shape.ts'
 import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../outbound/body-reader.ts'
 
 /**
- * A request's body as text, at most `bytesMax` bytes of it; all of them are counted as they are when decompressed. Throws
- * `PAYLOAD_TOO_LARGE`, or `INVALID_JSON` for text that is not UTF-8.
+ * Reads a request's body as text. `bytesMax` limits the decompressed bytes. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON`
+ * for text that is not UTF-8.
  */
 export function readBody(request: Request, bytesMax: number): Promise<string> {
-  // What nearly all requests are, in as few steps as there can be: each promise counts where requests are answered by the ten thousand.
+  // Nearly all requests take this path. It awaits as little as possible, because each promise costs throughput.
   if (isPlain(request, bytesMax)) return request.bytes().then(textOf, rejectBroken)
   return readBytes(request, bytesMax).then(textOf)
 }
@@ -22,18 +22,18 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A request's body, decompressed, at most `bytesMax` bytes of it. Throws `PAYLOAD_TOO_LARGE`. */
+/** Reads a request's body and decompresses it. Throws `PAYLOAD_TOO_LARGE` beyond `bytesMax`. */
 export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (isPlain(request, bytesMax)) return await request.bytes().catch(rejectBroken)
   return Buffer.concat(await Array.fromAsync(readChunks(request, bytesMax)))
 }
 
-/** A request's body as JSON. Its Content-Type is not looked at. */
+/** Reads a request's body as JSON. The Content-Type is ignored. */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
   return readJson(await readBody(request, bytesMax))
 }
 
-/** A request's body as JSON of a shape. INVALID_INPUT with one row for each misfit. */
+/** Reads a request's body as JSON and checks it against a schema. Throws INVALID_INPUT with one detail per error. */
 export async function readShape<const Schema extends TSchema>(
   request: Request,
   schema: Schema,
@@ -45,7 +45,7 @@ export async function readShape<const Schema extends TSchema>(
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-/** A request's body piece by piece, decompressed, at most `bytesMax` bytes of it. Throws like `readBody`. */
+/** Reads a request's body in chunks and decompresses it. Throws like `readBody`. */
 export async function* readChunks(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
   refuseOversized(request.headers, bytesMax)
   refuseUnknownEncoding(request.headers)
@@ -59,27 +59,27 @@ export async function* readChunks(request: Request, bytesMax: number): AsyncGene
       const chunk = await reader.read().catch(rejectBroken)
       if (!chunk) break
       length += chunk.byteLength
-      // Counted while it is read, so that neither a body without a length nor one that is mostly air can fill the memory.
+      // Counted while reading: a body may declare no length, and a small compressed one may expand without limit.
       if (length > bytesMax) throw tooLarge(bytesMax)
       yield chunk
     }
-    // A caller that goes away may end the stream as if it were complete.
+    // When a caller disconnects, the stream may end as if the body were complete.
     if (isCounted && length < declared) throw brokenOff()
   } finally {
     reader.cancel()
   }
 }
 
-/** Refuses, before anything else is looked at, a body that says itself that no route takes it. */
+/** Refuses a body whose declared length is over the limit, before anything else is checked. */
 export function refuseOversized(headers: Headers, bytesMax: number): void {
   const declared = declaredBytes(headers)
   if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
 }
 
-/** Strict, because bytes that are no text would silently become other characters. */
+/** Strict: otherwise invalid bytes would silently become replacement characters. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether a body is of a known size that is taken, and not compressed. */
+/** Whether a body declares an allowed length and is not compressed. */
 function isPlain({ headers }: Request, bytesMax: number): boolean {
   const declared = declaredBytes(headers)
   return declared !== undefined && declared <= bytesMax && !headers.has('content-encoding')
@@ -91,28 +91,26 @@ function declaredBytes(headers: Headers): number | undefined {
   return header === null ? undefined : Number(header)
 }
 
-/** What Bun 1.4.5 cannot read it responds with a bare 400, when the body was handed over and a run may have begun. */
+/** Bun 1.4.5 cannot read trailers: it sends a bare 400 after the body was read, when a run may already have started. */
 function refuseTrailers(headers: Headers): void {
   if (headers.has('trailer')) {
-    throw new AppError('INVALID_INPUT', 'Trailers are not read here: send the body without them.')
+    throw new AppError('INVALID_INPUT', 'Trailers are not supported. Send the body without them.')
   }
 }
 
 function refuseUnknownEncoding(headers: Headers): void {
   const encoding = headers.get('content-encoding')
   if (encoding === null || encodingsOf(encoding)) return
-  const message = `The body is encoded with "${encoding}", which is not read here. Known are ${acceptEncoding}, three of them at most.`
+  const message = `The body is encoded with "${encoding}", which is not supported. Use ${acceptEncoding}, at most three at once.`
   throw new AppError('INVALID_INPUT', message)
 }
 
 function rejectBroken(cause: unknown): never {
   const isOfEncoding = (cause as { code?: unknown } | null)?.code === brokenEncoding
-  throw isOfEncoding
-    ? new AppError('INVALID_INPUT', 'The body is not what its Content-Encoding says.')
-    : brokenOff(cause)
+  throw isOfEncoding ? new AppError('INVALID_INPUT', 'The body does not match its Content-Encoding.') : brokenOff(cause)
 }
 
-/** The caller went away while sending; nobody reads this response, but it is no error of ours. */
+/** The caller disconnected while sending. Nobody reads this response, but it must not count as an internal error. */
 function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }

@@ -6,21 +6,21 @@ import type { Plan } from '../engine/compile/plan.ts'
 import { readControl } from './execute-body.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
-/** What somebody says to a chat. `files`: the items as they came. */
+/** A chat message. `files`: the file items as received. */
 export type ChatBody = {
   text: string
   files: readonly unknown[]
   conversationId: string
-  /** Whether nobody has said anything in it yet. */
+  /** Whether this message starts the conversation. */
   isNew: boolean
-  /** What is selected, for a response that is streamed; undefined for one that is not. */
+  /** The selected outputs of a streamed response; undefined when the response is not streamed. */
   stream: readonly SelectedOutput[] | undefined
 }
 
 /**
- * Reads a message. `isAnonymous`: whoever is may see no block of the workflow but what it responds with, and cannot name
- * conversations, but only go on with one that began here, because whoever knows its id can ask what was said in it.
- * Throws `INVALID_INPUT` with all that is wrong.
+ * Reads a message. Anonymous visitors see only the chat's reply, never other blocks. They cannot choose a conversation id,
+ * only continue a conversation that this service started, because its id gives access to its messages. Throws
+ * `INVALID_INPUT` with every error.
  */
 export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): ChatBody {
   const given = isObject(body) ? body : {}
@@ -29,7 +29,10 @@ export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): C
   const problems: ErrorDetail[] = [...control.problems]
   const refuse = (path: string, message: string) => void problems.push({ path, message })
   if (isAnonymous && selectedOutputs !== undefined) {
-    refuse('selectedOutputs', '"selectedOutputs" is for chats that take a key: this one streams its response only.')
+    refuse(
+      'selectedOutputs',
+      '"selectedOutputs" is only for chats that require a key. This chat streams its reply only.',
+    )
   }
   const { input = '', files = null, conversationId = null } = given
   const items = files === null ? [] : Array.isArray(files) ? files : [files]
@@ -41,7 +44,10 @@ export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): C
   if (conversationId !== null && (typeof conversationId !== 'string' || !idPattern.test(conversationId))) {
     refuse('conversationId', '"conversationId" must be 1 to 100 letters, digits, "-" and "_".')
   } else if (conversationId !== null && isAnonymous && !ownPattern.test(conversationId)) {
-    refuse('conversationId', '"conversationId" must be one that an earlier response gave. Leave it out to begin anew.')
+    refuse(
+      'conversationId',
+      '"conversationId" must come from an earlier response. Omit it to start a new conversation.',
+    )
   }
   if (problems.length > 0) {
     throw new AppError('INVALID_INPUT', problems.map(({ message }) => message).join(' '), { details: problems })
@@ -55,12 +61,12 @@ export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): C
   }
 }
 
-/** What the trigger hands to the run. */
+/** The input of the run. */
 export function chatInput({ text, files, conversationId }: ChatBody, history: readonly ChatMessage[]): TriggerInput {
   const said = { input: text, conversationId, files }
   return { input: said, fields: { ...said, history }, history }
 }
 
 const idPattern = /^[A-Za-z0-9_-]{1,100}$/
-/** As `newId` makes them. */
+/** Ids that `newId` generates. */
 const ownPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

@@ -8,9 +8,9 @@ import { maybe } from './responses.ts'
 export const ChatResponse = t.Object(
   {
     success: t.Literal(true),
-    output: t.Unknown({ description: 'The output of the run; of a response block its data.' }),
-    reply: t.String({ description: 'The same as text for people.' }),
-    conversationId: t.String({ description: 'To be sent with the next message.' }),
+    output: t.Unknown({ description: "The run's output, or the data of its response block." }),
+    reply: t.String({ description: 'The output as text.' }),
+    conversationId: t.String({ description: 'Send it with the next message to continue the conversation.' }),
     executionId: t.String(),
   },
   { $id: 'ChatResponse' },
@@ -18,24 +18,24 @@ export const ChatResponse = t.Object(
 
 const ChatMessage = t.Object({
   input: t.String({ description: 'The message.' }),
-  conversationId: t.Optional(t.String({ description: 'Of an earlier response, to go on with that conversation.' })),
+  conversationId: t.Optional(t.String({ description: 'From an earlier response, to continue that conversation.' })),
   files: t.Optional(
-    t.Array(t.Unknown(), { description: 'File items as for a field of the type `files` of the execute endpoint.' }),
+    t.Array(t.Unknown(), { description: 'File items, like those of a `files` field of the execute endpoint.' }),
   ),
-  stream: t.Optional(t.Boolean({ description: 'True: the response is a stream of server-sent events.' })),
+  stream: t.Optional(t.Boolean({ description: 'Whether the response is a stream of server-sent events.' })),
   selectedOutputs: t.Optional(
-    t.Array(t.String(), { description: 'As for the execute endpoint, where the chat takes a key; others refuse it.' }),
+    t.Array(t.String(), { description: 'Like on the execute endpoint; allowed only for chats that require a key.' }),
   ),
 })
 
-/** What there is to know before anybody may talk. */
+/** What anyone may know about a chat. */
 export const ChatFactsResponse = t.Object(
   {
     access: oneOf(chatAccesses),
     title: maybe(t.String()),
     greeting: maybe(t.String()),
     mayTalk: t.Boolean({
-      description: 'Whether this caller may: everybody may, or the key or session is the right one.',
+      description: 'Whether this caller may send messages: the chat is public, or the key or session has access.',
     }),
   },
   { $id: 'Chat' },
@@ -54,18 +54,19 @@ const events = {
   },
 }
 
-/** The chats' part of the OpenAPI document; the routes check and response without schemas. */
+/** The chat routes in the OpenAPI document. The routes check and respond without schemas. */
 export const chatDetail = {
   ...operation({
     name: 'sendChatMessage',
-    summary: 'Say something to a chat',
+    summary: 'Send a chat message',
     description:
-      'Runs the workflow with a chat trigger of this identifier that is deployed, and responses when the log entry of the ' +
-      'run is on disk. Who may talk is a parameter of the trigger: holders of a key for the workspace (`X-API-Key`; people ' +
-      'who are signed in to the dashboard need none), whoever knows the password (`X-Chat-Password`, as it is or percent-encoded), or everyone.\n\n' +
-      'The latest messages of a conversation are remembered, and agents in the workflow are told them. The response, and ' +
-      'the header `X-Conversation-Id`, say how to go on with it. With `"stream": true` the response is a stream like that ' +
-      'of the execute endpoint; `done` has `reply` and `conversationId`, too.',
+      'Runs the deployed workflow that has a chat trigger with this identifier, and responds when the log entry of the ' +
+      'run is on disk. The trigger sets who may send messages: callers with a key for the workspace (`X-API-Key`) or a ' +
+      'session of the dashboard, callers with the password (`X-Chat-Password`, plain or percent-encoded), or anyone.\n\n' +
+      "The service remembers the latest messages of a conversation and passes them to the workflow's agents. To continue " +
+      'a conversation, send the `conversationId` of the response, which is also in the header `X-Conversation-Id`. With ' +
+      '`"stream": true` the response is a stream like that of the execute endpoint; its `done` event also has `reply` ' +
+      'and `conversationId`.',
     tag: 'Executions',
     access: 'everyone',
     errors: [
@@ -78,7 +79,7 @@ export const chatDetail = {
   requestBody: { content: json(ChatMessage) },
   responses: {
     200: {
-      description: 'The response, or the beginning of its stream.',
+      description: 'The reply, or the start of its stream.',
       content: { ...json(ChatResponse), ...events },
     },
   },
@@ -87,8 +88,8 @@ export const chatDetail = {
 export const chatFactsDetail = {
   ...operation({
     name: 'getChat',
-    summary: 'Get what there is to know of a chat',
-    description: 'What its page shows before anybody has said anything.',
+    summary: 'Describe a chat',
+    description: 'What the chat page shows before the first message.',
     tag: 'Executions',
     access: 'everyone',
     errors: ['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],
@@ -96,7 +97,7 @@ export const chatFactsDetail = {
   responses: { 200: { description: 'The chat.', content: json(ChatFactsResponse) } },
 }
 
-/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
+/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
 function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
   return { 'application/json': { schema: schema as Record<string, never> } }
 }

@@ -6,7 +6,7 @@ import type { RunEnd } from '../engine/run/runner.ts'
 import { RunEvents } from './run-events.ts'
 import { runResponse } from './run-response.ts'
 
-/** Hears what a run says to its caller, as a stream of it would without selected outputs. */
+/** Collects the text that a stream of the run would send without selected outputs. */
 export class Listening implements RunObserver {
   readonly #events: RunEvents
   readonly #texts = new Map<string, string>()
@@ -22,17 +22,17 @@ export class Listening implements RunObserver {
     this.#events.chunk(span, text, place)
   }
 
-  /** What somebody who reads the response as text is told: what a response block says, else what was streamed, else the output. */
+  /** The reply as text: the data of a response block, otherwise the streamed text, otherwise the output. */
   replyOf({ record, response }: RunEnd): string {
     if (response) return replyOf(response.data)
     return this.#texts.size > 0 ? [...this.#texts.values()].join('\n\n') : replyOf(record.output)
   }
 }
 
-/** Members of every response that tells of a run. */
+/** Members of every response about a run. */
 export type ChatFacts = { reply: string; conversationId: string }
 
-/** The response of a run that ended; of one that failed the execute endpoint's. */
+/** The response for a run that ended. A failed run gives the same response as on the execute endpoint. */
 export function chatResponse(end: RunEnd, facts: ChatFacts, headers: Record<string, string>): Response {
   const { record, response } = end
   if (record.failure) return runResponse(end, headers)

@@ -2,8 +2,8 @@ import type { Server } from 'bun'
 import { canonicalAddress } from '../outbound/addresses.ts'
 
 /**
- * Where a request comes from that reached the service from `peer`: when that is a proxy of the operator's, the last address
- * of `X-Forwarded-For` that is none. What stands in front of that the caller may have made up.
+ * The caller's address. When `peer` is one of the operator's proxies, this is the last address in `X-Forwarded-For` that
+ * is not such a proxy. Addresses before that one are not trusted: the caller may have invented them.
  */
 export function clientAddress(peer: string, forwarded: string | null, isProxy: (address: string) => boolean): string {
   if (forwarded === null || !isProxy(peer)) return peer
@@ -22,7 +22,7 @@ function withoutPort(written: string): string {
   return /^\[([^\]]+)\](:\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
 }
 
-/** The same server, for all that handlers ask of it, but that it sees callers through proxies. */
+/** The server as handlers use it, with callers' addresses resolved behind the operator's proxies. */
 export function behindProxies(server: Server<unknown>, isProxy: (address: string) => boolean): Server<unknown> {
   const seen = {
     timeout: (request: Request, seconds: number) => server.timeout(request, seconds),

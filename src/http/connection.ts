@@ -1,20 +1,20 @@
-/** What may be asked of the server about the connection that a request came over. */
+/** The part of the server that knows a request's connection. */
 export type ServerPort = {
   requestIP(request: Request): { address: string } | null
   timeout(request: Request, seconds: number): void
 }
 
-/** The address of the caller, or that of a proxy which nobody has named. */
+/** The caller's address, or that of a proxy which is not configured as one. */
 export function addressOf(request: Request, server: Pick<ServerPort, 'requestIP'> | null): string {
   return server?.requestIP(request)?.address ?? 'unknown'
 }
 
-/** Lets a response be silent for as long as it takes: the server would close the connection after some seconds. */
+/** Lifts the idle timeout, so that a long run does not lose its connection. */
 export function allowSilence(request: Request, server: Pick<ServerPort, 'timeout'> | null): void {
   server?.timeout(request, 0)
 }
 
-/** Closes a connection under its response, to which nothing is sent any more: silence is all that Bun closes one for. */
+/** Closes a connection whose response is no longer written. An idle timeout is the only way to make Bun close it. */
 export function disconnect(request: Request, server: Pick<ServerPort, 'timeout'> | null): void {
   server?.timeout(request, 1)
 }

@@ -2,7 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 
 export const Tokens = t.Object(
   {
-    prompt: t.Number({ description: 'Those that the provider had in its cache included.' }),
+    prompt: t.Number({ description: 'Includes tokens that the provider read from its cache.' }),
     completion: t.Number(),
     total: t.Number(),
   },
@@ -11,26 +11,24 @@ export const Tokens = t.Object(
 
 const amounts = { input: t.Number(), output: t.Number(), total: t.Number() }
 
-/** What a run cost: every request of a model in it, those of loops, tools, sub-workflows and failures included. */
+/** What a run cost: all its model requests, including those of loops, tools, sub-workflows and failures. */
 export const Cost = t.Object(
   {
     total: t.Number({ description: 'USD.' }),
     tokens: Tokens,
     models: t.Record(t.String(), t.Object({ ...amounts, tokens: Tokens }), {
-      description: 'By the name of the model as blocks give it; USD.',
+      description: 'In USD, by model name as the blocks give it.',
     }),
   },
   { $id: 'Cost' },
 )
 
-/** What only the span of a model's request has. */
+/** Members that only the span of a model request has. */
 export const modelFacts = {
-  model: t.Optional(t.String({ description: 'Of a request of a language model, like the members that follow.' })),
+  model: t.Optional(t.String({ description: 'Set for a model request, like the members that follow.' })),
   tokens: t.Optional(Tokens),
   cost: t.Optional(t.Object(amounts, { description: 'USD.' })),
   timeToFirstTokenMs: t.Optional(t.Number()),
-  costUnknown: t.Optional(
-    t.Literal(true, { description: 'No price is known for the model: the cost of 0 says nothing.' }),
-  ),
-  tokensUnknown: t.Optional(t.Literal(true, { description: 'The provider did not tell the tokens.' })),
+  costUnknown: t.Optional(t.Literal(true, { description: 'The price of the model is unknown, so the cost is 0.' })),
+  tokensUnknown: t.Optional(t.Literal(true, { description: 'The provider did not report the tokens.' })),
 }

@@ -27,7 +27,7 @@ export function attemptResponse(attempt: DeliveryAttempt): AttemptResponse {
   return { number, startedAt: isoTime(startedAt), durationMs, status, error: failure, answer }
 }
 
-/** `run`: the one that the decisions are about. */
+/** `run`: the run that the decisions are about. */
 export function runWebhookResponse(
   { subscription, skipped, delivery }: RunDecision,
   run: Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt'>,

@@ -11,7 +11,7 @@ import { assertLocal, assertSameOrigin } from './same-origin.ts'
 import type { Services } from './services.ts'
 import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 
-/** The part of Elysia's `set` that is used: what the response will carry. */
+/** The status and headers of a response under construction: the part of Elysia's `set` that handlers use. */
 export type ResponseSet = { status?: number | string; headers: Record<string, unknown> }
 
 /** What the access log says about a request beyond the request itself. `runCode`: why the request's run failed. */
@@ -24,29 +24,29 @@ export type RequestNotes = {
 }
 
 /**
- * Where requests come in and responses go out: request ids, keys, the external API's rate limit, errors, the access log.
- * A handler calls `greet`, `enter`, `enterSession` or `enterExternal` first; plain calls and not hooks, because hooks cost every route
- * (one that touches headers cost a tenth of the execute endpoint's requests a second).
+ * The entry to every route: request ids, keys and sessions, the external API's rate limit, errors, the access log. Each
+ * handler first calls `allowAnonymous` or one of the `require…` methods. These are calls and not hooks, because a hook
+ * costs every route: one that touches headers took a tenth of the execute endpoint's throughput.
  */
 export class Door {
   readonly #services: Services
-  /** Of requests that are being answered. */
+  /** Requests in progress. */
   readonly #visits = new WeakMap<Request, Visit>()
 
   constructor(services: Services) {
     this.#services = services
   }
 
-  /** For everyone. Refuses a body that no route would take, whoever sends it. */
+  /** Admits everyone. Refuses a body that is too large for every route. */
   allowAnonymous(request: Request, set: ResponseSet): void {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     set.headers['x-content-type-options'] = 'nosniff'
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
-    // Under the external API such a request counts like any other, and is refused when it has.
+    // The external API counts such a request first, and refuses it afterwards.
     if (!isExternal(pathOf(request))) refuseBrokenEscapes(request)
   }
 
-  /** For holders of a key, and for people who are signed in. A key goes before a session. */
+  /** Requires an API key or a session. A key takes precedence. */
   async requireKeyOrSession(request: Request, set: ResponseSet): Promise<Caller> {
     this.allowAnonymous(request, set)
     const hasKey = (request.headers.get('x-api-key') ?? '') !== ''
@@ -54,19 +54,19 @@ export class Door {
     return signedIn ?? (await this.#principal(request))
   }
 
-  /** For people who are signed in, whatever key they send. */
+  /** Requires a session; a key is ignored. */
   async requireSession(request: Request, set: ResponseSet): Promise<Caller> {
     this.allowAnonymous(request, set)
     set.headers['cache-control'] = 'no-store'
     set.headers['cross-origin-resource-policy'] = 'same-origin'
     const caller = await this.#signedIn(request, set)
     if (caller) return caller
-    throw new AppError('SIGN_IN_REQUIRED', 'This is a part of the dashboard: sign in. It takes no key.')
+    throw new AppError('SIGN_IN_REQUIRED', 'This is a part of the dashboard and takes no key. Sign in.')
   }
 
   /**
-   * For holders of a key that call the external API: counts the request, and says on every response how many are left.
-   * A request without a valid key counts against its address only.
+   * Requires an API key and counts the request in the external API's window, which every response shows. A request
+   * without a valid key counts against its address only.
    */
   async requireApiKey(
     request: Request,
@@ -91,8 +91,8 @@ export class Door {
   }
 
   /**
-   * For routes that execute workflows: they take an API key, and count runs in windows of their own. Returns the key at
-   * once when it is cached, so that a cached key costs no promise.
+   * Requires an API key, and counts nothing: the execute route counts runs in windows of their own. Returns at once when
+   * the key is cached.
    */
   requireExecutionKey(request: Request, set: ResponseSet): KeyRow | Promise<KeyRow> {
     this.allowAnonymous(request, set)
@@ -108,7 +108,7 @@ export class Door {
     return key instanceof Promise ? key.then(noted) : noted(key)
   }
 
-  /** Undefined for a request without a session; SIGN_IN_REQUIRED when it has one that has ended. */
+  /** The caller of a session; undefined without a session. Throws SIGN_IN_REQUIRED when the session has ended. */
   async #signedIn(request: Request, set: ResponseSet): Promise<Caller | undefined> {
     const { sessions, settings, clock } = this.#services
     const token = tokenOf(request.headers)
@@ -129,7 +129,7 @@ export class Door {
     return callerOf(signedIn)
   }
 
-  /** For responses of the external API that are given before there is a key: the window of the caller's address. */
+  /** Shows the address's window on a response of the external API that is sent before a key was accepted. */
   showAddressWindow(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null): void {
     if (!isExternal(pathOf(request)) || showsWindow(set.headers)) return
     showWindow(set.headers, this.#services.limits.peekRefused(addressOf(request, server)))
@@ -140,12 +140,12 @@ export class Door {
     assertAllowed(window, this.#services.clock.now())
   }
 
-  /** Adds to the line about a request. */
+  /** Adds facts to the request's line in the access log. */
   note(request: Request, notes: RequestNotes): void {
     Object.assign(this.#visitOf(request), notes)
   }
 
-  /** Makes the response to a request that failed: its text, with status and headers in `set`. */
+  /** Turns an error into a response: returns the body, and puts status and headers into `set`. */
   onError(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
@@ -163,7 +163,7 @@ export class Door {
     return text
   }
 
-  /** The response when even the framework failed: it trips over a thrown `undefined`, say. */
+  /** The response when the framework itself failed, for example because a handler threw `undefined`. */
   onFatal(thrown: unknown): Response {
     const requestId = crypto.randomUUID()
     const error = toAppError(thrown)
@@ -172,7 +172,7 @@ export class Door {
     return errorResponse(error, { 'x-request-id': requestId })
   }
 
-  /** An response of the framework's leaves: it is counted, and a request that went well gets its line. */
+  /** Counts a response, and writes the access log's line unless an error wrote it already. */
   onResponse(
     request: Request,
     { route, status, bytes }: { route: string; status: number; bytes: () => number | null },
@@ -188,14 +188,14 @@ export class Door {
     }
   }
 
-  /** For a response that could not be sent to its end: its caller finds the connection broken, the log says why. */
+  /** Logs why a response could not be completed. Its caller sees a broken connection. */
   onAborted(request: Request, cause: unknown): void {
     const { requestId, executionId } = this.#visitOf(request)
     const { method } = request
     this.#services.logger.error('response broke off', { requestId, method, path: pathOf(request), executionId, cause })
   }
 
-  /** A bug or an outage is written down once, with its cause; the caller learns nothing of it. */
+  /** Logs a bug or an outage once, with its cause. The caller learns nothing about it. */
   #report(request: Request, requestId: string, error: AppError): void {
     if (error.code !== 'INTERNAL') return
     const { method } = request
@@ -239,7 +239,7 @@ type Visit = RequestNotes & {
   requestId: string
   startedAt: number | undefined
   written: boolean
-  /** Of the error that the response is. */
+  /** The code of an error response. */
   code?: AppError['code']
 }
 
@@ -256,18 +256,18 @@ function roundToMicros(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000
 }
 
-/** The router makes null of a path parameter whose escapes it cannot decode, where every route expects a text. */
+/** The router turns a path parameter that it cannot decode into null, but every route expects text. */
 function refuseBrokenEscapes(request: Request): void {
   const path = pathOf(request)
   if (!path.includes('%')) return
   try {
     decodeURIComponent(path)
   } catch (cause) {
-    throw new AppError('INVALID_PARAMETERS', 'The path holds a "%" that starts no valid escape.', { cause })
+    throw new AppError('INVALID_PARAMETERS', 'The path contains a "%" that does not start a valid escape.', { cause })
   }
 }
 
-/** Whether a path belongs to the external API, whose responses all carry a window. */
+/** Whether a path belongs to the external API, whose responses all show a rate window. */
 export function isExternal(path: string): boolean {
   return path === '/api/v1' || path.startsWith('/api/v1/')
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { ErrorResponse } from './errors.ts'
 import type { RunFailureResponse } from './execute-operation.ts'
 
-/** One answer of each code, for the OpenAPI document. */
+/** One example response per error code, for the OpenAPI document. */
 export const errorExamples = {
   INVALID_JSON: of(
     'INVALID_JSON',

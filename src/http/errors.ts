@@ -2,7 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { AppError, type ErrorCode, errorCodes } from '../domain/errors.ts'
 import { oneOf } from '../domain/one-of.ts'
 
-/** The one place where codes become statuses: it does not compile with one missing. */
+/** Maps error codes to HTTP statuses. A missing code is a compile error. */
 const statuses: Record<ErrorCode, number> = {
   INVALID_JSON: 400,
   INVALID_INPUT: 400,
@@ -32,13 +32,13 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code]
 }
 
-/** Every response that is no success, on every route. */
+/** The body of every error response. */
 export const ErrorResponse = t.Object({
   error: t.String({ description: 'What is wrong, for people.' }),
   code: oneOf(errorCodes, { description: 'What is wrong, for programs.' }),
   details: t.Optional(
     t.Array(t.Object({ path: t.String(), message: t.String() }), {
-      description: 'Every single thing that is wrong.',
+      description: 'One entry per problem.',
     }),
   ),
 })
@@ -48,18 +48,18 @@ export function errorBody({ message, code, details }: AppError): ErrorResponse {
   return details ? { error: message, code, details: [...details] } : { error: message, code }
 }
 
-/** Seconds that a caller is asked to wait when an outage names no time itself. */
+/** `Retry-After` of an outage that does not give a time itself. */
 const outageRetryAfterS = 5
 
-/** The headers that belong to an error whatever the route. */
+/** The headers of an error, on every route. */
 export function errorHeaders({ code, retryAfterS }: AppError): Record<string, string> {
   const wait = retryAfterS ?? (statuses[code] === 503 ? outageRetryAfterS : undefined)
   return wait === undefined ? {} : { 'retry-after': String(wait) }
 }
 
 /**
- * An error as the response of a route that does its own work with `Response`s (the execute endpoint): the same body and
- * headers that a thrown one gets.
+ * An error as a finished `Response`, for the case that no route can produce one: the same body and headers as for a
+ * thrown error.
  */
 export function errorResponse(error: AppError, headers: Record<string, string>): Response {
   return new Response(JSON.stringify(errorBody(error)), {
@@ -69,8 +69,8 @@ export function errorResponse(error: AppError, headers: Record<string, string>):
 }
 
 /**
- * What was thrown, as an error for the caller. Elysia's own errors are recognised by their code; anything unknown is a
- * bug of ours, and its message stays inside (it is the `cause`).
+ * Turns whatever was thrown into an error for the caller. Elysia's errors are recognised by their code. Anything unknown
+ * is a bug: its message stays internal, as the `cause`.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
@@ -84,7 +84,7 @@ export function toAppError(thrown: unknown): AppError {
     case 'PARSE':
       return new AppError('INVALID_JSON', 'The body could not be read as JSON.', { cause: thrown })
     case 'VALIDATION':
-      // A *response* that breaks its schema arrives here too, and is no fault of the caller.
+      // A *response* that does not match its schema arrives here too. It is not the caller's fault.
       if (type === 'response') break
       return new AppError(type === 'body' ? 'INVALID_INPUT' : 'INVALID_PARAMETERS', `The ${type} is not valid.`, {
         cause: thrown,
@@ -92,7 +92,7 @@ export function toAppError(thrown: unknown): AppError {
     case 'INVALID_COOKIE_SIGNATURE':
       return new AppError('INVALID_PARAMETERS', 'A cookie of this request is not valid.', { cause: thrown })
     case 'INVALID_FILE_TYPE':
-      return new AppError('INVALID_INPUT', 'A file of this request has a type that is not taken.', { cause: thrown })
+      return new AppError('INVALID_INPUT', 'A file of this request has a type that is not accepted.', { cause: thrown })
   }
   return new AppError('INTERNAL', 'Internal error', { cause: thrown })
 }

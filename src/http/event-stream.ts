@@ -2,21 +2,21 @@ import type { Clock, Timer } from '../domain/clock.ts'
 
 export type EventStreamOptions = {
   clock: Clock
-  /** Bytes that wait for a slow reader at most. A message that waits alone may be longer: it says nothing of its reader. */
+  /** Limit on the bytes that wait for a slow reader. A single message may be longer. */
   bytesWaitingMax: number
-  /** Messages that wait at most; as many as fit when absent. */
+  /** Limit on the messages that wait; no limit when absent. */
   messagesWaitingMax?: number
-  /** What a reader who is too slow finds as the last message, in the place of all that waited. Nothing when absent. */
+  /** The last message for a reader that is too slow, in place of everything that waited. None when absent. */
   farewell?: string
-  /** Told once when more waits. Nothing is kept any more. */
+  /** Called once when a limit is exceeded. The stream keeps nothing from then on. */
   onOverflow(): void
 }
 
 /**
- * A stream of server-sent events: what is sent waits here until the connection takes it. An async iterator is what Bun
- * asks for more only when the socket has room (a pushed ReadableStream and one of the type "direct" are not held back by a
- * slow reader, Bun 1.4.5), so the bound on what waits is a bound on the memory of a stream. It is no generator: thousands of
- * readers may be waiting, and each of those would take half a kilobyte more.
+ * A stream of server-sent events. Messages wait here until the connection accepts them. It is an async iterator, because
+ * Bun asks an iterator for more only when the socket has room; Bun 1.4.5 does not hold back a pushed or "direct"
+ * ReadableStream for a slow reader. The limits on what waits therefore limit the memory of a stream. It is not a
+ * generator, because that would cost half a kilobyte more for each of thousands of waiting readers.
  */
 export class EventStream implements AsyncIterableIterator<string> {
   readonly #options: EventStreamOptions
@@ -26,7 +26,7 @@ export class EventStream implements AsyncIterableIterator<string> {
   #isOverflown = false
   /** The reader, while it waits for more. */
   #reader: ((next: Next | Promise<Next>) => void) | undefined
-  /** The reader takes all that waits when this moment is over. */
+  /** Whether the waiting reader will be served in the next microtask. */
   #isWoken = false
   #wasAsked = false
   #ping: Timer | undefined
@@ -42,18 +42,18 @@ export class EventStream implements AsyncIterableIterator<string> {
     return this.#isOverflown
   }
 
-  /** A message: JSON data, or a text that stands for itself. */
+  /** Sends a message: JSON data, or literal text. */
   message(data: string): void {
     const text = textOf(data)
     this.#push(text, Buffer.byteLength(text))
   }
 
-  /** Keeps proxies from closing the connection; readers do not see it, and it counts for nothing. */
+  /** Sends a comment, which keeps proxies from closing the connection. Readers ignore it, and it does not count. */
   comment(text: string): void {
     this.#push(`: ${text}\n\n`, 0)
   }
 
-  /** The stream ends when all that waits has been taken, and these behind it: they are taken in however long they are. */
+  /** Ends the stream after everything that waits and the messages in `last`, whatever their length. */
   end(...last: readonly string[]): void {
     if (this.#state === 'open') {
       for (const data of last) this.#waiting.push(textOf(data))
@@ -67,7 +67,7 @@ export class EventStream implements AsyncIterableIterator<string> {
     return this
   }
 
-  /** What goes over the connection next: all that waits, together. */
+  /** Everything that waits, as one chunk. */
   next(): Promise<Next> {
     this.#wasAsked = true
     if (this.#waiting.length > 0 || this.#state !== 'open') return this.#take()
@@ -76,7 +76,7 @@ export class EventStream implements AsyncIterableIterator<string> {
     })
   }
 
-  /** The reader has left. */
+  /** Called when the reader disconnects. */
   return(): Promise<Next> {
     this.#cut()
     return Promise.resolve({ value: undefined, done: true })
@@ -89,13 +89,13 @@ export class EventStream implements AsyncIterableIterator<string> {
       this.#bytesWaiting = 0
       return { value, done: false }
     }
-    // The connection breaks: an end would say that this was all. Bun prints what is thrown, but for this.
+    // Breaks the connection: a normal end would look complete. Bun prints every thrown value except `undefined`.
     if (this.#state === 'cut' && this.#isOverflown) throw undefined
     this.#cut()
     return { value: undefined, done: true }
   }
 
-  /** Not at once: what is sent in the same moment leaves together. */
+  /** Waits for a microtask, so that messages sent at the same time leave in one chunk. */
   #wake(): void {
     if (!this.#reader || this.#isWoken) return
     this.#isWoken = true
@@ -111,7 +111,7 @@ export class EventStream implements AsyncIterableIterator<string> {
     if (this.#state !== 'open') return
     const { bytesWaitingMax, messagesWaitingMax = Number.POSITIVE_INFINITY } = this.#options
     const isTooMuch = this.#bytesWaiting > 0 && this.#bytesWaiting + bytes > bytesWaitingMax
-    // What is sent before a reader can have taken anything says nothing of the reader: a run may give a lot in one moment.
+    // A run may send a lot before the reader had a chance to read; that does not make the reader slow.
     const isBehind = this.#wasAsked && !this.#isWoken
     if ((isTooMuch && isBehind) || this.#waiting.length >= messagesWaitingMax) {
       this.#overflow()
@@ -133,7 +133,7 @@ export class EventStream implements AsyncIterableIterator<string> {
     onOverflow()
   }
 
-  /** The reader is gone, or is to go: nothing is kept for it any more. */
+  /** Drops everything that waits: the reader is gone, or will be disconnected. */
   #cut(): void {
     this.#state = 'cut'
     this.#waiting = []

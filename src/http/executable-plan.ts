@@ -2,7 +2,7 @@ import { AppError } from '../domain/errors.ts'
 import type { Plan, PlanTrigger } from '../engine/compile/plan.ts'
 import type { Deployment } from '../engine/deployments.ts'
 
-/** What a deployment runs. Throws WORKFLOW_NOT_DEPLOYED when there is nothing that can run. */
+/** The plan of a deployment. Throws WORKFLOW_NOT_DEPLOYED when there is none. */
 export function planOf({ workflowId, plan, version, findings }: Deployment): Plan {
   if (plan) return plan
   if (version === null)
@@ -14,7 +14,7 @@ export function planOf({ workflowId, plan, version, findings }: Deployment): Pla
   )
 }
 
-/** Where its endpoint begins. Throws NOT_FOUND when it has none. */
+/** The API trigger of a plan. Throws NOT_FOUND when it has none. */
 export function triggerOf(plan: Plan): PlanTrigger {
   const trigger = plan.triggers.get('api')
   if (trigger) return trigger

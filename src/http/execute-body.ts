@@ -3,14 +3,14 @@ import { inputOf, isObject, readInput, type TriggerInput } from '../domain/run/i
 import type { Plan, PlanTrigger } from '../engine/compile/plan.ts'
 import { readSelection, type SelectedOutput } from './selected-outputs.ts'
 
-/** What a body asks for. */
+/** The content of a request body. */
 export type ExecuteBody = {
   input: TriggerInput
-  /** What is selected, for a response that is streamed; undefined for one that is not. */
+  /** The selected outputs of a streamed response; undefined when the response is not streamed. */
   stream: readonly SelectedOutput[] | undefined
 }
 
-/** Reads a body against the input format; throws `INVALID_INPUT` with all that is wrong. */
+/** Reads a body and checks it against the input format. Throws `INVALID_INPUT` with every error. */
 export function readExecuteBody(call: {
   body: unknown
   trigger: PlanTrigger
@@ -28,7 +28,7 @@ export function readExecuteBody(call: {
 export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
 const noControl: Control = { stream: undefined, problems: [] }
 
-/** The members of a request that steer its response. */
+/** Reads the members that control the response: `stream` and `selectedOutputs`. */
 export function readControl(
   body: Record<string, unknown>,
   { plan, isAsync }: { plan: Plan; isAsync: boolean },
@@ -39,7 +39,7 @@ export function readControl(
   if (stream !== undefined && typeof stream !== 'boolean') {
     problems.push({ path: 'stream', message: '"stream" must be true or false.' })
   } else if (stream === true && isAsync) {
-    const message = 'An asynchronous run has nobody to stream to: leave out "stream", or X-Execution-Mode.'
+    const message = 'An asynchronous run cannot be streamed. Omit "stream" or X-Execution-Mode.'
     problems.push({ path: 'stream', message })
   }
   const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')

@@ -9,25 +9,25 @@ const metadata = t.Object({
   endTime: t.String({ format: 'date-time' }),
 })
 
-/** A run that succeeded, for its caller. */
+/** The response for a run that succeeded. */
 export const RunResponse = t.Object(
   {
     success: t.Literal(true),
     executionId: t.String(),
-    output: t.Unknown({ description: 'The output of the last block of the path.' }),
+    output: t.Unknown({ description: 'The output of the last block on the path.' }),
     metadata,
   },
   { $id: 'RunResult' },
 )
 
-/** A run that failed, for its caller: an error with the facts of the run beside it. */
+/** The response for a run that failed: an error with facts about the run. */
 export const RunFailureResponse = t.Object(
   {
     success: t.Literal(false),
     error: ErrorResponse.properties.error,
     code: oneOf(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT']),
     executionId: t.String(),
-    blockId: t.Union([t.String(), t.Null()], { description: 'The block that failed; null when it was no single one.' }),
+    blockId: t.Union([t.String(), t.Null()], { description: 'The block that failed; null when no single block did.' }),
     blockName: t.Union([t.String(), t.Null()]),
     output: t.Unknown(),
     metadata,
@@ -43,10 +43,10 @@ export const AcceptedResponse = t.Object(
     async: t.Literal(true),
     taskId: t.String(),
     jobId: t.String(),
-    executionId: t.String({ description: 'All three ids are the same text.' }),
+    executionId: t.String({ description: 'The three ids are equal.' }),
     status: t.Literal('queued'),
     createdAt: t.String({ format: 'date-time' }),
-    statusUrl: t.String({ description: 'Where to ask how it goes.' }),
+    statusUrl: t.String({ description: 'The address that returns the status of the run.' }),
     links: t.Object({ status: t.String() }),
   },
   { $id: 'Accepted' },
@@ -55,19 +55,19 @@ export type AcceptedResponse = Static<typeof AcceptedResponse>
 
 const Input = t.Object(
   {
-    stream: t.Optional(t.Boolean({ description: 'True: the response is a stream of server-sent events.' })),
+    stream: t.Optional(t.Boolean({ description: 'Whether the response is a stream of server-sent events.' })),
     selectedOutputs: t.Optional(
       t.Array(t.String(), {
         description:
-          '`blockName.path` each: the values to stream as soon as they are there, and the members of the output at the end. ' +
-          'Names are compared without case and spaces. Without `stream` they are checked only.',
+          'Values to stream as soon as they are available, each as `blockName.path`. They are also the members of the ' +
+          'final output. Block names are compared ignoring case and spaces. Without `stream`, they are only checked.',
       }),
     ),
   },
   {
     additionalProperties: true,
     description:
-      "The fields of the trigger's input format. `GET /api/workflows/{id}/openapi.json` has them for one workflow.",
+      "The fields of the trigger's input format. `GET /api/workflows/{id}/openapi.json` describes those of one workflow.",
   },
 )
 
@@ -84,25 +84,25 @@ const events = {
   },
 }
 
-/** The execute endpoint's part of the OpenAPI document; the route checks and responses without schemas. */
+/** The execute endpoint in the OpenAPI document. The route checks and responds without schemas. */
 export const executeDetail = {
   ...operation({
     name: 'executeWorkflow',
     summary: 'Execute a workflow',
     description:
-      'Runs the active deployment with the JSON body as its input, and responses when the log entry of the run is on disk. ' +
-      'An empty body is `{}`; JSON that is no object becomes the member `input`. A workflow whose run reaches a response ' +
-      "block responds with that block's status, headers and body instead of the result below.\n\n" +
+      'Runs the active deployment with the JSON body as its input, and responds when the log entry of the run is on disk. ' +
+      'An empty body means `{}`; JSON that is not an object becomes the member `input`. If the run reaches a response ' +
+      "block, the response has that block's status, headers and body instead of the result below.\n\n" +
       'With `"stream": true` the response is a stream of server-sent events: `{ blockId, chunk }` for each piece of text or ' +
-      'selected value, then one `{ "event": "done", success, output, metadata, error?, code? }`, whatever the outcome, when ' +
-      'the log entry is on disk, then `[DONE]`. What goes wrong before the first block is an error as below. A caller who ' +
-      'leaves cancels the run.\n\n' +
-      'With `X-Execution-Mode: async` it responses as soon as the run is on disk, with the address to ask for the outcome; ' +
-      'such a run goes on after a crash of the service behind the last block that ended, so a block that was in flight ' +
-      'runs again.\n\n' +
+      'selected value, then, when the log entry is on disk, one `{ "event": "done", success, output, metadata, error?, ' +
+      'code? }` whatever the outcome, then `[DONE]`. A failure before the first block gives an error as below. If the ' +
+      'caller disconnects, the run is cancelled.\n\n' +
+      'With `X-Execution-Mode: async` it responds as soon as the run is on disk, with the address of its status. After a ' +
+      'crash of the service, such a run resumes after the last block that ended; a block that was running runs ' +
+      'again.\n\n' +
       'An input field of the type `files` takes file items, `{ type: "file", data, name, mime? }` with a base64 data URI of ' +
-      '20 MB at most, or `{ type: "url", data, name, mime? }` with an address. The run reads them as file objects: `url` ' +
-      '(signed, of limited life), `name`, `size`, `type`, `uploadedAt`, `expiresAt`.',
+      'at most 20 MB, or `{ type: "url", data, name, mime? }` with an address. The run reads them as file objects: `url` ' +
+      '(signed, valid for a limited time), `name`, `size`, `type`, `uploadedAt`, `expiresAt`.',
     tag: 'Executions',
     access: 'external',
     errors: [
@@ -116,19 +116,19 @@ export const executeDetail = {
       name: 'X-Execution-Mode',
       in: 'header' as const,
       required: false,
-      description: '`async`: response before the run, with 202.',
+      description: '`async`: respond with 202 before the run.',
       schema: { type: 'string' as const, enum: ['async', 'sync'] },
     },
   ],
   requestBody: { content: json(Input) },
   responses: {
-    200: { description: 'The run succeeded, or its stream begins.', content: { ...json(RunResponse), ...events } },
+    200: { description: 'The run succeeded, or its stream starts.', content: { ...json(RunResponse), ...events } },
     202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedResponse) },
-    default: { description: "What the workflow's response block says: its status, headers and body." },
+    default: { description: "The status, headers and body of the workflow's response block." },
   },
 }
 
-/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
+/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
 function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
   return { 'application/json': { schema: schema as Record<string, never> } }
 }

@@ -5,7 +5,7 @@ const Time = t.String({ format: 'date-time', description: 'Absent for a `url` it
 /** A file of a run, as callers see it. */
 export const FileObject = t.Object(
   {
-    url: t.String({ description: 'Signed anew for each response; of a `url` item the address that was sent.' }),
+    url: t.String({ description: 'Freshly signed in each response; for a `url` item, the address as received.' }),
     name: t.String(),
     size: t.Number({ description: 'Bytes; 0 for a `url` item.' }),
     type: t.String({ description: 'The media type.' }),

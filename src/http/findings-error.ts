@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
 import type { Finding } from '../domain/workflow/workflow.ts'
 
-/** Why a workflow cannot be `deployed`, or `run`: every finding, the errors first. */
+/** The error for a workflow that cannot be `deployed` or `run`: every finding, errors first. */
 export function findingsError(findings: readonly Finding[], what: 'deployed' | 'run'): AppError {
   const errors = findings.filter(({ level }) => level === 'error')
   const details = [...errors, ...findings.filter(({ level }) => level === 'warning')].map(detailOf)

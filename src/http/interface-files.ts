@@ -1,12 +1,12 @@
-/** A file of the editor: the paths of its compressed forms, or of the file itself where compression gains nothing. */
+/** A file of the editor: the paths of its compressed forms, or of the file itself when compression does not help. */
 export type InterfaceFile = { type: string; etag: string; br?: string; gz?: string; plain?: string }
 
-/** By the path that a browser asks for; `/` is the page itself. */
+/** By request path; `/` is the page itself. */
 export type InterfaceFiles = Readonly<Record<string, InterfaceFile | undefined>>
 
 /**
- * The editor's files, loaded when somebody first asks: the executable carries them, a service that runs from source reads
- * them where `bun scripts/build-interface.ts` put them. None when it has not been called.
+ * The editor's files, loaded on the first request. The executable contains them; a service that runs from source reads
+ * the output of `bun scripts/build-interface.ts`. Empty when that script has not been run.
  */
 export async function loadInterfaceFiles(): Promise<InterfaceFiles> {
   try {

@@ -8,12 +8,12 @@ import type { JobInFlight, Services } from './services.ts'
 /** A run, in flight or ended. */
 export type Job = { workflowId: string; workspaceId: string; text: JsonText; ended: boolean }
 
-/** A run by its execution id; undefined when there is none, or its log entry is gone. */
+/** Finds a run by its execution id; undefined when there is none, or its log entry was deleted. */
 export async function findJob(
   { runner, jobs, outputOf, files, store }: JobServices,
   executionId: string,
 ): Promise<Job | undefined> {
-  // In this order: what ends meanwhile moves from one to the next, and is found there.
+  // In this order: a run that ends meanwhile moves from one place to the next, and is found there.
   const job = await jobs.find(executionId)
   if (job) return { ...job, text: writeInFlight(job), ended: false }
   const run = runner.find(executionId)
@@ -72,12 +72,12 @@ function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
 }
 
 /**
- * The end of the trace of a run in which nothing happened, not even its trigger. A job that ended in line has one, and
- * began and ended at one moment for its log entry.
+ * How the trace ends when nothing ran, not even the trigger: a job that ended while it was queued. Its log entry starts
+ * and ends at the same time.
  */
 const noChildren = '"children":[]}]'
 
-/** The final output of a run that failed, as the `error` of a job. */
+/** The final output of a failed run, as the `error` of a job. */
 function errorOf(finalOutput: string): { code: string; message: string; blockId?: unknown; blockName?: unknown } {
   const failure: unknown = JSON.parse(finalOutput)
   if (!isObject(failure)) return { code: 'EXECUTION_FAILED', message: 'The run failed.' }

@@ -1,6 +1,6 @@
 import type { ResponseSet } from './door.ts'
 
-/** JSON that is written already (a column of the store): it goes into a response as it is, without being parsed again. */
+/** JSON text, for example a column of the store. It goes into a response unchanged, without being parsed. */
 export class JsonText {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class JsonText {
   }
 }
 
-/** An object as JSON. Its own members may be `JsonText`; undefined ones are left out. */
+/** Writes an object as JSON. Members may be `JsonText`; undefined members are omitted. */
 export function writeObject(members: Record<string, unknown>): JsonText {
   const parts: string[] = []
   for (const [name, value] of Object.entries(members)) {
@@ -19,9 +19,9 @@ export function writeObject(members: Record<string, unknown>): JsonText {
 }
 
 /**
- * Responds with JSON that is written already. What leaves the handler is the text; its type is the one that the text
- * stands for, because that is what the caller gets and what the typed client should see. A text and not a `Response`:
- * Elysia would wrap that into a second one for the headers in `set`, with its body as a stream of unknown length.
+ * Responds with JSON text. The handler returns the text, typed as the value that it represents, because the typed client
+ * receives that value. It is not a `Response`: Elysia would wrap one in a second `Response` to add the headers in `set`,
+ * with a body of unknown length.
  */
 export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
   set.headers['content-type'] = 'application/json'
@@ -29,8 +29,8 @@ export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
 }
 
 /**
- * Responds with JSON that is written while it is sent. Elysia makes a `Response` of its own out of this one, with the
- * headers in `set` and the same stream as its body, so back-pressure and the caller's leaving reach the stream.
+ * Responds with JSON that is written while it is sent. Elysia wraps this `Response` in its own, with the headers in `set`
+ * and the same stream as its body, so that back-pressure and a disconnect reach the stream.
  */
 export function streamWith<Body>(stream: ReadableStream<Uint8Array>): Body {
   return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Body

@@ -2,19 +2,19 @@ import type { Server } from 'bun'
 import type { Clock } from '../domain/clock.ts'
 import { requestIdOf } from './request-id.ts'
 
-/** What responses requests once the service is up: an Elysia app, seen from here. */
+/** Handles requests once the service is up: an Elysia app. */
 export type RequestHandler = {
   readonly fetch: (request: Request) => Response | Promise<Response>
-  /** Where Elysia looks for the server that it runs on. */
+  /** The server that handlers receive from Elysia. */
   server: Server<unknown> | null
 }
 
 export type ListenerOptions = { hostname: string; port: number; version: string }
 
 /**
- * The socket, apart from what responses on it: it listens before the rest of the service is loaded. Until `open`, only
- * `/health/live` is answered; every other request waits and is answered as soon as the service is up, so nobody who
- * calls while it starts is refused. Throws when the port is taken.
+ * The listening socket. It listens before the rest of the service is loaded. Until `open`, it responds to `/health/live`
+ * only; other requests wait until the service is up, so that no request is refused during the start. Throws when the
+ * port is taken.
  */
 export class Listener {
   readonly #server: Server<unknown>
@@ -37,15 +37,15 @@ export class Listener {
   }
 
   /**
-   * Hands all requests to the app; `error` responses what even the app could not. `seen`: the server as the app shall see it,
-   * from behind proxies, say. What that takes is not loaded before the socket listens.
+   * Passes all requests to the app. `error` responds when the app itself fails. `seen` wraps the server that handlers see,
+   * for example behind proxies; it is a function so that the code for it loads after the socket listens.
    */
   open(app: RequestHandler, error: (thrown: Error) => Response, { seen }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
-    // On Elysia this is a getter that compiles the router: read here, at the start, and not by the first request.
+    // On Elysia this getter compiles the router. It is read at the start, so that the first request does not wait for it.
     const { fetch } = app
-    /** What requests named last: mostly it is what the next one names. */
+    /** The latest usable Host. Most requests send the same one, so it is checked once. */
     let usual: string | undefined
     const handle = (given: Request) => {
       const host = given.headers.get('host')
@@ -56,7 +56,7 @@ export class Listener {
     this.#opened.resolve(handle)
   }
 
-  /** Takes no more connections. With `closeAll`, ends those that there are. */
+  /** Accepts no more connections. With `closeAll`, also closes the existing ones. */
   async stop(closeAll: boolean): Promise<void> {
     await this.#server.stop(closeAll)
   }
@@ -86,7 +86,7 @@ const closeMs = 500
 const options = {
   // Bun's own default would be fine; said here because sharing the port with a second instance loses requests silently.
   reusePort: false,
-  // For requests and responses under way; runs that take longer lift it for themselves.
+  // Applies to requests in progress; long runs lift it for their own connection.
   idleTimeout: 60,
   // Bodies are bounded where they are read, with a response that says so; Bun would close the connection.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -7,14 +7,14 @@ export type LiveStreamOptions = {
   clock: Clock
   /** Aborts when the reader has left. */
   signal: AbortSignal
-  /** Begins to watch; responses how to stop, undefined when there is nothing to watch. */
+  /** Starts watching. Returns a function that stops it; undefined when there is nothing to watch. */
   watch(watcher: Watcher): (() => void) | undefined
   headers: Record<string, string>
 }
 
 /**
- * The events of a run in flight as server-sent events, ended by `[DONE]`. Undefined when the run is not in flight. A
- * reader who is too slow finds a last message that says so; the run goes on.
+ * Streams the events of a run in flight as server-sent events, ended by `[DONE]`. Undefined when the run is not in flight.
+ * A reader that is too slow gets a last message that says so; the run continues.
  */
 export function liveStream(options: LiveStreamOptions): Response | undefined {
   const { clock, signal, watch, headers } = options
@@ -44,7 +44,7 @@ export function pastStream(messages: readonly string[], clock: Clock, headers: R
   return responseOf(stream, headers)
 }
 
-/** What waits for a slow reader at most; what has happened so far is less. */
+/** Limits on what waits for a slow reader. The events so far are always fewer. */
 const messagesWaitingMax = 1_024
 const bytesWaitingMax = 8_388_608
 

@@ -8,7 +8,7 @@ import type { LogDetailRow } from '../store/store.ts'
 import { JsonText, writeObject } from './json-text.ts'
 import { isoTime } from './responses.ts'
 
-/** An entry in detail form. `limits` stands inside it, and beside it, as `beside` does. */
+/** An entry in detail form. `limits` is a member of the entry and also stands next to it, as does `beside`. */
 export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<string, string> = {}): JsonText {
   const execution = `{"traceSpans":${row.traceSpans},"finalOutput":${row.finalOutput}}`
   const data =
@@ -17,7 +17,7 @@ export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<
   return writeObject({ data: new JsonText(data), limits, ...beside })
 }
 
-/** `document`: of the version that ran. */
+/** `document`: the version that ran. */
 export function writeExecution(row: LogDetailRow, document: WorkflowDocument, limits: JsonText): JsonText {
   const { executionId, workflowId, trigger, startedAt, endedAt, durationMs } = row
   return writeObject({
@@ -35,7 +35,7 @@ export function writeExecution(row: LogDetailRow, document: WorkflowDocument, li
   })
 }
 
-/** How a run ended, as its log entry tells. */
+/** How a run ended, according to its log entry. */
 export function endingOf({ level, finalOutput, cost, endedAt, durationMs }: LogDetailRow): LiveEnding {
   const output: unknown = JSON.parse(finalOutput)
   const times = { endedAt, durationMs, cost: cost === null ? noCost : (JSON.parse(cost) as Cost) }
@@ -44,5 +44,5 @@ export function endingOf({ level, finalOutput, cost, endedAt, durationMs }: LogD
   return { ...times, failure: { message, code, blockId, blockName }, output: null }
 }
 
-/** The final output of a run that failed. */
+/** The final output of a failed run. */
 type WrittenFailure = { error: string; code: RunFailureCode; blockId?: string; blockName?: string }

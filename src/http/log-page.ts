@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import { writeCursor } from './cursor.ts'
 import { type LogRequest, scopeOf } from './log-query.ts'
 
-/** What a page of entries is responded to with: at once, or, when its long texts are long, piece by piece. */
+/** The response for a page of entries: complete, or in parts when its texts are long. */
 export type PageResponse = { text: string } | { stream: ReadableStream<Uint8Array> }
 
 export type PageOptions = {
@@ -14,14 +14,14 @@ export type PageOptions = {
   /** The limits object, as JSON. */
   limits: string
   freshenFiles: FreshenFiles
-  /** Told when a part of a page that has begun could not be read. */
+  /** Called when a part could not be read after the response had started. */
   onFailure(cause: unknown): void
 }
 
 /**
- * Responds with a page. The first part is read before anything is sent, so that what fails at once has a status of its
- * own. The parts that follow are read when the caller has taken those before; a caller that leaves ends the reading. One
- * that fails breaks the connection: half a page must not look like a whole one.
+ * Responds with a page. The first part is read before anything is sent, so that an early failure gets its own status.
+ * Each further part is read when the caller has taken the one before; a disconnect ends the reading. A failure breaks the
+ * connection, because half a page must not look complete.
  */
 export async function respondWithPage(options: PageOptions): Promise<PageResponse> {
   const { store, request, after } = options
@@ -30,12 +30,12 @@ export async function respondWithPage(options: PageOptions): Promise<PageRespons
   return first.end === 'size' ? { stream: streamOf(parts, options.onFailure) } : { text: parts.begin() + parts.end() }
 }
 
-/** File objects in it get URLs that open now. */
+/** Its file objects get freshly signed URLs. */
 async function freshened({ freshenFiles }: PageOptions, page: LogPage): Promise<LogPage> {
   return page.files.length === 0 ? page : { ...page, entries: await freshenFiles(page.entries, page.files) }
 }
 
-/** The parts of one page, in their order. */
+/** The parts of one page, in order. */
 class PageParts {
   readonly #options: PageOptions
   #latest: LogPage
@@ -51,7 +51,7 @@ class PageParts {
     return `{"data":[${this.#latest.entries}`
   }
 
-  /** Undefined when there is none left. */
+  /** Undefined when no part is left. */
   async next(): Promise<string | undefined> {
     const { store, request } = this.#options
     const { end, position } = this.#latest
@@ -67,8 +67,8 @@ class PageParts {
   }
 
   /**
-   * Newest first, null on the last page. Oldest first, there whenever the page has entries, so that a poller can come
-   * back with it, and null on an empty page that reached the end: the poller keeps the cursor that it has.
+   * With `order=desc`, null on the last page. With `order=asc`, present whenever the page has entries, so that a poller
+   * can continue with it later; null on an empty page at the end, where the poller keeps its cursor.
    */
   #nextCursor(): string | null {
     const { request } = this.#options
@@ -94,7 +94,7 @@ function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): Readab
         } catch (error) {
           if (hasLeft) return
           onFailure(error)
-          // Bun closes the connection without the end of the body. An `Error` it would also print, as no line of the log is.
+          // Bun then closes the connection without completing the body. It would print an `Error` in its own format.
           controller.error()
         }
       },
@@ -102,7 +102,7 @@ function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): Readab
         hasLeft = true
       },
     },
-    // Nothing is read before it is wanted.
+    // Nothing is read before the caller asks for it.
     { highWaterMark: 0 },
   )
 }

@@ -3,7 +3,7 @@ import type { LogFilter } from '../store/log-query.ts'
 import type { CursorScope } from './cursor.ts'
 import { Parameters } from './parameters.ts'
 
-/** What `GET /api/v1/logs` is asked for. */
+/** The query of `GET /api/v1/logs`. */
 export type LogRequest = {
   workspaceId: string
   filter: LogFilter
@@ -18,7 +18,7 @@ export type LogRequest = {
 export const logsPageMax = 1000
 export const logsPageDefault = 100
 
-/** Reads the parameters. Throws `INVALID_PARAMETERS` with one row for each that cannot be taken. */
+/** Reads the parameters. Throws `INVALID_PARAMETERS` with one detail per invalid parameter. */
 export function readLogRequest(url: string): LogRequest {
   const parameters = new Parameters(url)
   const request: LogRequest = {
@@ -34,7 +34,7 @@ export function readLogRequest(url: string): LogRequest {
   return request
 }
 
-/** Counts of entries over time: `buckets` of `bucketMs` each from `from` (epoch milliseconds) on. */
+/** Counts of entries over time: `buckets` of `bucketMs` each, starting at `from` (epoch milliseconds). */
 export type HistogramRequest = Pick<LogRequest, 'workspaceId' | 'filter'> & {
   from: number
   bucketMs: number
@@ -44,7 +44,7 @@ export type HistogramRequest = Pick<LogRequest, 'workspaceId' | 'filter'> & {
 export const bucketsMax = 500
 const bucketMsMax = 31 * 86_400_000
 
-/** Reads the parameters. Throws `INVALID_PARAMETERS` with one row for each that cannot be taken. */
+/** Reads the parameters. Throws `INVALID_PARAMETERS` with one detail per invalid parameter. */
 export function readHistogramRequest(url: string): HistogramRequest {
   const parameters = new Parameters(url)
   const request = {
@@ -53,12 +53,12 @@ export function readHistogramRequest(url: string): HistogramRequest {
     bucketMs: parameters.whole('bucketMs', 1_000, bucketMsMax) ?? 3_600_000,
     buckets: parameters.whole('buckets', 1, bucketsMax) ?? 24,
   }
-  if (Number.isNaN(request.from)) parameters.missing('from', 'must be given: the time at which the first bucket begins')
+  if (Number.isNaN(request.from)) parameters.missing('from', 'must be given: the time at which the first bucket starts')
   parameters.assertValid()
   return request
 }
 
-/** Which entries are meant. */
+/** Reads the filters. */
 function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | 'filter'> {
   const workspaceId = parameters.required('workspaceId', 'must be given; GET /api/workspaces lists yours')
   return {
@@ -80,7 +80,7 @@ function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | '
   }
 }
 
-/** What a cursor is bound to: everything but the page's size and what its entries show. */
+/** The scope of a cursor: everything except the page size and the members of its entries. */
 export function scopeOf({ workspaceId, order, filter }: LogRequest): CursorScope {
   return { of: workspaceId, order, filters: JSON.stringify(filter) }
 }

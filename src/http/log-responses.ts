@@ -14,7 +14,7 @@ import { readLogRequest, scopeOf } from './log-query.ts'
 import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './responses.ts'
 import type { Services } from './services.ts'
 
-/** The log as holders of keys and people who are signed in read it: one shape, two doors. */
+/** Responses about the log, for the external API and for the dashboard: the same shapes for both. */
 
 /** A page of entries. */
 export async function respondWithLogs(
@@ -50,7 +50,7 @@ export async function respondWithLog(
   return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller)))
 }
 
-/** One entry, and which workspace it belongs to. */
+/** One entry, with its workspace. */
 export async function respondWithEditorLog(
   services: Services,
   set: ResponseSet,
@@ -69,7 +69,7 @@ async function findLog({ store }: Services, caller: Caller, id: string): Promise
   return row as LogDetailRow
 }
 
-/** File objects in it get URLs that open now. */
+/** Its file objects get freshly signed URLs. */
 async function detailResponse<Body>(
   { files }: Services,
   set: ResponseSet,
@@ -79,7 +79,7 @@ async function detailResponse<Body>(
   return respondWith<Body>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
 }
 
-/** What was decided about each webhook when a run ended, and what became of it. */
+/** What was decided about each webhook subscription when a run ended, and the outcome. */
 export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
   const run = await findLog(services, caller, id)
   const decided = await services.store.listRunWebhooks(run.sequence)
@@ -87,7 +87,7 @@ export async function respondWithRunWebhooks(services: Services, caller: Caller,
   return { data: decided.map((each) => runWebhookResponse(each, run)), limits }
 }
 
-/** The deployment that a run went through. */
+/** The deployment that a run used. */
 export async function respondWithExecution(
   services: Services,
   set: ResponseSet,
@@ -107,7 +107,7 @@ async function limitsFor(services: Services, caller: Caller): Promise<JsonText> 
   return new JsonText(JSON.stringify(limitsResponse(await services.limits.report(caller.userId))))
 }
 
-/** The state of a version that is gone. */
+/** The state of a version that was deleted. */
 const nothing: WorkflowDocument = { name: '', blocks: {}, edges: [] }
 
 function invalidCursor(): AppError {

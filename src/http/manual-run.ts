@@ -12,13 +12,13 @@ const Iterations = t.Optional(
   t.Array(t.Integer({ minimum: 0 }), {
     maxItems: 100,
     description:
-      'The iteration of each loop and parallel around the block, the outermost first. Absent: the first in which the ' +
-      'block ran, and every branch of a parallel.',
+      'The iteration of each loop and parallel around the block, outermost first. When absent: the first iteration in ' +
+      'which the block ran, and every branch of a parallel.',
   }),
 )
 const blockId = t.String({ minLength: 1 })
 
-// One by one: of a mapped list the editor's client would know no type.
+// Listed one by one: the editor's client could not infer the type of a mapped list.
 const Trigger = t.Union([
   t.Literal('api'),
   t.Literal('webhook'),
@@ -27,33 +27,33 @@ const Trigger = t.Union([
   t.Literal('chat'),
 ])
 
-/** What is to be run by hand. */
+/** The request for a manual run. */
 export const NewManualRun = t.Object({
   trigger: t.Optional(Trigger),
   input: t.Optional(
     t.Unknown({
-      description: "What the trigger is given. Fields that are absent have the value of the format's column.",
+      description: 'The input of the trigger. Absent fields take the `value` column of the input format.',
     }),
   ),
-  version: t.Optional(t.Integer({ minimum: 1, description: 'A deployed version in the place of the draft.' })),
+  version: t.Optional(t.Integer({ minimum: 1, description: 'Runs a deployed version instead of the draft.' })),
   from: t.Optional(
     t.Object(
       { executionId: t.String({ minLength: 1 }), blockId, iterations: Iterations },
-      { description: 'This block and what comes behind it run again; all else is taken from this earlier run.' },
+      { description: 'Runs this block and the blocks after it again; everything else comes from this earlier run.' },
     ),
   ),
   until: t.Optional(
-    t.String({ minLength: 1, description: 'The run ends with this block. What it does not need is left out.' }),
+    t.String({ minLength: 1, description: 'The run ends with this block. Blocks that it does not need are skipped.' }),
   ),
   only: t.Optional(
     t.Object(
       { blockId, executionId: t.Optional(t.String({ minLength: 1 })), iterations: Iterations },
-      { description: 'This block alone runs, with what the others gave in this earlier run.' },
+      { description: 'Runs this block alone, with the outputs of the others from this earlier run.' },
     ),
   ),
 })
 
-/** Where a run by hand begins: the manual trigger, else the API trigger, else whatever there is. */
+/** The trigger of a manual run: the manual trigger, otherwise the API trigger, otherwise any other. */
 export function chooseTrigger(
   plan: Plan,
   wanted: TriggerKind | undefined,
@@ -70,7 +70,7 @@ export function chooseTrigger(
   return before ?? plan.triggers.get('manual') ?? plan.triggers.get('api') ?? all[0]
 }
 
-/** What the trigger of a run by hand is given. Throws `INVALID_INPUT` for what does not fit the format. */
+/** The input of a manual run's trigger. Throws `INVALID_INPUT` when it does not match the input format. */
 export function manualInput({ node, format }: PlanTrigger, given: unknown, now: number): TriggerInput {
   const sent = given === undefined ? {} : isObject(given) ? given : { input: given }
   const at = new Date(now).toISOString()
@@ -100,8 +100,8 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
 const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
 
 /**
- * What the trigger was given in an earlier run. `runsAgain`: the trigger itself does, with that. Throws `CONFLICT` when it
- * cannot, because the log does not have all of it.
+ * The input that the trigger had in an earlier run. `runsAgain`: the trigger itself runs again with it. Throws `CONFLICT`
+ * when the log does not have the complete input.
  */
 export function pastInput(
   { node }: PlanTrigger,
@@ -111,7 +111,7 @@ export function pastInput(
   const span = past.span(node.id, [])
   const damage = runsAgain && span ? past.damageOf(span) : undefined
   if (damage !== undefined) {
-    const message = `What that run was started with cannot be used again: ${damage}. Give an input, or run it anew.`
+    const message = `The input of that run cannot be used again: ${damage}. Provide an input, or start a new run.`
     throw new AppError('CONFLICT', message, { details: [{ path: node.id, message }] })
   }
   const outputs = span?.output
@@ -124,7 +124,7 @@ export function pastInput(
   return { input: whole, fields, ...history, ...(files.length > 0 ? { files } : {}) }
 }
 
-/** What agents are told of a chat that was tried by hand, or is run again. */
+/** The chat history that agents receive in a manual run. */
 function historyIn({ history }: Record<string, unknown>): Pick<TriggerInput, 'history'> {
   return findMisfits(ChatHistory, history).length === 0 ? { history: history as ChatMessage[] } : {}
 }

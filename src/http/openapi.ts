@@ -8,11 +8,11 @@ import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from '
 import { sessionCookie } from './session-cookie.ts'
 import { describeWebhooks, webhookOperation } from './webhook-openapi.ts'
 
-/** As much of an OpenAPI document as is touched here. */
+/** The parts of an OpenAPI document that this file changes. */
 export type OpenApi = { openapi: string; paths: Record<string, PathItem>; components?: Json; [member: string]: unknown }
 type PathItem = Record<string, Json>
 
-/** Of each operation, by its name; and of each error, by its code. */
+/** Examples: per operation, by name; per error, by code. */
 export type Examples = {
   operations: Readonly<Record<string, OperationExamples>>
   errors: Readonly<Record<ErrorCode, unknown>>
@@ -22,13 +22,13 @@ export type OperationExamples = { request?: unknown; responses?: Readonly<Record
 type Place = { path: string; named: NamedSchemas; examples: Examples }
 
 /**
- * Makes a valid OpenAPI 3.1.0 document of what the swagger plugin writes. The plugin declares 3.0.3 and writes 3.1
- * schemas, lists three content types for everything, leaves out descriptions that must be there, and puts members of
- * schemas on responses. Also writes out the errors of each route, its examples, and what every route has in common.
+ * Turns the swagger plugin's output into a valid OpenAPI 3.1.0 document. The plugin declares 3.0.3 but writes 3.1
+ * schemas, lists three content types for everything, omits required descriptions, and puts members of schemas on
+ * responses. This also adds each route's errors and examples, and what all routes have in common.
  */
 export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
   const named: NamedSchemas = {}
-  // The document of a single workflow's endpoint has no example of them, and does not tell of them.
+  // The document of a single workflow's endpoint has no example for these, and does not list them.
   const delivered = examples.operations[webhookOperation]?.request
   const repairItem = (item: PathItem, path: string) =>
     mapValues(item, (operation) => repairOperation(operation, { path, named, examples }))
@@ -49,14 +49,14 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
           type: 'apiKey',
           in: 'cookie',
           name: sessionCookie,
-          description: "A session of the dashboard. Changes are taken from the service's own pages only.",
+          description: "A session of the dashboard. Changes are accepted from the service's own pages only.",
         },
       },
     },
   }
 }
 
-/** Those that an operation has. */
+/** The tags that operations use. */
 function tagsIn({ paths }: OpenApi): Json[] {
   const used = new Set(
     Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each['tags'] ?? [])),
@@ -100,10 +100,10 @@ function repairParameter(parameter: Json, { path, named }: Place): Json {
 }
 
 const successTexts: Record<string, string> = {
-  200: 'What was asked for.',
+  200: 'Success.',
   201: 'Created.',
   202: 'Accepted.',
-  204: 'Done; there is nothing to say.',
+  204: 'Success, without content.',
 }
 
 function repairResponse(response: unknown, status: string, example: unknown, place: Place): Json {
@@ -117,7 +117,7 @@ function repairResponse(response: unknown, status: string, example: unknown, pla
   }
 }
 
-/** Without the types that the plugin lists beside JSON, whatever the route says. */
+/** Removes the content types that the plugin lists besides JSON on every route. */
 function repairContent(content: unknown, example: unknown, { named }: Place, $id?: unknown): Json {
   const types = objectOf(content)
   const isJson = 'application/json' in types
@@ -135,7 +135,7 @@ function repairContent(content: unknown, example: unknown, { named }: Place, $id
 
 const addedTypes: ReadonlySet<string> = new Set(['multipart/form-data', 'text/plain'])
 
-/** The responses of a route that are no success: one for each status, naming the codes it comes with. */
+/** The error responses of a route: one per status, naming its codes. */
 function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {
   const byStatus = Map.groupBy(codes, statusOf)
   const responses: Json = {}
@@ -162,17 +162,17 @@ function runFailure({ named }: Place): Json {
   return plainSchema(RunFailureResponse, named)
 }
 
-/** The response to one of these tells of a run that there was. */
+/** Whether a response with this code is about a run that took place. */
 function isOfRun(code: ErrorCode): boolean {
   return code === 'EXECUTION_FAILED' || code === 'EXECUTION_TIMEOUT'
 }
 
 const headers = {
   'X-Request-Id': { description: "The request's id: the caller's own, or a new one.", schema: { type: 'string' } },
-  'X-Execution-Id': { description: 'The id of the run; only where a run was started.', schema: { type: 'string' } },
+  'X-Execution-Id': { description: 'The id of the run; present when a run was started.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before another attempt.', schema: { type: 'integer' } },
   'X-RateLimit-Limit': {
-    description: 'Requests in a window; on executions as soon as the key was checked.',
+    description: 'Requests allowed in the window. Executions show it once the key was accepted.',
     schema: { type: 'integer' },
   },
   'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' } },

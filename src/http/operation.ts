@@ -3,31 +3,30 @@ import type { DocumentDecoration } from 'elysia'
 import type { ErrorCode } from '../domain/errors.ts'
 
 export type OperationTexts = {
-  /** What generated clients call it, `listWorkflows` say; also where `route-examples.ts` has its examples. */
+  /** The operation's name in generated clients, for example `listWorkflows`, and its key in `route-examples.ts`. */
   name: string
   summary: string
   description?: string
   tag: Tag
-  /** Errors that this route can response with, beside those that every route of its kind can. */
+  /** Errors of this route in addition to those that every route of its access kind can return. */
   errors?: readonly ErrorCode[]
   /**
-   * Who may call: holders of a key and people who are signed in; holders of a key alone, under a rate limit; only people
-   * who are signed in; or everyone.
+   * Who may call: a key or a session (`key`), a rate-limited key (`external`), a session (`session`), or everyone.
    */
   access?: 'key' | 'external' | 'session' | 'everyone'
 }
 
-/** The groups of the OpenAPI document, in its order. */
+/** The groups of the OpenAPI document, in order. */
 export const tags = {
-  Executions: 'Running workflows, and what became of runs.',
-  Logs: 'The external API: what ran, when, with what result.',
+  Executions: 'Run workflows, and get the outcome of runs.',
+  Logs: 'The external API: log entries and execution details.',
   Workflows: 'Workflow documents.',
-  Deployments: 'Versions of workflows; the active one runs.',
-  Webhooks: 'What was sent to webhooks when runs ended, and sending it again.',
-  Environment: 'Variables that workflows read, encrypted where they are stored.',
+  Deployments: 'Versions of workflows. The active version runs.',
+  Webhooks: 'Webhook deliveries: what was sent when runs ended, and sending it again.',
+  Environment: 'Variables that workflows read. They are encrypted at rest.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',
-  Editor: 'What the dashboard needs alone. It changes with the dashboard, so it is not in the public document.',
-  Operations: 'Whether the service is well, and a route to try things with.',
+  Editor: 'Used by the dashboard only. It changes with the dashboard, so the public document does not contain it.',
+  Operations: 'Health and metrics, and a route to try requests with.',
 } as const
 export type Tag = keyof typeof tags
 
@@ -59,7 +58,7 @@ const key: readonly ErrorCode[] = [
 type Access = NonNullable<OperationTexts['access']>
 const commonErrors: Record<Access, readonly ErrorCode[]> = {
   everyone,
-  // FORBIDDEN: a change by a session that came from a page of another origin.
+  // FORBIDDEN: a change with a session, sent by a page of another origin.
   key: [...key, 'SIGN_IN_REQUIRED', 'FORBIDDEN'],
   external: [...key, 'RATE_LIMIT_EXCEEDED'],
   session: [...everyone, 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'OVERLOADED', 'STORAGE_UNAVAILABLE'],
@@ -73,9 +72,9 @@ const securities: Record<Access, Record<string, string[]>[]> = {
 }
 
 /**
- * A shape for the OpenAPI document and the client's types that Elysia does not check: what a handler reads itself (a
- * body, a query), because Elysia's messages are not for people and it would read a body before anyone was asked for a
- * key; and responses. The kind is replaced because Elysia compiles the schema even so, and cannot compile every kind.
+ * A schema for the OpenAPI document and the client's types only; Elysia does not check it. Handlers check bodies and
+ * queries themselves: Elysia's messages are not written for people, and it would read a body before the key is checked.
+ * Responses are not checked either. The kind is replaced because Elysia compiles every schema and fails on some kinds.
  */
 export function documented<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, [Kind]: 'Any', noValidate: true }

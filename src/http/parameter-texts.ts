@@ -1,9 +1,9 @@
-/** What a part of a path means, for the OpenAPI document. Undefined when it is not known. */
+/** The description of a path parameter in the OpenAPI document; undefined when there is none. */
 export function parameterText(path: string, name: string): string | undefined {
   return rules.find(([pattern, known]) => known === name && pattern.test(path))?.[2]
 }
 
-/** The first one that fits holds. */
+/** The first match applies. */
 const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = [
   [/^\/api\/workflows\/\{id\}/, 'id', "The workflow's id."],
   [/./, 'deliveryId', "The delivery's id: the header `svc-delivery-id`."],

@@ -2,8 +2,8 @@ import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { readTime } from '../domain/text/iso-time.ts'
 
 /**
- * Reads a request's query. A value that cannot be taken is noted, one row a parameter, and `assertValid` refuses them
- * all at once; unknown parameters are not looked at.
+ * Reads a request's query. Invalid values are collected, one detail per parameter, and `assertValid` throws them all at
+ * once. Unknown parameters are ignored.
  */
 export class Parameters {
   readonly #values: URLSearchParams
@@ -49,7 +49,7 @@ export class Parameters {
     return this.#refuse(name, `must be a whole number from ${minimum} to ${maximum}, not ${quoted(value)}`)
   }
 
-  /** A number that is not negative, in any form that JSON has for it. */
+  /** A non-negative number in any JSON notation. */
   number(name: string): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
@@ -64,7 +64,7 @@ export class Parameters {
     return this.#refuse(name, `must be true, false, 1 or 0, not ${quoted(value)}`) ?? false
   }
 
-  /** Epoch milliseconds of an RFC 3339 time; without a zone in UTC, a date alone is its first instant. */
+  /** Epoch milliseconds of an RFC 3339 time. A time without a zone is UTC; a date means its first instant. */
   time(name: string): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
@@ -77,7 +77,7 @@ export class Parameters {
     this.#refuse(name, message)
   }
 
-  /** Refused, with what is to be done, when it is absent or empty; then it is an empty text. */
+  /** A required text. When absent or empty, it is refused with `message`, and the result is an empty text. */
   required(name: string, complaint: string): string {
     if (this.#values.getAll(name).join('') === '') this.#refuse(name, complaint)
     return this.text(name) ?? ''

@@ -2,15 +2,15 @@ import { isObject } from '../domain/run/input.ts'
 
 export type Json = Record<string, unknown>
 
-/** Schemas with a name (`$id`), gathered while a document is repaired. */
+/** Named schemas (`$id`), collected while a document is repaired. */
 export type NamedSchemas = Record<string, Json>
 
-/** Members of schemas that mean something to this program only. */
+/** Members of schemas that only this program uses. */
 const ownMembers = new Set(['noValidate', 'expected'])
 
 /**
- * A schema as JSON Schema 2020-12, recursively: TypeBox's records and unions of literals in their usual form. One with a
- * name goes to `named`, and a reference stands in its place.
+ * Converts a schema to JSON Schema 2020-12, recursively, with TypeBox's records and unions of literals in their usual
+ * form. A named schema goes to `named` and is replaced by a reference.
  */
 export function plainSchema(schema: unknown, named: NamedSchemas): Json {
   if (!isObject(schema)) return {}

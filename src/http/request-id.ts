@@ -1,4 +1,4 @@
-/** The caller's own id for a request when it is one that can stand in a header and a log line, else a new one. */
+/** The request id: the caller's own when it is safe in a header and a log line, otherwise a new one. */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get('x-request-id')
   return given !== null && sane.test(given) ? given : crypto.randomUUID()

@@ -1,4 +1,4 @@
-// Long because it is one list: what every route responses.
+// Long because it is one list: the responses of every route.
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
 import { Block, WorkflowDocument as Document, triggerKinds } from '../domain/workflow/workflow.ts'
@@ -7,13 +7,13 @@ import { FileObject } from './file-object.ts'
 import { documented } from './operation.ts'
 import { RunWebhook, SentWebhook, Webhook } from './webhook-responses.ts'
 
-/** What the routes response: for the OpenAPI document, the typed client and the tests that compare responds with it. */
+/** The responses of the routes, for the OpenAPI document, the typed client and the tests that check them. */
 
 export const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 export const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
 
-/** `$id` is the name of a schema in the OpenAPI document; `repairOpenApi` moves it to the components. */
+/** `$id` names a schema in the OpenAPI document; `repairOpenApi` moves the schema to the components. */
 export const FindingResponse = t.Object(
   {
     level: oneOf(['error', 'warning']),
@@ -29,42 +29,40 @@ export const FindingResponse = t.Object(
 const { webhooks: _webhooks, ...documentMembers } = Document.properties
 const WorkflowDocument = t.Object(documentMembers, { $id: 'WorkflowDocument' })
 
-/** A document as it may be sent: ids of blocks can be left out, as everything can that has a default. */
+/** A document as callers may send it: block ids, and everything with a default, are optional. */
 const sendable = {
   ...documentMembers,
   blocks: t.Record(t.String(), t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
-  webhooks: t.Optional(
-    t.Array(SentWebhook, { description: 'Left out: those that the workflow has stay as they are.' }),
-  ),
+  webhooks: t.Optional(t.Array(SentWebhook, { description: "Omit it to keep the workflow's subscriptions." })),
 }
 export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
 export const NewWorkflow = t.Object(
   {
     ...sendable,
     workspaceId: t.Optional(
-      t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+      t.String({ description: 'When absent: the only workspace that you can see, or the only one that you own.' }),
     ),
   },
   { $id: 'NewWorkflow' },
 )
 
 const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
-const revision = t.Integer({ description: 'Higher each time that the document is saved; also the `ETag`.' })
+const revision = t.Integer({ description: 'Increases with every save of the document; also its `ETag`.' })
 
-const webhooks = t.Optional(t.Array(Webhook, { description: 'Without their secrets; absent when there are none.' }))
+const webhooks = t.Optional(t.Array(Webhook, { description: 'Without secrets; absent when there are none.' }))
 export const WorkflowResponse = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
 export type WorkflowResponse = Static<typeof WorkflowResponse>
 
-/** Of a workflow with a schedule. */
+/** Present for a workflow with a schedule. */
 export const ScheduleResponse = t.Object(
-  { next: t.Array(Time, { description: 'The next times at which it is due, a few of them.' }) },
+  { next: t.Array(Time, { description: 'The next few times at which it is due.' }) },
   { $id: 'Schedule' },
 )
-/** How others than its callers start a workflow. */
+/** The triggers of a workflow besides the execute endpoint. */
 const started = {
   schedule: t.Optional(ScheduleResponse),
-  webhookUrl: t.Optional(t.String({ description: 'Where other services send requests that start it.' })),
-  chatUrl: t.Optional(t.String({ description: 'The page on which people talk to it.' })),
+  webhookUrl: t.Optional(t.String({ description: 'The address to which other services send requests that start it.' })),
+  chatUrl: t.Optional(t.String({ description: 'The address of its chat page.' })),
 }
 
 export const SavedWorkflow = t.Object(
@@ -73,7 +71,7 @@ export const SavedWorkflow = t.Object(
 )
 export type SavedWorkflow = Static<typeof SavedWorkflow>
 
-/** Of a document that is not saved: its addresses are those that it asks for. */
+/** The check of a document that is not saved. Its addresses are the requested ones. */
 export const CheckResponse = t.Object({ findings: t.Array(FindingResponse), ...started }, { $id: 'Checked' })
 
 export const WorkflowList = listOf(
@@ -128,10 +126,10 @@ export const JobResponse = t.Object(
     metadata: t.Object({
       createdAt: Time,
       startedAt: maybe(
-        t.String({ format: 'date-time', description: 'Null as long as it waits, and when it ended there.' }),
+        t.String({ format: 'date-time', description: 'Null while the run is queued, and when it ended there.' }),
       ),
       completedAt: maybe(Time),
-      duration: maybe(t.Number({ description: 'Milliseconds; null as long as it has not ended.' })),
+      duration: maybe(t.Number({ description: 'Milliseconds; null until the run has ended.' })),
     }),
     output: t.Optional(t.Unknown()),
     error: t.Optional(
@@ -174,7 +172,7 @@ export const UsageLimits = t.Object(
   { $id: 'UsageLimits' },
 )
 
-/** What one block did, or the run, an iteration, a sub-workflow. Values over 256 KB are kept as a preview. */
+/** What a block, a run, an iteration or a sub-workflow did. Values over 256 KB are stored as a preview. */
 export const TraceSpan = t.Object(
   {
     id: t.String(),
@@ -317,8 +315,8 @@ export const ReadyResponse = t.Object({
 })
 
 /**
- * The response of a route, by its status. Answers are not checked while the service runs: one that breaks its schema
- * would turn a document that somebody can still read into a 500. The tests check them instead.
+ * The responses of a route, by status. The service does not check them: a response that does not match its schema would
+ * turn a readable document into a 500. The tests check them instead.
  */
 export function responses<const Schemas extends Record<number, TSchema>>(schemas: Schemas): Schemas {
   return Object.fromEntries(Object.entries(schemas).map(([status, schema]) => [status, documented(schema)])) as Schemas

@@ -5,7 +5,7 @@ export function etagOf({ revision }: { revision: number }): string {
   return `"${revision}"`
 }
 
-/** Refuses a step that was decided on while the document was another. */
+/** Refuses a change that was based on another revision of the document. */
 export function assertRevision(headers: Headers, revision: number): void {
   const expected = revisionIn(headers)
   if (expected === undefined || expected === revision) return
@@ -13,11 +13,11 @@ export function assertRevision(headers: Headers, revision: number): void {
   throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
 }
 
-/** The revision that a change is made from, when the request says so in `If-Match`; undefined for any. */
+/** The revision that a change is based on, from `If-Match`; undefined when the request does not say. */
 export function revisionIn(headers: Headers): number | undefined {
   const text = headers.get('if-match')?.trim()
   if (text === undefined || text === '' || text === '*') return undefined
-  // A proxy that compresses makes it a weak one.
+  // A compressing proxy turns it into a weak ETag.
   const digits = /^(?:W\/)?"?(\d{1,15})"?$/.exec(text)?.[1]
   if (digits !== undefined) return Number(digits)
   const message = 'If-Match must be the ETag of the document, such as "7", or its revision.'

@@ -1,4 +1,4 @@
-// Long because it is one story told over every route: a workflow that asks for the weather.
+// Long because it has one example for every route, all about a workflow that asks for the weather.
 import { foldersOf } from '../domain/workflow/folders.ts'
 import type { OperationExamples } from './openapi.ts'
 
@@ -143,7 +143,7 @@ const delivery = {
 }
 const deliveryDetail = { ...delivery, attempts: [refused503] }
 
-/** What goes in and comes out, by operation: every one with JSON has its own. They are checked against the schemas. */
+/** Requests and responses by operation: one for every operation with JSON. Tests check them against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, responses: { 200: run, 202: accepted } },
   receiveWebhookPost: { request: { city: 'Porto' }, responses: webhookResponses },

@@ -6,18 +6,17 @@ import type { Plan } from '../engine/compile/plan.ts'
 import type { SelectedOutput } from './selected-outputs.ts'
 
 /**
- * What a caller who streams hears of a run: the text that selected blocks generate, piece by piece, and the values of
- * other selected blocks as soon as these have ended. With nothing selected: the text of every block that generates some
- * and that no other block works with.
+ * The chunks of a streamed run: the text that selected blocks generate, and the values of other selected blocks as soon
+ * as those blocks end. When nothing is selected: the text of every generating block whose output no other block uses.
  */
 export class RunEvents implements RunObserver {
   readonly #selected: readonly SelectedOutput[]
   readonly #send: (message: string) => void
-  /** Blocks whose text is sent as it comes. */
+  /** Blocks whose text is sent while it is generated. */
   readonly #streaming: ReadonlySet<string>
-  /** By block, the output that it streams. */
+  /** The output that each block streams. */
   readonly #streams: ReadonlyMap<string, string>
-  /** Made when there is one. */
+  /** Created on first use. */
   #values: Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]> | undefined
 
   constructor(plan: Plan, selected: readonly SelectedOutput[], send: (message: string) => void) {
@@ -74,7 +73,7 @@ export class RunEvents implements RunObserver {
   }
 }
 
-/** The outermost iteration counts first. */
+/** Orders by the outermost iteration first. */
 function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, left] of a.entries()) {
     const difference = left - (b[index] ?? 0)

@@ -5,7 +5,7 @@ import { statusOf } from './errors.ts'
 import { isoTime } from './responses.ts'
 import { isSessionPair } from './session-cookie.ts'
 
-/** The HTTP response of a run that ended: its envelope, or what its `response` block says. */
+/** The HTTP response for a run that ended: the envelope, or the content of its `response` block. */
 export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {
   const { executionId, failure, output, startedAt, endedAt, durationMs } = record
   if (response) return responseOf(response, headers)
@@ -34,15 +34,15 @@ function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<s
   const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
-  // What the workflow sends is its own, of whatever type it says.
+  // The workflow decides how its own content is interpreted.
   delete headers['x-content-type-options']
   const own = Object.entries(response.headers)
   return new Response(hasNoBody ? null : body, { status, headers: own.length === 0 ? headers : withOwn(headers, own) })
 }
 
 /**
- * For a response that a browser may show as a page, since it can be had by following a link: its scripts run, but in an
- * origin of their own, so that no page that a workflow makes can use the session of whoever opens it.
+ * Sandboxes a response that a browser may show as a page, because a link can lead to it. Its scripts run in a separate
+ * origin, so that a workflow's page cannot use the visitor's session.
  */
 export function sandboxed(response: Response): Response {
   response.headers.append('content-security-policy', sandbox)
@@ -53,32 +53,31 @@ const sandbox =
   'sandbox allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-scripts ' +
   'allow-top-navigation-by-user-activation'
 
-/** With those that the workflow sets. */
+/** Adds the headers that the workflow sets. */
 function withOwn(headers: Record<string, string>, own: readonly [string, ResponseHeaders[string]][]): Headers {
   const sent = new Headers(headers)
   for (const [name, value] of own) {
     const lower = name.toLowerCase()
     if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
-    // A reference to nothing is empty in text, and says nothing about the content.
+    // A reference to an absent value is an empty text, which is not a content type.
     if (lower === 'content-type' && (typeof value !== 'string' || value.trim() === '')) continue
     if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)
-    // Who is signed in here is no workflow's to say.
+    // A workflow must not set or remove the dashboard's session cookie.
     else for (const each of [value].flat()) if (!isSessionPair(each)) sent.append(name, each)
   }
   return sent
 }
 
 /**
- * Headers that are the server's, whatever the workflow says: those of the connection and of the message's framing, and
- * those that a browser keeps for everything at this address, the dashboard too. So are the ids and the rate limit that
- * every response of the endpoint carries.
+ * Headers that a workflow cannot set: those of the connection and of message framing, and those that a browser applies
+ * to the whole origin, including the dashboard. A workflow cannot replace the ids and the rate window either.
  */
 const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
   ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
 ])
 
-/** Who cancelled a run, and that its caller left, is told by the log; for a caller that still listens it has failed. */
+/** The failure code for callers. The log tells a cancelled run and a disconnected caller apart; for callers both failed. */
 export function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
   return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
 }

@@ -14,21 +14,21 @@ export type RunStreamOptions = {
   selected: readonly SelectedOutput[]
   execute(request: RunRequest): Promise<RunEnd>
   clock: Clock
-  /** Aborts when the caller has left; undefined when a run goes on without its caller. */
+  /** Aborts when the caller disconnects; undefined when the run continues without its caller. */
   callerSignal: AbortSignal | undefined
   bytesWaitingMax: number
-  /** Closes the connection of a caller who does not read. */
+  /** Closes the connection of a caller that does not read. */
   disconnect(): void
   headers: Record<string, string>
-  /** More members of the `done` message; what it waits for comes before that. Must not reject. */
+  /** Further members of the `done` message, which waits for them. Must not reject. */
   more?(end: RunEnd): Promise<Record<string, unknown>>
-  /** Told when a run whose response had begun could not be recorded. */
+  /** Called when a run could not be recorded after its response had started. */
   lost(error: AppError, executionId: string): void
 }
 
 /**
- * Runs a workflow and responds with what happens in it, as server-sent events: chunks, one `done` in every outcome, and
- * the terminator. Rejects, before anything was sent, when the run fails before its first block behind the trigger.
+ * Runs a workflow and responds with server-sent events: chunks, one `done` whatever the outcome, and the terminator.
+ * Rejects, before anything is sent, when the run fails before the first block after the trigger.
  */
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
   const stream = new RunStream(options)
@@ -38,7 +38,7 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
   })
 }
 
-/** One run and its reader. Of the options it keeps what the end needs: thousands of these may be under way. */
+/** One run and its reader. It keeps few of the options, because there may be thousands of streams. */
 class RunStream implements RunObserver {
   readonly #stream: EventStream
   readonly #events: RunEvents
@@ -46,7 +46,7 @@ class RunStream implements RunObserver {
   readonly #triggerId: string | undefined
   readonly #more: RunStreamOptions['more']
   readonly #lost: RunStreamOptions['lost']
-  /** Undefined when the response has begun. Here, and not when it leaves: a run may fail in between, and its stream has to say so. */
+  /** Undefined once the response has started. From then on a failure is reported inside the stream. */
   #begun: PromiseWithResolvers<void> | undefined
 
   constructor({ request, selected, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
@@ -59,12 +59,12 @@ class RunStream implements RunObserver {
     this.#lost = lost
   }
 
-  /** Resolves when the response begins. Rejects when there is none to begin: the run has failed before. */
+  /** Resolves when the response starts. Rejects when the run fails before that. */
   begin({ request, execute, callerSignal }: RunStreamOptions): Promise<void> {
     const begun = Promise.withResolvers<void>()
     this.#begun = begun
     const observer = request.observer ? observers(request.observer, this) : this
-    // A caller too slow to read is not one that left: its connection is closed, and the run goes on.
+    // A caller that is too slow loses its connection, but the run continues.
     const goesOnAlone = () => this.#stream.isOverflown
     const running = execute({ ...request, observer, callerSignal: () => callerSignal, goesOnAlone })
     running.then((end) => this.#finish(end)).catch((thrown: unknown) => this.#break(thrown))
@@ -125,7 +125,7 @@ function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unkn
   })
 }
 
-/** Of a run that could not be recorded. */
+/** The `done` message of a run that could not be recorded. */
 function lostOf({ message, code }: AppError): string {
   return JSON.stringify({
     event: 'done',

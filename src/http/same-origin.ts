@@ -6,8 +6,7 @@ import { AppError } from '../domain/errors.ts'
  * everywhere. A change that says neither comes from no browser that is still in use, and is refused too.
  *
  * Behind a proxy the address that the browser knows is in `Host` or `X-Forwarded-Host`, or is the base URL. A page cannot
- * set `X-Forwarded-Host` for another origin without being asked first (a preflight, which is responded to with no), so
- * believing it opens nothing to pages.
+ * set `X-Forwarded-Host` for another origin without a preflight, which the service refuses, so trusting it is safe.
  */
 export function assertSameOrigin(request: Request, baseUrl: string): void {
   if (isRead(request.method)) return
@@ -40,16 +39,15 @@ function isWeb({ protocol }: URL): boolean {
   return protocol === 'http:' || protocol === 'https:'
 }
 
-/** Of a list that several proxies may have added to: what the browser spoke to. */
+/** The first entry of a list that proxies append to: the host that the browser used. */
 export function firstOf(list: string | null): string | undefined {
   const first = list?.split(',')[0]?.trim().toLowerCase()
   return first === '' ? undefined : first
 }
 
 /**
- * Refuses whoever would be taken for the owner without signing in, unless the request was made on this machine to this
- * machine: not through a name that somebody else's server gave this address (DNS rebinding), and not through a proxy, which
- * would let everyone in.
+ * Without sign-in, every visitor is the owner. Refuses requests that do not come directly from this machine: those that
+ * use a foreign host name for its address (DNS rebinding), and those through a proxy, which would let everyone in.
  */
 export function assertLocal({ headers }: Request): void {
   const host = URL.parse(`http://${headers.get('host')}`)?.hostname ?? ''
@@ -58,6 +56,6 @@ export function assertLocal({ headers }: Request): void {
   if (isLocal && !isForwarded) return
   throw new AppError(
     'FORBIDDEN',
-    'The service runs without sign-in, so it responses on this machine only: open it as http://localhost or http://127.0.0.1, without a proxy.',
+    'The service runs without sign-in, so it answers on this machine only: open it as http://localhost or http://127.0.0.1, without a proxy.',
   )
 }

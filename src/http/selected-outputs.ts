@@ -3,17 +3,17 @@ import { type PathStep, parsePath } from '../domain/workflow/reference.ts'
 import { normaliseName } from '../domain/workflow/workflow.ts'
 import type { Plan } from '../engine/compile/plan.ts'
 
-/** One entry of `selectedOutputs`: a value that the caller wants as soon as it is there. */
+/** One entry of `selectedOutputs`: a value to send as soon as it is available. */
 export type SelectedOutput = {
-  /** As the caller wrote it. */
+  /** The caller's spelling. */
   entry: string
   blockId: string
   path: readonly PathStep[]
-  /** Whether the block stands in a loop or parallel, and so has a value for each iteration. */
+  /** Whether the block is inside a loop or parallel, and has one value per iteration. */
   isRepeated: boolean
 }
 
-/** What entries select; the problems of those that name nothing, each with the names that exist. */
+/** Resolves entries. An entry that matches nothing is a problem, which lists the existing names. */
 export function readSelection(
   entries: readonly string[],
   { document }: Plan,

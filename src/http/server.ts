@@ -27,11 +27,11 @@ import type { Services } from './services.ts'
 export type HttpServer = {
   app: AnyElysia
   door: Door
-  /** What only the dashboard asks for. */
+  /** The routes that only the dashboard uses. */
   editor(): Promise<AnyElysia>
 }
 
-/** The whole HTTP interface: the table of contents of the API. It responses on a `Listener`. */
+/** The whole HTTP interface: the table of contents of the API. A `Listener` passes requests to it. */
 export function createServer(services: Services): HttpServer {
   const door = new Door(services)
   let editor: Promise<AnyElysia> | undefined
@@ -62,20 +62,20 @@ export function createServer(services: Services): HttpServer {
 function newApp(door: Door): AnyElysia {
   const app = new Elysia({
     normalize: false,
-    // Without this a Host of fewer than four letters gives 404s, or loses the query.
+    // Without this, a Host of fewer than four letters gives 404s or loses the query.
     handler: { standardHostname: false },
   })
   // First: hooks apply only to routes registered after them.
   return app.onError(({ error, request, set, server }) => door.onError(request, set, server, error))
 }
 
-/** The dashboard's own routes, made when a page first asks: a tenth of the start, of which most services have no use. */
+/** The dashboard's routes, created on the first request: they take a tenth of the start, and most services never use them. */
 function editorLater(load: () => Promise<AnyElysia>): AnyElysia {
   return new Elysia().all(
     '/api/editor/*',
     async ({ request, server }) => {
       const app = await load()
-      // Where its handlers look for the address of a caller, and lift the timeout of a connection.
+      // Handlers use it to find a caller's address and to lift the idle timeout.
       app.server = server
       return await app.fetch(request)
     },
@@ -83,7 +83,7 @@ function editorLater(load: () => Promise<AnyElysia>): AnyElysia {
   )
 }
 
-/** What the editor's typed client is made of. */
+/** The type of the editor's client. */
 export type Api = { '~Routes': ReturnType<typeof apiRoutes>['~Routes'] & EditorApi['~Routes'] }
 
 function apiRoutes(services: Services, door: Door) {

@@ -18,22 +18,20 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { Trials } from '../webhooks/trial.ts'
 import type { UserDecisions } from '../webhooks/user-decisions.ts'
-import type { ExecuteServices } from './execute-services.ts'
 import type { InterfaceFiles } from './interface-files.ts'
-import type { ChatServices } from './routes/chat.ts'
-import type { WebhookServices } from './routes/inbound-webhooks.ts'
+import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
 
-/** All that the HTTP interface is a skin over; `app.ts` puts it together. */
+/** Everything that the HTTP interface uses; `assembly/http-services.ts` puts it together. */
 export type Services = {
   store: Store
   lookUpKey: LookUpKey
   deployments: {
-    /** After a deployment has changed: the next run reads it anew. */
+    /** Call after a deployment has changed: the next run loads it again. */
     forget(workflowId: string): void
   }
-  /** A document as it is stored, with the parameters that are given at save; `before`: what is stored now. */
+  /** Fills in the parameters that the service assigns when a document is saved. `before`: the stored document. */
   completeDocument(document: WorkflowDocument, before: WorkflowDocument | undefined): WorkflowDocument
-  /** The meaning of a document. */
+  /** Checks the meaning of a document. */
   checkWorkflow(document: WorkflowDocument, workspaceId: string): WorkflowCheck | Promise<WorkflowCheck>
   runner: {
     /** A run that has not ended yet. */
@@ -44,55 +42,55 @@ export type Services = {
   jobs: {
     /** An asynchronous run that has not ended. */
     find(executionId: string): Promise<JobInFlight | undefined>
-    /** Ends one, whether it runs or waits; resolves when that is on disk. False when there is none, or it has ended. */
+    /** Cancels a running or queued run; resolves when that is on disk. False when there is none, or it has ended. */
     cancel(executionId: string): Promise<boolean>
   }
   manual: ManualServices
   /** The routes that start runs. */
   runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
-  /** JSON text of what an asynchronous run gave, where its log entry does not show it as it is. */
+  /** The output of an asynchronous run as JSON text, when its log entry shows the output redacted or shortened. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
   installation: InstallationFacts
   priceOf: PriceTable
-  /** Webhooks of workflows. */
+  /** Webhook subscriptions of workflows. */
   subscriptions: Pick<
     Subscriptions,
     'of' | 'changing' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
   >
   deliveries: Pick<UserDecisions, 'resend' | 'resendFailed' | 'cancel'>
-  /** Sends a test to a webhook. OVERLOADED when it was broken off. */
+  /** Sends a test delivery. Rejects with OVERLOADED when it was aborted. */
   tryWebhook: Trials['run']
   environments: {
-    /** Encrypts and stores a variable; the next run reads it. INVALID_INPUT when it cannot be one. */
+    /** Encrypts and stores a variable; the next run reads it. Rejects with INVALID_INPUT when it is invalid. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
   files: FileServices
-  /** What the editor is made of. */
+  /** The files of the editor. */
   interfaceFiles(): Promise<InterfaceFiles>
   limits: Pick<AccountLimits, 'account' | 'take' | 'takeRefused' | 'peekRefused' | 'report'>
-  /** Whether ended runs reach the disk, and how many wait for it. */
+  /** Whether runs can be recorded, and how many wait for it. */
   writerHealth(): { healthy: boolean; waiting: number }
-  /** What goes to Prometheus. */
+  /** The metrics for Prometheus. */
   metrics: { requests: RequestMetrics; text(): Promise<string> }
   clock: Clock
   logger: Logger
   settings: HttpSettings
 }
 
-/** Every finding, and what the document registers when it becomes active: all that its triggers without errors do. */
+/** Every finding, and what the document's valid triggers register when it becomes active. */
 export type WorkflowCheck = {
   findings: Finding[]
   registrations: Registrations
-  /** When it is due next; undefined when it has no schedule. */
+  /** When it is due next; undefined without a schedule. */
   nextTimes: readonly number[] | undefined
 }
 
 /**
- * The key that a text is: at once when it is known already. `malformed` when the text cannot be a key, undefined when
- * there is no such key, or when it was revoked or has expired.
+ * Looks up a key by its text; returns at once when the key is cached. `malformed`: the text cannot be a key. Undefined:
+ * the key does not exist, was revoked, or has expired.
  */
 export type LookUpKey = (text: string) => KeyLookUp | Promise<KeyLookUp>
 export type KeyLookUp = KeyRow | 'malformed' | undefined
@@ -102,62 +100,62 @@ export type InstallationFacts = {
   startedAt: number
   /** How long log entries stay. */
   retention: { days: number; bytesMax: number }
-  /** Where files of runs lie. */
+  /** Where the files of runs are stored. */
   files: 'disk' | 's3'
 }
 
-/** Who is signed in to the dashboard. Tokens are what cookies and sign-in links hold. */
+/** Sessions of the dashboard. Tokens are the secrets in cookies and sign-in links. */
 export type SessionServices = {
-  /** Undefined for a token that is no session, or whose session has ended. */
+  /** Undefined when the token belongs to no session, or its session has ended. */
   find(token: string): Promise<SignedIn | undefined>
-  /** The account that everybody is who has not signed in; undefined when one has to. */
+  /** The account of visitors who have not signed in; undefined when sign-in is required. */
   visitor(): Promise<SignedIn | undefined>
-  /** Whether nobody has to. */
+  /** Whether sign-in is switched off. */
   isOpen: boolean
   /** Rejects with INVALID_CREDENTIALS, RATE_LIMIT_EXCEEDED or OVERLOADED. */
   signIn(attempt: { email: string; password: string; address: string }): Promise<OpenedSession>
-  /** Uses up a sign-in link. Undefined for one that cannot be used any more, or never could. */
+  /** Redeems a sign-in link. Undefined when the link is used, expired or invalid. */
   redeem(link: string): Promise<OpenedSession | undefined>
-  /** Notes a use. When the session ends, if that was moved just now. */
+  /** Notes a use. Returns when the session ends, if this use extended it. */
   renew(token: string): number | undefined
   end(token: string): Promise<void>
   endOthers(userId: string, keptToken: string | undefined): Promise<void>
-  /** Rejects like `signIn` when it is not the password of the account. */
+  /** Rejects like `signIn` when the password is wrong. */
   assertPassword(attempt: { userId: string; password: string; address: string }): Promise<void>
-  /** After the roles of an account have changed: they hold at once for who is signed in. */
+  /** Call after the roles of an account have changed, so that its sessions get them at once. */
   invalidate(userId: string): void
-  /** Ends all sessions of the account but one. INVALID_INPUT when it is no password. */
+  /** Sets the password and ends all other sessions. Rejects with INVALID_INPUT when the password is not acceptable. */
   setPassword(change: { userId: string; password: string; keptToken: string | undefined }): Promise<void>
 }
 
 export type OpenedSession = { token: string; userId: string; expiresAt: number }
 
-/** Runs by hand, and whoever watches runs. */
+/** Manual runs, and watching runs of every kind. */
 export type ManualServices = {
-  /** What the run can come to has to be in order. */
+  /** Compiles a document. Only the blocks that the run can reach must be valid. */
   compile(document: WorkflowDocument, reach: Reach): Compilation
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. Nobody waits for its end. */
+  /** Starts a run that nobody waits for. Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   start(request: RunRequest & { executionId: string }): void
-  /** A run by hand that ended not long ago, as it was. */
+  /** A recent manual run, unredacted. */
   find(executionId: string): RunRecord | undefined
-  /** What the log hides of a workspace's runs. */
+  /** The redactor for a workspace's secrets. */
   secretsOf(workspaceId: string): Promise<Redactor | undefined>
   receiveFiles: ReceiveFiles
-  /** Deletes all that was stored for a run. */
+  /** Deletes the files that were stored for a run. */
   removeFiles(owner: FileOwner): Promise<void>
   /** A run that can be watched. */
   inFlight(executionId: string): { workspaceId: string } | undefined
-  /** Answers how to stop; undefined when the run is neither in flight nor `expected` to begin. Throws OVERLOADED. */
+  /** Returns a function that stops watching; undefined when the run is neither in flight nor `expected`. Throws OVERLOADED. */
   watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined
-  /** Whether somebody waits for a run to begin. */
+  /** Whether someone is waiting for a run to start. */
   isAwaited(executionId: string): boolean
-  /** Tells those what happened in it: it has ended. */
+  /** Sends the messages of an ended run to everyone who waited for it. */
   settle(executionId: string, messages: readonly string[]): void
 }
 
 export type FileServices = {
   freshen: FreshenFiles
-  /** A file that the service itself serves; undefined when files lie elsewhere. */
+  /** Files that the service itself serves; undefined when a bucket serves them. */
   served: ServedFiles | undefined
 }
 
@@ -166,16 +164,16 @@ export type ServedFiles = {
   read(key: string): Promise<Blob | undefined>
 }
 
-/** `startedAt` null: it waits for its turn. */
+/** `startedAt` is null while the run is queued. */
 export type JobInFlight = Omit<RunInFlight, 'startedAt'> & { createdAt: number; startedAt: number | null }
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
 
 export type HttpSettings = {
-  /** The most that a body may have here, and the most that it may have on any route. */
+  /** Limits on a body: on most routes, and the largest of any route. */
   bodyBytesMax: number
   bodyBytesMaxAnywhere: number
-  /** The public address of the service, without a slash at its end. A function: the port may be chosen at start. */
+  /** The public address of the service, without a trailing slash. A function, because the port may be chosen at start. */
   baseUrl(): string
   version: string
 }

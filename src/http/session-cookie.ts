@@ -2,7 +2,7 @@ import { firstOf } from './same-origin.ts'
 
 export const sessionCookie = 'millrace_session'
 
-/** The token that a request's cookie holds. */
+/** The session token in a request's cookie. */
 export function tokenOf(headers: Headers): string | undefined {
   const cookies = headers.get('cookie')
   if (cookies === null || !cookies.includes(sessionCookie)) return undefined
@@ -13,7 +13,7 @@ export function tokenOf(headers: Headers): string | undefined {
   return undefined
 }
 
-/** The headers of a request as a workflow may see them: a browser adds its session to whatever it sends here. */
+/** A request's headers without the session cookie, which browsers send here with every request. For workflows. */
 export function withoutSession(headers: Headers): Headers {
   const cookies = headers.get('cookie')
   if (cookies === null || !cookies.includes(sessionCookie)) return headers
@@ -24,25 +24,25 @@ export function withoutSession(headers: Headers): Headers {
   return shown
 }
 
-/** Whether a pair of a `Cookie`, or a `Set-Cookie`, is about a session, however it is spaced. */
+/** Whether a pair of a `Cookie` or `Set-Cookie` header is the session's, whatever its spacing. */
 export function isSessionPair(text: string): boolean {
   return /^[\s=]*millrace_session\s*(=|;|$)/.test(text)
 }
 
-/** `Set-Cookie` for a session that lasts so long. */
+/** `Set-Cookie` for a session with this lifetime. */
 export function cookieFor(token: string, maxAgeS: number, isSecure: boolean): string {
   const secure = isSecure ? '; Secure' : ''
   return `${sessionCookie}=${token}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** `Set-Cookie` that takes it away. */
+/** `Set-Cookie` that removes the session. */
 export function noCookie(isSecure: boolean): string {
   return cookieFor('', 0, isSecure)
 }
 
 /**
- * Whether the browser speaks https: what a proxy in front says, else the scheme of the page that sent the request, else
- * that of the base URL, when that is where the request went.
+ * Whether the browser uses https: according to the proxy, otherwise the scheme of the page that sent the request,
+ * otherwise that of the base URL, if the request went there.
  */
 export function isHttps({ headers, url }: Request, baseUrl: string): boolean {
   const forwarded = firstOf(headers.get('x-forwarded-proto'))

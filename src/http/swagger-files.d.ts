@@ -1,4 +1,4 @@
-/** Files that are carried inside the executable; the import gives the path to read one from. */
+/** Files inside the executable; the import gives the path of a file. */
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   const path: string
   // biome-ignore lint/style/noDefaultExport: an import with `type: 'file'` gives its path as the default export

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 
-/** A file of the page: its text, read when somebody asks for it. */
+/** A file of the page, read on the first request. */
 export type PageFile = { type: string; load: () => Promise<Uint8Array<ArrayBuffer>> }
 
 /**
- * The page that shows the OpenAPI document, by path. Everything it needs is inside the executable: it works without
- * internet, and its policy lets nothing else in.
+ * The files of the page that shows the OpenAPI document, by path. The executable contains all of them: the page works
+ * without internet, and its content security policy allows nothing else.
  */
 export const pageFiles: Record<string, PageFile> = {
   '/swagger': { type: 'text/html; charset=utf-8', load: async () => encode(html) },
@@ -33,7 +33,7 @@ const html = `<!doctype html>
 </html>
 `
 
-// validatorUrl: by default the page would ask a service on the internet whether the document is valid.
+// validatorUrl: by default the page would send the document to a validator on the internet.
 const start = `SwaggerUIBundle({
   url: '/swagger/json',
   dom_id: '#swagger-ui',
@@ -44,7 +44,7 @@ const start = `SwaggerUIBundle({
 })
 `
 
-/** What the page may load and do: its own files, and requests to this service. */
+/** The page may load its own files and call this service, nothing else. */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

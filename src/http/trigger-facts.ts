@@ -1,7 +1,7 @@
 import { isoTime } from './responses.ts'
 import type { HttpSettings, WorkflowCheck } from './services.ts'
 
-/** What a response says of how a workflow is started by others than its callers; nothing when nobody else does. */
+/** The triggers of a workflow besides the execute endpoint, for a response. Empty when there are none. */
 export function triggerFacts(
   { nextTimes, registrations }: Pick<WorkflowCheck, 'nextTimes' | 'registrations'>,
   { baseUrl }: Pick<HttpSettings, 'baseUrl'>,

@@ -5,13 +5,13 @@ import { Cost } from './cost-response.ts'
 import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
 import { LimitsResponse, logFacts, RateState, TraceSpan } from './responses.ts'
 
-/** What webhooks get, for the OpenAPI document and the tests that compare deliveries with it. */
+/** The payload of webhook deliveries, for the OpenAPI document and the tests that check deliveries. */
 const { id: _id, ...runFacts } = logFacts
 export const WebhookPayload = t.Object(
   {
-    id: t.String({ description: 'Of the event: one a run, the same for every webhook that is told of it.' }),
+    id: t.String({ description: 'The id of the event: one per run, the same for all its webhook subscriptions.' }),
     type: t.Literal(eventType),
-    timestamp: t.Integer({ description: 'When the run ended; milliseconds since 1970.' }),
+    timestamp: t.Integer({ description: 'When the run ended, in milliseconds since 1970.' }),
     data: t.Object({
       ...runFacts,
       status: oneOf(['success', 'error']),
@@ -38,18 +38,18 @@ export const WebhookPayload = t.Object(
   { $id: 'WebhookPayload' },
 )
 
-/** What its operation is called. */
+/** The name of its operation. */
 export const webhookOperation = 'onWorkflowExecutionCompleted'
 
 const headers: readonly (readonly [name: string, description: string, example: string])[] = [
   ['svc-event', 'What happened.', eventType],
-  ['svc-timestamp', 'When this attempt was made; milliseconds since 1970.', '1748779200212'],
-  ['svc-delivery-id', 'Of the delivery: the same on every attempt.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
+  ['svc-timestamp', 'When this attempt was made, in milliseconds since 1970.', '1748779200212'],
+  ['svc-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
   ['Idempotency-Key', 'The same.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
   [
     'svc-signature',
-    'With a secret: `t=<milliseconds>,v1=<hex>`, an HMAC-SHA256 over `<milliseconds>.<body>`. A `v1` more while a secret ' +
-      'that was replaced is still good.',
+    'With a secret: `t=<milliseconds>,v1=<hex>`, an HMAC-SHA256 over `<milliseconds>.<body>`. It has a second `v1` while ' +
+      'a replaced secret is still valid.',
     't=1748779200212,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ],
 ]
@@ -61,8 +61,8 @@ export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
     operationId: webhookOperation,
     summary: 'A run ended',
     description:
-      'Sent to the webhooks of a workflow whose filters admit the run. 2xx takes it; after 5xx and 429 it is sent again, with ' +
-      'the same ids and the same body; anything else ends it.',
+      'Sent to every webhook subscription whose filters admit the run. 2xx accepts it; after 5xx and 429 it is sent again with ' +
+      'the same ids and body; any other status ends the delivery.',
     tags: ['Webhooks'],
     security: [],
     parameters: headers.map(([name, description, value]) => {
@@ -71,8 +71,8 @@ export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
     }),
     requestBody: { required: true, content: { 'application/json': { schema, example } } },
     responses: {
-      '2XX': { description: 'The receiver has it.' },
-      '4XX': { description: 'The receiver does not want it; 429 is tried again.' },
+      '2XX': { description: 'The receiver accepts the delivery.' },
+      '4XX': { description: 'The receiver refuses the delivery; after 429 it is sent again.' },
     },
   }
   return { [eventType]: { post } }

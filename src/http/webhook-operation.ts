@@ -9,29 +9,29 @@ export const WebhookAccepted = t.Object(
   { $id: 'WebhookAccepted' },
 )
 
-/** The response to one that was taken before. */
+/** The response to a duplicate request. */
 export const WebhookDuplicate = t.Object(
   { ...WebhookAccepted.properties, duplicate: t.Literal(true) },
   { $id: 'WebhookDuplicate' },
 )
 
-/** The response to a sender that wants its challenge back before it sends anything. */
+/** The response to a sender's verification challenge. */
 export const WebhookChallenge = t.Object({ challenge: t.String() }, { $id: 'WebhookChallenge' })
 
-/** An inbound webhook's part of the OpenAPI document; the route checks and responses without schemas. */
+/** The inbound webhook routes in the OpenAPI document. The routes check and respond without schemas. */
 export function webhookDetail(method: WebhookMethod) {
   const name = `${method.charAt(0)}${method.slice(1).toLowerCase()}`
   const detail = operation({
     name: `receiveWebhook${name}`,
     summary: `Start a workflow from another service (${method})`,
     description:
-      'The address of a workflow with a webhook trigger that is deployed and takes this method. Whether and how a sender ' +
-      'proves who it is, is a parameter of the trigger: a bearer token, a header, or the signature of GitHub, Stripe, ' +
-      'Slack or Standard Webhooks. JSON, forms, multipart forms and text are read; anything else is a file.\n\n' +
-      'The response is 202 when the run is on disk, or what the workflow responses, as from the execute endpoint. With ' +
-      'idempotency a request that was taken in the last 24 hours is responded to with 200 and the id of its run, and starts ' +
-      'nothing; where the workflow responses, one that comes while the first one runs waits for it, and gets the same ' +
-      'response when it fails, after which the request may be sent again.',
+      'The address of a deployed workflow whose webhook trigger accepts this method. The trigger sets how a sender is ' +
+      'verified: not at all, by a bearer token, by a header, or by the signature scheme of GitHub, Stripe, Slack or ' +
+      'Standard Webhooks. JSON, forms, multipart forms and text are parsed; any other body is a file.\n\n' +
+      'The response is 202 when the run is on disk. With `respond: workflow` it is the response that the execute endpoint ' +
+      'would send. With idempotency, a duplicate within 24 hours gets 200 with the id of the first run, and starts ' +
+      'nothing. With `respond: workflow`, a duplicate that arrives during the first run waits for it; if that run fails, ' +
+      'the duplicate gets the same response, and the request may be sent again.',
     tag: 'Executions',
     access: 'everyone',
     errors: [
@@ -46,16 +46,16 @@ export function webhookDetail(method: WebhookMethod) {
     ...body,
     responses: {
       200: {
-        description: 'The request was taken before, or the run succeeded, or the challenge of a sender is said back.',
+        description: "The request is a duplicate, or the run succeeded, or the sender's challenge is returned.",
         content: json(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
       },
-      202: { description: 'The run is on disk and waits for its turn.', content: json(WebhookAccepted) },
-      default: { description: "What the workflow's response block says: its status, headers and body." },
+      202: { description: 'The run is on disk and queued.', content: json(WebhookAccepted) },
+      default: { description: "The status, headers and body of the workflow's response block." },
     },
   }
 }
 
-/** The plugin's types know schemas of OpenAPI 3.0 only; TypeBox's are JSON schemas, as 3.1 has them. */
+/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
 function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
   return { 'application/json': { schema: schema as Record<string, never> } }
 }

@@ -3,35 +3,42 @@ import { oneOf } from '../domain/one-of.ts'
 import { deliveryStates } from '../domain/webhook/delivery.ts'
 import { Subscription } from '../domain/webhook/subscription.ts'
 
-/** What the routes of webhooks take and answer; webhooks of a document are the same. */
+/** Requests and responses about webhook subscriptions, which documents contain in the same form. */
 
 const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 const Time = t.String({ format: 'date-time' })
 const { secret: _, ...shown } = Subscription.properties
 export const Webhook = t.Object(shown, { $id: 'Webhook' })
 
-/** A webhook as it is sent. */
+/** A webhook subscription as callers send it. */
 export const SentWebhook = t.Object(
   {
     ...shown,
     secret: t.Optional(
-      maybe(t.String({ description: 'Left out: the stored one of this `id` stays; null: deliveries are not signed.' })),
+      maybe(
+        t.String({
+          description: 'Omit it to keep the stored secret of this `id`; null means that deliveries are not signed.',
+        }),
+      ),
     ),
   },
   { $id: 'SentWebhook' },
 )
 
-/** A webhook as the editor shows it. */
+/** A webhook subscription as the editor shows it. */
 export const EditorWebhook = t.Object(
   {
     ...t.Required(t.Object(shown)).properties,
     levelFilter: shown.levelFilter,
     triggerFilter: shown.triggerFilter,
     secret: oneOf(['none', 'set', 'lost'], {
-      description: '`lost`: it cannot be decrypted any more, so nothing is delivered until it is set anew.',
+      description: '`lost`: it can no longer be decrypted, so nothing is delivered until it is set again.',
     }),
     previousSecretUntil: maybe(
-      t.String({ format: 'date-time', description: 'Until then deliveries are signed with the secret before, too.' }),
+      t.String({
+        format: 'date-time',
+        description: 'Until then, deliveries are also signed with the previous secret.',
+      }),
     ),
     createdAt: Time,
     updatedAt: Time,
@@ -45,16 +52,16 @@ const Attempt = t.Object(
     number: t.Integer({ description: 'From 1.' }),
     startedAt: Time,
     durationMs: t.Number(),
-    status: maybe(t.Integer({ description: 'Of the answer; null when there was none.' })),
+    status: maybe(t.Integer({ description: 'The status of the response; null when there was none.' })),
     error: maybe(t.Object({ code: t.String(), message: t.String() }, { description: 'Null when it was accepted.' })),
-    answer: maybe(t.String({ description: "The beginning of the answer's body, 2 KB at most." })),
+    answer: maybe(t.String({ description: "The beginning of the response's body, at most 2 KB." })),
   },
   { $id: 'DeliveryAttempt' },
 )
 export type AttemptResponse = Static<typeof Attempt>
 
 const { number: _number, ...ended } = Attempt.properties
-/** What came of a test. */
+/** The outcome of a test delivery. */
 export const TrialResponse = t.Object(
   {
     delivered: t.Boolean(),

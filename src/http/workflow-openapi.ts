@@ -42,17 +42,18 @@ export function inputFormatOf({ blocks }: WorkflowDocument): InputField[] {
   return format.filter((field): field is InputField => isObject(field) && typeof field['name'] === 'string')
 }
 
-/** A response block responses what it likes; without one only the result of the run comes. */
+/** A response block may send anything; without one, the response is always the result of the run. */
 function responsesOf({ blocks }: WorkflowDocument): Json {
   const { default: fromBlock, ...others } = executeDetail.responses
   const hasOwnResponse = Object.values(blocks).some(({ type, enabled }) => type === 'response' && enabled !== false)
   if (!hasOwnResponse) return others
-  const description = 'What the response block says, or the result of a run that reaches none; or its stream begins.'
+  const description =
+    'The content of the response block, or the result of a run that reaches none, or the start of the stream.'
   const content = { ...others[200].content, 'application/json': { schema: {} } }
   return { ...others, 200: { description, content }, default: fromBlock }
 }
 
-/** Undeclared members are taken, too: the run reads them from `<api.input>`. */
+/** Undeclared members are allowed: the run reads them from `<api.input>`. */
 function inputSchema(format: readonly InputField[]): Json {
   const required = format.filter((field) => field.required).map(({ name }) => name)
   const properties: Json = {}

@@ -88,7 +88,7 @@ describe('a compressed body', () => {
   })
 
   test('that is not what it says is refused with words', async () => {
-    const refused = { error: 'The body is not what its Content-Encoding says.', code: 'INVALID_INPUT' }
+    const refused = { error: 'The body does not match its Content-Encoding.', code: 'INVALID_INPUT' }
     for (const path of paths) {
       expect(await send(path, 'gzip', bytes)).toEqual({ status: 400, json: refused })
       expect(await send(path, 'gzip', gzipSync(bytes).subarray(0, 200))).toEqual({ status: 400, json: refused })
@@ -97,7 +97,7 @@ describe('a compressed body', () => {
 
   test('in an encoding that is not known is refused with those that are', async () => {
     const error =
-      'The body is encoded with "lzma", which is not read here. Known are gzip, deflate, br, zstd, three of them at most.'
+      'The body is encoded with "lzma", which is not supported. Use gzip, deflate, br, zstd, at most three at once.'
     for (const path of paths) {
       expect(await send(path, 'lzma', bytes)).toEqual({ status: 400, json: { error, code: 'INVALID_INPUT' } })
     }

@@ -9,7 +9,7 @@ import { Parameters } from '../parameters.ts'
 import { FolderList, isoTime, responses, UsageLimits, WorkspaceList } from '../responses.ts'
 import type { Services } from '../services.ts'
 
-/** What a key can see, and what its account has left. */
+/** What a caller can see, and the limits of its account. */
 export function accountRoutes(services: Services, door: Door) {
   const { store } = services
   return new Elysia({ prefix: '/api' })
@@ -32,8 +32,8 @@ export function accountRoutes(services: Services, door: Door) {
           name: 'getUsageLimits',
           summary: 'Get the limits of your account',
           description:
-            'Executions left in the current minute, and what was spent this month (UTC). Executions count for the ' +
-            'account that owns the workspace, whoever starts them.',
+            'Executions left in the current minute, and the cost of this month (UTC). Executions count for the account ' +
+            'that owns the workspace, whichever key starts them.',
           tag: 'Account',
         }),
       },
@@ -73,7 +73,9 @@ export function accountRoutes(services: Services, door: Door) {
         query: documented(
           t.Object({
             workspaceId: t.Optional(
-              t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+              t.String({
+                description: 'When absent: the only workspace that you can see, or the only one that you own.',
+              }),
             ),
           }),
         ),
@@ -81,7 +83,7 @@ export function accountRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'listFolders',
           summary: 'List the folders of a workspace',
-          description: 'Folders exist through the workflows in them. The ids are those of the filter `folderIds`.',
+          description: 'A folder exists while it contains workflows. The ids are those of the filter `folderIds`.',
           tag: 'Account',
           errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
         }),

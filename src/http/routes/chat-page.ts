@@ -4,7 +4,7 @@ import type { Door } from '../door.ts'
 import type { InterfaceFiles } from '../interface-files.ts'
 import { respondWithPage } from './interface.ts'
 
-/** `/chat/<identifier>`: the same page for every chat; it asks `/api/chat/<identifier>` what it is to show. */
+/** `/chat/<identifier>`: the same page for every chat. The page asks `/api/chat/<identifier>` what to show. */
 export function chatPageRoutes(
   services: { interfaceFiles(): Promise<InterfaceFiles>; store: Pick<Store, 'findAddress'> },
   door: Door,

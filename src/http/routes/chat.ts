@@ -1,20 +1,14 @@
 import { Elysia } from 'elysia'
-import type { AccountLimits } from '../../accounts/limits.ts'
-import type { Environment } from '../../domain/account/environment.ts'
-import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { networkOf } from '../../domain/network.ts'
 import { readJson } from '../../domain/text/json.ts'
 import type { ChatMessage, ChatParameters } from '../../domain/workflow/chat.ts'
-import type { Address } from '../../domain/workflow/trigger.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { RunEnd, RunRequest } from '../../engine/run/runner.ts'
-import type { ReceiveFiles, Upload } from '../../files/upload.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Upload } from '../../files/upload.ts'
 import { isPassword } from '../../triggers/chat-password.ts'
-import type { Conversation } from '../../triggers/conversations.ts'
 import { headerTexts } from '../../triggers/header-texts.ts'
 import { hideLimits, isAnonymous, sorry, withoutDetails } from '../anonymous-chat.ts'
 import { assertMay, roleOf } from '../auth.ts'
@@ -25,32 +19,9 @@ import { chatResponse, Listening } from '../chat-response.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { toAppError } from '../errors.ts'
-import type { RunSettings } from '../execute-services.ts'
 import { assertAllowed, showWindow } from '../rate-headers.ts'
+import type { ChatServices } from '../run-services.ts'
 import { streamRun } from '../run-stream.ts'
-
-/** What chats stand on. */
-export type ChatServices = {
-  clock: Clock
-  /** The active version that an address leads to. */
-  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
-  environmentOf(workspaceId: string): Environment | Promise<Environment>
-  execute(request: RunRequest): Promise<RunEnd>
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
-  receiveFiles: ReceiveFiles
-  conversations: {
-    history(conversation: Conversation): Promise<ChatMessage[]>
-    keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
-  }
-  /** The limits of the workspace's owner, and of addresses that guess. */
-  limits: Pick<
-    AccountLimits,
-    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWrongPassword' | 'peekWrongPassword'
-  >
-  settings: RunSettings
-  logger: Pick<Logger, 'error'>
-}
 
 const chatPath = '/api/chat/:identifier'
 
@@ -63,14 +34,14 @@ export function chatRoutes(services: ChatServices, door: Door) {
 
 type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: ResponseSet }
 
-/** One request on its way through the checks, from where its chat is found. */
+/** A request whose chat has been found. */
 type Call = {
   services: ChatServices
   door: Door
   request: Request
   server: ServerPort | null
   set: ResponseSet
-  /** Those of `set`: what its response carries. */
+  /** The headers of `set`, which the response carries. */
   headers: Record<string, string>
   deployment: Deployment
   plan: Plan
@@ -95,12 +66,12 @@ async function find({ at, limits, clock }: ChatServices, name: string, request: 
   const plan = deployment?.plan
   const trigger = plan?.triggers.get('chat')
   if (deployment && plan && trigger) return { deployment, plan, chat: trigger.params as ChatParameters }
-  // Whoever guesses addresses has few tries.
+  // Limits attempts to guess addresses.
   assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   throw noChat()
 }
 
-/** What a page has to know before anybody may talk. */
+/** Responds with what the page shows before the first message. */
 async function describe(call: Call): Promise<Response> {
   const { access, title = null, greeting = null } = call.chat
   const mayTalk = access === 'public' || (access === 'key' && (await isKnown(call)))
@@ -108,7 +79,7 @@ async function describe(call: Call): Promise<Response> {
   return new Response(JSON.stringify({ access, title, greeting, mayTalk }), { headers: call.headers })
 }
 
-/** Whether a key or a session lets this caller talk. */
+/** Whether the caller's key or session gives access. */
 async function isKnown(call: Call): Promise<boolean> {
   try {
     await assertWelcome(call)
@@ -129,12 +100,12 @@ async function respond(call: Call): Promise<Response> {
   const { limits, clock, settings } = services
   await assertWelcome(call)
   const owner = await limits.account(deployment.ownerId)
-  // Before the body is read: everybody may send one to a public chat.
+  // Before the body is read: anyone may send one to a public chat.
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
   hideLimits(chat, () => limits.assertWithinUsage(owner))
-  // Files wait on the disk, text in memory: only they may be as large as a body with files may be.
+  // Files are spooled to disk and may be larger; text stays in memory.
   const chunks = readChunks(request, settings.bodyBytesMaxFiles)
   const upload = await services.receiveFiles(chunks, ['files'], settings.bodyBytesMax)
   try {
@@ -148,14 +119,14 @@ async function respond(call: Call): Promise<Response> {
   }
 }
 
-/** Throws what keeps a caller out. */
+/** Throws when the caller may not use the chat. */
 async function assertWelcome(call: Call): Promise<void> {
   const { services, door, request, server, set, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
     const caller = await door.requireKeyOrSession(request, set)
     if (roleOf(caller, deployment.workspaceId) === undefined) {
-      // Nothing about the response tells it from that of an address that leads nowhere.
+      // The response must look the same as for an address that does not exist.
       delete call.headers['set-cookie']
       throw noChat()
     }
@@ -164,7 +135,7 @@ async function assertWelcome(call: Call): Promise<void> {
   }
   const { clock, environmentOf, limits, logger } = services
   const { values } = await environmentOf(deployment.workspaceId)
-  // From here on nothing waits, so that many guesses at once are not looked at before one of them is counted.
+  // Nothing is awaited from here on: otherwise parallel guesses would all be checked before one is counted.
   const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
   assertAllowed(limits.peekWrongPassword(who), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
@@ -175,12 +146,14 @@ async function assertWelcome(call: Call): Promise<void> {
   if (isRight.includes(true)) return
   limits.takeWrongPassword(who)
   if (isRight.includes(undefined)) {
-    logger.error('a chat lets nobody in: its password is not set', { workflowId: deployment.workflowId })
+    logger.error('a chat refuses everyone: the variable of its password is not set', {
+      workflowId: deployment.workflowId,
+    })
   }
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
-/** Browsers send no characters beyond Latin-1 in a header: the page percent-encodes it. Programs send it as it is. */
+/** Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes it. Programs send it as is. */
 function passwordTexts(header: string): string[] {
   try {
     return [...headerTexts(header), decodeURIComponent(header)]
@@ -207,7 +180,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   door.note(request, { executionId })
   const listening = new Listening(plan)
   const callerSignal = () => {
-    // A run may take longer than the server lets a silent connection live.
+    // A run may take longer than the server's idle timeout.
     allowSilence(request, server)
     return settings.cancelOnDisconnect ? request.signal : undefined
   }
@@ -224,9 +197,9 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
       { role: 'user', content: body.text },
       { role: 'assistant', content: reply },
     ]
-    // What was answered stands, whether it can be remembered or not.
+    // The reply is sent even when the conversation cannot be stored.
     await conversations.keep(conversation, turn).catch((cause: unknown) => {
-      logger.error('chat not kept', { executionId, cause })
+      logger.error('a chat message could not be stored', { executionId, cause })
     })
     return { reply, conversationId }
   }

@@ -21,7 +21,7 @@ import { DeliveryDetail, DeliveryList, Resent } from '../webhook-responses.ts'
 const pageMax = 1_000
 const pageDefault = 100
 
-/** What was sent to receivers of a workflow's webhooks, deleted or not: `/api/workflows/<id>/deliveries`. */
+/** Webhook deliveries of a workflow, deleted or not: `/api/workflows/<id>/deliveries`. */
 export function deliveryRoutes(services: Services, door: Door) {
   const { store, deliveries, settings } = services
   return new Elysia({ prefix: '/api/workflows/:id/deliveries' })
@@ -45,9 +45,9 @@ export function deliveryRoutes(services: Services, door: Door) {
           name: 'listDeliveries',
           summary: 'List deliveries',
           description:
-            'What runs of the workflow owe to its webhooks, those of the newest runs first. A page may be short, or empty, ' +
-            'and have a cursor. Deliveries stay as long as the log entries of their runs, also when the workflow is ' +
-            'deleted: they can be listed, sent again and cancelled by its id.',
+            'The webhook deliveries of the workflow, those of the newest runs first. A page may be short or empty and still ' +
+            'have a cursor. Deliveries are kept as long as the log entries of their runs, even after the workflow is ' +
+            'deleted: they can still be listed, sent again and cancelled by its id.',
           tag: 'Webhooks',
           errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
         }),
@@ -86,8 +86,8 @@ export function deliveryRoutes(services: Services, door: Door) {
           name: 'resendDelivery',
           summary: 'Send a delivery again',
           description:
-            'Now, with the same ids and the same body, whatever became of it before. One that is pending keeps the attempts ' +
-            'that it has left, one that has ended gets as many as at first. While an attempt is on its way it is refused.',
+            'Sends it now with the same ids and body, whatever its state. A pending delivery keeps its remaining attempts; ' +
+            'an ended one gets the full number again. Refused while an attempt is in progress.',
           tag: 'Webhooks',
           errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -109,7 +109,7 @@ export function deliveryRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'cancelDelivery',
           summary: 'Cancel a delivery',
-          description: 'There are no further attempts. One that is under way may still reach the receiver.',
+          description: 'No further attempts are made. An attempt in progress may still reach the receiver.',
           tag: 'Webhooks',
           errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -131,7 +131,8 @@ export function deliveryRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'resendFailedDeliveries',
           summary: 'Send failed deliveries again',
-          description: 'All that failed of runs which ended at a time or later, to every webhook of the workflow.',
+          description:
+            'Sends all failed deliveries of runs that ended at or after the given time, to every webhook of the workflow.',
           tag: 'Webhooks',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
         }),
@@ -141,7 +142,7 @@ export function deliveryRoutes(services: Services, door: Door) {
   async function findDelivery(workflowId: string, deliveryId: string): Promise<DeliveryRow> {
     const key = deliveryKeyOf(deliveryId)
     const row = key && (await store.getDelivery(key))
-    // The id holds more than where the row is, and all of it counts.
+    // The whole id must match, not only the part that locates the row.
     if (row?.workflowId === workflowId && deliveryIdOf(row, row.executionId) === deliveryId) return row
     throw new AppError('NOT_FOUND', 'This workflow has no such delivery. GET …/deliveries lists its deliveries.')
   }
@@ -152,15 +153,22 @@ export function deliveryRoutes(services: Services, door: Door) {
 }
 
 const DeliveryQueryParameters = t.Object({
-  state: t.Optional(oneOf(deliveryStates, { description: 'Only those in this state.' })),
-  webhookId: t.Optional(t.String({ description: 'Only those to this webhook, which may have been deleted.' })),
-  limit: t.Optional(
-    t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'Deliveries on a page at most.' }),
+  state: t.Optional(oneOf(deliveryStates, { description: 'Only deliveries in this state.' })),
+  webhookId: t.Optional(
+    t.String({ description: 'Only deliveries to this webhook subscription, which may be deleted.' }),
   ),
-  cursor: t.Optional(t.String({ description: '`nextCursor` of the page before, with the same filters.' })),
+  limit: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: pageMax,
+      default: pageDefault,
+      description: 'Maximum number of deliveries per page.',
+    }),
+  ),
+  cursor: t.Optional(t.String({ description: '`nextCursor` of the previous page, with the same filters.' })),
 })
 
-const FailedSince = t.Object({ since: t.String({ description: 'RFC 3339, or a date; without a zone it is UTC.' }) })
+const FailedSince = t.Object({ since: t.String({ description: 'RFC 3339 time or date; without a zone, UTC.' }) })
 
 function readQuery(url: string) {
   const parameters = new Parameters(url)

@@ -27,7 +27,7 @@ const Texts = t.Object({
   description: t.Optional(t.Union([t.String({ maxLength: 10_000 }), t.Null()])),
 })
 
-/** Versions of workflows, and which of them runs. */
+/** Versions of workflows, and which one is active. */
 export function deploymentRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
   return new Elysia({ prefix: '/api/workflows/:id' })
@@ -80,7 +80,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'undeployWorkflow',
           summary: 'Undeploy a workflow',
-          description: 'Leaves no version active; the versions stay.',
+          description: 'No version is active afterwards; the versions are kept.',
           tag: 'Deployments',
           errors: ['FORBIDDEN', 'NOT_FOUND'],
         }),
@@ -166,7 +166,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'describeVersion',
           summary: 'Name or describe a version',
-          description: 'A member that is left out stays as it is; null removes it.',
+          description: 'An absent member stays as it is; null removes it.',
           tag: 'Deployments',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'],
         }),
@@ -179,7 +179,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const { workspaceId } = await findWorkflow(services, key, id, 'write')
         const { version, document } = await findVersion(id, text)
-        // What could run once may not any more: a block type that is gone, a limit that was lowered.
+        // An old version may no longer be valid: a block type was removed, or a limit was lowered.
         const check = await services.checkWorkflow(document, workspaceId)
         const { findings, registrations } = check
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
@@ -206,7 +206,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const { document: draft } = await findWorkflow(services, key, id, 'write')
         const { document } = await findVersion(id, text)
-        // What belongs to the workflow and not to a version stays as it is.
+        // Members that belong to the workflow and not to a version stay as they are.
         const { name, folder } = draft
         const kept = { name, ...(folder === undefined ? {} : { folder }) }
         const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now(), undefined, {
@@ -220,7 +220,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'revertToVersion',
           summary: 'Load a version back into the draft',
-          description: 'What is active goes on running. Name, folder and webhooks of the workflow stay as they are.',
+          description: "The active version keeps running. The workflow's name, folder and webhooks stay as they are.",
           tag: 'Deployments',
           errors: ['FORBIDDEN', 'NOT_FOUND'],
         }),

@@ -15,8 +15,8 @@ import { editorWorkflowRoutes } from './editor/workflows.ts'
 import { workspaceRoutes } from './editor/workspaces.ts'
 
 /**
- * What the dashboard needs beyond the public API: every route here takes a session and no key (`door.requireSession`), and
- * counts in no rate window.
+ * The routes of the dashboard beyond the public API. Every route requires a session (`door.requireSession`), accepts no
+ * key, and counts in no rate window.
  */
 export function editorRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/api/editor' })

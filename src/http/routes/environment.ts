@@ -9,7 +9,7 @@ import { documented, operation } from '../operation.ts'
 import { EnvironmentList, isoTime, NewValue, responses, VariableResponse } from '../responses.ts'
 import type { Services } from '../services.ts'
 
-/** Environment variables of a workspace: `/api/workspaces/<id>/environment`. Values come in and never go out. */
+/** Environment variables of a workspace: `/api/workspaces/<id>/environment`. Values are never returned. */
 export function environmentRoutes(services: Services, door: Door) {
   const { store, environments, settings } = services
   return new Elysia({ prefix: '/api/workspaces/:id/environment' })
@@ -25,7 +25,7 @@ export function environmentRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'listEnvironment',
           summary: 'List environment variables',
-          description: 'The names of the variables of a workspace, by name. Values are never returned.',
+          description: 'The variables of a workspace, sorted by name. Values are never returned.',
           tag: 'Environment',
           errors: ['NOT_FOUND'],
         }),
@@ -47,8 +47,8 @@ export function environmentRoutes(services: Services, door: Door) {
           name: 'setVariable',
           summary: 'Set an environment variable',
           description:
-            'Workflows of the workspace read it as `{{NAME}}`, from the next run on. The value is stored encrypted. In logs ' +
-            'a value of six characters or more is written as `{{NAME}}`, unless it is `plain`.',
+            'Workflows of the workspace read it as `{{NAME}}`, starting with the next run. The value is encrypted at rest. ' +
+            'Logs show `{{NAME}}` instead of a value of six or more characters, unless it is `plain`.',
           tag: 'Environment',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
         }),
@@ -65,11 +65,11 @@ export function environmentRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: responses({ 204: t.Void({ description: 'It is gone.' }) }),
+        response: responses({ 204: t.Void({ description: 'Deleted.' }) }),
         detail: operation({
           name: 'unsetVariable',
-          summary: 'Take an environment variable out',
-          description: 'A run that reads it fails from then on.',
+          summary: 'Delete an environment variable',
+          description: 'Runs that read it fail from then on.',
           tag: 'Environment',
           errors: ['FORBIDDEN', 'NOT_FOUND'],
         }),

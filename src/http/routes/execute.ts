@@ -15,17 +15,17 @@ import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { planOf, triggerOf } from '../executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../execute-body.ts'
 import { executeDetail } from '../execute-operation.ts'
-import type { ExecuteServices } from '../execute-services.ts'
 import { assertAllowed, showsWindow, showWindow } from '../rate-headers.ts'
 import { runResponse } from '../run-response.ts'
+import type { ExecuteServices } from '../run-services.ts'
 import { streamRun } from '../run-stream.ts'
 import type { SelectedOutput } from '../selected-outputs.ts'
 
 const executePath = '/api/workflows/:id/execute'
 
 /**
- * `POST /api/workflows/<id>/execute`. The order of the checks is a promise: a caller without a key for a workflow learns
- * nothing about it.
+ * `POST /api/workflows/<id>/execute`. The order of the checks must not change: a caller without a key for a workflow
+ * learns nothing about the workflow.
  */
 export function executeRoutes(services: ExecuteServices, door: Door) {
   return new Elysia().post(
@@ -45,7 +45,7 @@ export function executeRoutes(services: ExecuteServices, door: Door) {
   )
 }
 
-/** One call on its way through the checks. */
+/** A request in progress. */
 type Call = {
   services: ExecuteServices
   door: Door
@@ -53,13 +53,13 @@ type Call = {
   workflowId: string
   server: ServerPort | null
   set: ResponseSet
-  /** Those of `set`: every response from here on carries them. */
+  /** The headers of `set`, which every response carries. */
   headers: Record<string, string>
-  /** The account whose window responses show: the key's until the workflow is found, then its owner's. */
+  /** The account whose window the response shows: the key's, then that of the workflow's owner. */
   limitedId: string | undefined
 }
 
-/** Nothing that is in memory is awaited: on this path promises cost more than most of the checks. */
+/** Awaits nothing that is in memory: on this path, promises cost more than most checks. */
 async function respond(call: Call): Promise<Response> {
   const { services, request } = call
   const found = admit(call)
@@ -75,10 +75,10 @@ async function respond(call: Call): Promise<Response> {
   return responseOf(call, await services.execute(run))
 }
 
-/** A call by somebody who may execute the workflow. */
+/** A request from a caller that may execute the workflow. */
 type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind: 'sync' | 'async' }
 
-/** At once where the key and the deployment are in memory. */
+/** Returns at once when the key and the deployment are in memory. */
 function admit(call: Call): Admitted | Promise<Admitted> {
   const key = call.door.requireExecutionKey(call.request, call.set)
   return key instanceof Promise ? key.then((known) => admitHolder(call, known)) : admitHolder(call, key)
@@ -94,7 +94,7 @@ function admitHolder(call: Call, key: KeyRow): Admitted | Promise<Admitted> {
 
 function admitTo(call: Call, key: KeyRow, deployment: Deployment | undefined): Admitted {
   assertMay(key, deployment?.workspaceId, 'read', 'workflow')
-  if (!deployment) throw new Error('What is not there cannot be seen')
+  if (!deployment) throw new Error('A workflow that does not exist must not be visible')
   call.limitedId = deployment.ownerId
   assertMay(key, deployment.workspaceId, 'execute', 'workflow')
   const plan = planOf(deployment)
@@ -105,12 +105,12 @@ function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount |
   return services.limits.account(deployment.ownerId)
 }
 
-/** `text`: a body, without the content of files. */
+/** `text`: a body, without the content of its files. */
 function jsonOf(text: string): unknown {
   return text === '' ? {} : readJson(text)
 }
 
-/** What a body asks for, counted. */
+/** Reads a body's content and counts the run. */
 function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, body: unknown): ExecuteBody {
   const { services, headers } = call
   const window = services.limits.take(kind, owner)
@@ -129,7 +129,7 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
   const { services, request, workflowId } = call
   const { deployment, trigger } = admitted
   const { bodyBytesMaxFiles } = services.settings
-  // Whoever has a key may fill all of the body with text: that is what is promised where a trigger declares files.
+  // A caller with a key may use the whole limit for text, not only for files.
   const chunks = readChunks(request, bodyBytesMaxFiles)
   const upload = await services.receiveFiles(chunks, trigger.fileFields, bodyBytesMaxFiles)
   try {
@@ -156,7 +156,7 @@ function responseOf(call: Call, end: RunEnd): Response {
   return runResponse(end, call.headers)
 }
 
-/** Before the run has ended. */
+/** Responds before the run has ended. */
 function respondEarly(
   call: Call,
   { kind }: Admitted,
@@ -173,7 +173,7 @@ function runRequest(
   executionId: string,
 ): RunRequest & { executionId: string } {
   const { services, request, server, workflowId } = call
-  // An asynchronous one is none before it is on disk.
+  // An asynchronous run exists only once it is on disk.
   if (kind === 'sync') {
     call.headers['x-execution-id'] = executionId
     call.door.note(request, { executionId })
@@ -187,7 +187,7 @@ function runRequest(
     trigger: 'api',
     input,
     callerSignal: () => {
-      // A run may take longer than the server lets a silent connection live.
+      // A run may take longer than the server's idle timeout.
       allowSilence(request, server)
       return services.settings.cancelOnDisconnect ? request.signal : undefined
     },
@@ -217,7 +217,7 @@ function isAsync({ headers }: Request): boolean {
   return headers.get('x-execution-mode')?.toLowerCase() === 'async'
 }
 
-/** Answers as soon as the run is on disk; it starts when its turn comes. */
+/** Responds as soon as the run is on disk and queued. */
 async function accept(
   { services, door, request, headers }: Call,
   run: RunRequest & { executionId: string },
@@ -228,13 +228,13 @@ async function accept(
   return acceptedResponse(executionId, createdAt, headers)
 }
 
-/** What was refused behind the key check shows a window too, in which nothing was counted. */
+/** Shows the window on requests that were refused after the key check. They are not counted in it. */
 async function showWindowOf({ services, request, headers, limitedId }: Call): Promise<void> {
   if (limitedId === undefined || showsWindow(headers)) return
   const kind = isAsync(request) ? 'async' : 'sync'
   try {
     showWindow(headers, services.limits.peek(kind, await services.limits.account(limitedId)))
   } catch {
-    // The storage is out: there is no window to show, and the caller learns of the outage.
+    // The storage is unavailable: there is no window to show, and the error says so.
   }
 }

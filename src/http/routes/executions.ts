@@ -8,7 +8,7 @@ import { operation } from '../operation.ts'
 import { CancelResponse, JobResponse, responses } from '../responses.ts'
 import type { Services } from '../services.ts'
 
-/** What became of runs, and stopping them. */
+/** The outcome of runs, and cancelling them. */
 export function executionRoutes(services: Services, door: Door) {
   return new Elysia()
     .get(
@@ -25,8 +25,8 @@ export function executionRoutes(services: Services, door: Door) {
           name: 'getExecution',
           summary: 'Get a run',
           description:
-            'An asynchronous run that waits has the status `queued`, a run in flight `processing`; one that has ended has ' +
-            'its output or its error. It can be found as long as its log entry.',
+            'The status is `queued` for an asynchronous run that has not started, `processing` for a run in flight. An ' +
+            'ended run has its output or its error. A run can be found as long as its log entry is kept.',
           tag: 'Executions',
           errors: ['NOT_FOUND'],
         }),
@@ -38,7 +38,7 @@ export function executionRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id, executionId })
         const { ended } = await find(key, executionId, 'write', id)
-        // It may have ended since it was found.
+        // The run may have ended since it was found.
         const cancelled =
           !ended && ((await services.jobs.cancel(executionId)) || services.runner.cancel(executionId, 'CANCELLED'))
         if (!cancelled) {
@@ -52,8 +52,7 @@ export function executionRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'cancelExecution',
           summary: 'Cancel a run',
-          description:
-            'Its blocks are told to stop, and it ends with the failure `CANCELLED`. An asynchronous run that waits never starts.',
+          description: 'Stops its blocks; the run fails with `CANCELLED`. A queued asynchronous run never starts.',
           tag: 'Executions',
           errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -72,7 +71,7 @@ export function executionRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getJob',
           summary: 'Get a run by its id alone',
-          description: 'The same response as under its workflow; the address that an asynchronous execution gives.',
+          description: "The same response as at the workflow's address. Asynchronous executions return this address.",
           tag: 'Executions',
           errors: ['NOT_FOUND'],
         }),

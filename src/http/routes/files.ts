@@ -4,10 +4,10 @@ import { filesPath } from '../../files/signed-url.ts'
 import type { Door, ResponseSet } from '../door.ts'
 import type { Services } from '../services.ts'
 
-/** Files of runs, under signed URLs: whoever has one needs no key. Where files lie in a bucket there are none here. */
+/** Files of runs under signed URLs, which need no key. With a bucket, the bucket serves the files instead. */
 export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
   type Call = { request: Request; set: ResponseSet }
-  // Named by a star, which is left out of the OpenAPI document: these URLs are made here and given to callers as a whole.
+  // The star keeps the route out of the OpenAPI document: callers receive these URLs and do not build them.
   return new Elysia()
     .get(`${filesPath}*`, ({ request, set }: Call) => respond(request, set), { detail: { hide: true } })
     .head(`${filesPath}*`, ({ request, set }: Call) => respond(request, set), { detail: { hide: true } })
@@ -21,7 +21,7 @@ export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
     const signature = searchParams.get('signature') ?? ''
     const hasOthers = [...searchParams.keys()].length !== 2
     const verdict = hasOthers || !served ? 'forged' : served.verify({ key, expires, signature })
-    if (verdict === 'forged') throw new AppError('FORBIDDEN', 'This URL is not one that was signed here.')
+    if (verdict === 'forged') throw new AppError('FORBIDDEN', 'The signature of this URL is not valid.')
     if (verdict === 'expired') {
       throw new AppError('FORBIDDEN', 'This URL has expired. Read the log entry of the run again for a new one.')
     }
@@ -36,7 +36,7 @@ function fileResponse(request: Request, file: Blob, name: string): Response {
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-store',
     'content-disposition': `attachment; filename="${name}"`,
-    // Whatever a file says, a browser runs nothing of it here.
+    // A browser must never run a file's content.
     'content-security-policy': "default-src 'none'; sandbox",
     'content-type': file.type === '' ? 'application/octet-stream' : file.type,
     'x-content-type-options': 'nosniff',
@@ -46,17 +46,17 @@ function fileResponse(request: Request, file: Blob, name: string): Response {
     headers['content-range'] = `bytes */${file.size}`
     return new Response(null, { status: 416, headers })
   }
-  // The body of a response to HEAD is left out by the server, which takes the length from it.
+  // For HEAD, the server takes the length from the body and does not send the body.
   if (!range) return new Response(file, { headers })
   const { from, to } = range
   headers['content-range'] = `bytes ${from}-${to}/${file.size}`
   return new Response(file.slice(from, to + 1), { status: 206, headers })
 }
 
-/** The one range that a request asks for; undefined for the whole: several ranges and other units are passed over. */
+/** The requested range; undefined for the whole file. Multiple ranges and other units are ignored. */
 function rangeOf(headers: Headers, size: number): { from: number; to: number } | 'unsatisfiable' | undefined {
   const header = headers.get('range')
-  // There is no validator that a condition could name.
+  // Files have no validator, so no condition can match.
   if (header === null || headers.has('if-range')) return undefined
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? []
   if (first === '' && last === '') return undefined

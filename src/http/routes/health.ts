@@ -5,10 +5,10 @@ import { operation } from '../operation.ts'
 import { HealthResponse, ReadyResponse, responses } from '../responses.ts'
 import type { Services } from '../services.ts'
 
-/** How long one look at the disk serves: anyone may ask, and every look is a commit. */
+/** How long a result is reused: anyone may ask, and each probe is a commit. */
 const probeAgeMaxMs = 1000
 
-/** Whether the process lives, and whether it can take work. */
+/** Health checks: whether the process is alive, and whether it can accept work. */
 export function healthRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
   const probe = shared(
@@ -28,7 +28,7 @@ export function healthRoutes(services: Services, door: Door) {
         response: responses({ 200: HealthResponse }),
         detail: operation({
           name: 'checkHealth',
-          summary: 'Is the service well?',
+          summary: 'Check the health of the service',
           tag: 'Operations',
           access: 'everyone',
           errors: ['STORAGE_UNAVAILABLE'],
@@ -45,8 +45,8 @@ export function healthRoutes(services: Services, door: Door) {
         response: responses({ 200: HealthResponse }),
         detail: operation({
           name: 'checkLive',
-          summary: 'Does the process response?',
-          description: 'Restart it when it does not.',
+          summary: 'Check that the process is alive',
+          description: 'Restart the process when this fails.',
           tag: 'Operations',
           access: 'everyone',
         }),
@@ -63,9 +63,9 @@ export function healthRoutes(services: Services, door: Door) {
         response: responses({ 200: ReadyResponse }),
         detail: operation({
           name: 'checkReady',
-          summary: 'Can the service take work?',
+          summary: 'Check that the service can accept work',
           description:
-            'Send it no requests while it cannot: the disk is full or failing, or log entries do not reach it.',
+            'Send it no requests while this fails: the disk is full or failing, or log entries cannot be written.',
           tag: 'Operations',
           access: 'everyone',
           errors: ['STORAGE_UNAVAILABLE'],
@@ -83,7 +83,7 @@ export function healthRoutes(services: Services, door: Door) {
   }
 }
 
-/** Everyone who asks while a response is young, or on its way, gets that one. */
+/** Shares a result among all callers while it is fresh or being read. */
 function shared(ask: () => Promise<boolean>, monotonic: () => number): () => Promise<boolean> {
   let latest: { result: Promise<boolean>; askedAt: number } | undefined
   return () => {

@@ -1,19 +1,15 @@
 import { Elysia } from 'elysia'
-import type { AccountLimits } from '../../accounts/limits.ts'
-import { type Environment, noEnvironment } from '../../domain/account/environment.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { noEnvironment } from '../../domain/account/environment.ts'
 import { AppError, isRefusedForNow } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
-import type { FileOwner, FileStore } from '../../domain/run/file.ts'
+import type { FileOwner } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { WebhookMethod } from '../../domain/webhook/webhook-trigger.ts'
-import type { Address } from '../../domain/workflow/trigger.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs/jobs.ts'
-import { hasFailed, type RunEnd, type RunRequest } from '../../engine/run/runner.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import { hasFailed, type RunEnd } from '../../engine/run/runner.ts'
 import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
@@ -22,33 +18,9 @@ import { addressOf, allowSilence, type ServerPort } from '../connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../door.ts'
 import { assertAllowed } from '../rate-headers.ts'
 import { runResponse, sandboxed } from '../run-response.ts'
+import type { WebhookServices } from '../run-services.ts'
 import { withoutSession } from '../session-cookie.ts'
 import { webhookDetail } from '../webhook-operation.ts'
-
-/** What inbound webhooks stand on. Like the execute endpoint they response from memory, but for the run's own commit. */
-export type WebhookServices = {
-  clock: Clock
-  /** The active version that an address leads to. */
-  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
-  environmentOf(workspaceId: string): Environment | Promise<Environment>
-  execute(request: RunRequest): Promise<RunEnd>
-  /** Resolves when the run is on disk, or with who has its claim. */
-  accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
-  /** The run that has a request's claim. */
-  findClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
-  /** The same for asynchronous ones. */
-  assertAcceptingJobs(): void
-  storeFile: FileStore['store']
-  removeFiles(owner: FileOwner): Promise<void>
-  /** The limits of the workspace's owner, and of addresses that guess. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
-  logger: Pick<Logger, 'error'>
-  settings: { bodyBytesMax: number }
-}
-
-export type Acceptance = { job: { executionId: string } } | { job: undefined; holder: string | null }
 
 const webhookPath = '/api/webhooks/trigger/:path'
 
@@ -67,27 +39,27 @@ export function webhookRoutes(services: WebhookServices, door: Door) {
     .delete(webhookPath, handle, of('DELETE'))
 }
 
-/** One request on its way through the checks. */
+/** A request in progress. */
 type Call = {
   request: Request
   path: string
   server: ServerPort | null
-  /** What its response carries. */
+  /** The headers of its response. */
   headers: Record<string, string>
 }
 
-/** A call whose workflow is found and whose sender is known. */
+/** A request whose workflow is found and whose sender is verified. */
 type KnownCall = Call & { deployment: Deployment; plan: Plan; hook: Hook; content: WebhookContent }
 
-/** What became of a request that names itself. `holder`: its run; `end`: how that ended, unless it was an earlier one. */
+/** The outcome of a request with an idempotency key. `holder`: its run; `end`: how it ended, if it ran just now. */
 type Outcome = { holder: string; end: RunEnd | undefined }
 
 class Receiver {
   readonly #services: WebhookServices
   readonly #door: Door
-  /** By trigger: what its parameters say, read once for each version. */
+  /** The parameters of each trigger, read once per version. */
   readonly #hooks = new WeakMap<PlanTrigger, Hook>()
-  /** Requests that name themselves and whose response somebody waits for. */
+  /** Requests with an idempotency key whose runs are in progress. */
   readonly #inFlight = new Map<string, Promise<Outcome>>()
 
   constructor(services: WebhookServices, door: Door) {
@@ -110,7 +82,7 @@ class Receiver {
     const trigger = plan?.triggers.get('webhook')
     if (!deployment || !plan || !trigger) {
       this.#countRefused(call)
-      throw new AppError('NOT_FOUND', 'No workflow that is deployed has a webhook at this address.')
+      throw new AppError('NOT_FOUND', 'No deployed workflow has a webhook trigger at this address.')
     }
     this.#door.note(request, { workflowId: deployment.workflowId })
     const hook = this.#hookOf(trigger)
@@ -135,14 +107,17 @@ class Receiver {
     } catch (error) {
       this.#countRefused(call)
       if (!(error instanceof VariableMissing)) throw error
-      logger.error('a webhook takes nothing: its secret is not set', { workflowId, variable: error.variable })
+      logger.error('a webhook trigger refuses everything: the variable of its secret is not set', {
+        workflowId,
+        variable: error.variable,
+      })
       const message =
         "The sender cannot be verified: this webhook's secret is not configured. The service's log names it."
       throw new AppError('INVALID_SIGNATURE', message, { cause: error })
     }
   }
 
-  /** From the sender on. */
+  /** Starts the run of a verified request. */
   async #start(call: KnownCall): Promise<Response> {
     const { deployment, hook, request, content } = call
     const { limits, clock } = this.#services
@@ -156,7 +131,7 @@ class Receiver {
     const executionId = newExecutionId()
     if (!hook.answersAtOnce) return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
-    // What accepts the job says who has the claim, but the files of a request would be stored by then, for no run.
+    // Accepting the job also finds the claim's holder, but by then a duplicate's files would be stored for no run.
     const holder =
       claim && holdsFiles(content) ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
     if (holder !== undefined) return duplicate(call, holder)
@@ -170,8 +145,8 @@ class Receiver {
   }
 
   /**
-   * The response is the workflow's own. The claim goes to disk with the log entry, so until then it is held here: who sends
-   * the same request meanwhile waits, and is told what became of the first one. When that failed, both may try again.
+   * Responds with the workflow's response. The claim is written with the log entry, so until then it is held here: a
+   * duplicate that arrives meanwhile waits for the first request's outcome. When the run fails, both may be sent again.
    */
   async #respond(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
     const { request, server, deployment } = call
@@ -208,8 +183,8 @@ class Receiver {
     const input = await this.#inputOf(call, executionId)
     this.#name(call, executionId)
     const callerSignal = () => {
-      // A run may take longer than the server lets a silent connection live. A sender that gave up waiting will send the
-      // request again: the run goes on, so that it need not begin anew.
+      // A run may take longer than the server's idle timeout. It continues when the sender disconnects, because the
+      // sender will send the request again.
       allowSilence(request, server)
       return undefined
     }
@@ -218,13 +193,13 @@ class Receiver {
     return await ending.catch((error) => this.#refuse(error, run))
   }
 
-  /** Of a run that did not begin, or is not recorded, nothing stays. */
+  /** Removes what a run left that did not start or was not recorded. */
   async #refuse(error: unknown, run: FileOwner & { input: TriggerInput }): Promise<never> {
     if (isRefusedForNow(error)) await this.#takeBack(run)
     throw error
   }
 
-  /** Deletes the files of a run that did not begin. What cannot be deleted now goes with what crashes leave. */
+  /** Deletes the files of a run that did not start. If that fails, the next sweep deletes them. */
   async #takeBack({ input, ...owner }: FileOwner & { input: TriggerInput }): Promise<void> {
     if (input.files) await this.#services.removeFiles(owner).catch(() => undefined)
   }
@@ -234,7 +209,7 @@ class Receiver {
     const owner = { workspaceId, workflowId, executionId }
     const storing = bodyOf(content, (bytes, facts) => this.#services.storeFile(owner, bytes, facts))
     const { body, files } = await storing.catch(async (error) => {
-      // Those before the one that could not be stored.
+      // Deletes the files before the one that could not be stored.
       if (holdsFiles(content)) await this.#services.removeFiles(owner).catch(() => undefined)
       throw error
     })
@@ -251,7 +226,7 @@ class Receiver {
     return hook
   }
 
-  /** Whoever guesses addresses and secrets has few tries; who has the right one is never counted. */
+  /** Limits attempts to guess addresses and secrets. Verified requests never count. */
   #countRefused({ request, server }: Call): void {
     const { limits, clock } = this.#services
     assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())

@@ -6,9 +6,8 @@ import type { InterfaceFile, InterfaceFiles } from '../interface-files.ts'
 type Loads = { interfaceFiles(): Promise<InterfaceFiles> }
 
 /**
- * The editor and dashboard: one page at every path that it shows something at, and its files under `/assets/`. Names of
- * files hold a hash of their content, so a browser keeps them for good; the page is asked for each time, and answered
- * with 304 while it is the same.
+ * The editor and dashboard: one page at each of its paths, and its files under `/assets/`. File names contain a content
+ * hash, so browsers cache them forever. The page itself is revalidated each time, with 304 while it is unchanged.
  */
 export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
   const app = new Elysia()
@@ -30,7 +29,10 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
       const files = await interfaceFiles()
       const file = Object.hasOwn(files, path) ? files[path] : undefined
       if (!file)
-        throw new AppError('NOT_FOUND', 'There is no such file. If a page of an older version asks: reload it.')
+        throw new AppError(
+          'NOT_FOUND',
+          'There is no such file. If a page of an older version asks for it, reload the page.',
+        )
       set.headers['cache-control'] = 'public, max-age=31536000, immutable'
       return await respondWithFile(request, set, file)
     },
@@ -38,10 +40,10 @@ export function interfaceRoutes({ interfaceFiles }: Loads, door: Door) {
   )
 }
 
-/** Where the page responses; what it shows there is its own business (`ui/screens.tsx`). */
+/** The paths of the page. `ui/screens.tsx` decides what it shows there. */
 const pagePaths = ['/', '/w/*', '/workflows', '/workflows/*', '/logs', '/logs/*', '/settings']
 
-/** A page: the editor's own, or another one of the interface. */
+/** Responds with a page of the interface, by default the editor. */
 export async function respondWithPage(
   { interfaceFiles }: Loads,
   request: Request,
@@ -54,7 +56,7 @@ export async function respondWithPage(
   return await respondWithFile(request, set, file)
 }
 
-/** The page's own scripts and styles, and nothing else: what a workflow's data holds can never become code. */
+/** Allows the page's own scripts and styles only, so that a workflow's data never becomes code. */
 const pageHeaders = {
   'cache-control': 'no-cache',
   'content-security-policy':

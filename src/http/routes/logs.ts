@@ -25,11 +25,11 @@ export function logRoutes(services: Services, door: Door) {
           name: 'queryLogs',
           summary: 'Query log entries',
           description:
-            'Entries are in the order in which they were recorded. To follow new ones, use `order=asc` and come back ' +
-            'with the last `nextCursor` that was not null. A cursor continues the query it came from: `limit`, `details` ' +
-            'and what is included may change, other parameters may not. A filter that admits little may response with a ' +
-            'short or empty page and a cursor. A page with final outputs or trace spans may be long: it is sent while it ' +
-            'is read, and a connection that breaks before its end means that the page has to be asked for again.',
+            'Entries are in the order in which they were recorded. To follow new entries, use `order=asc` and repeat the ' +
+            'query with the last `nextCursor` that was not null. A cursor continues its own query: `limit`, `details` and ' +
+            'the `include…` parameters may change, others may not. A rare filter may return a short or empty page with a ' +
+            'cursor. A page with final outputs or trace spans may be long and is sent while it is read: if the connection ' +
+            'breaks before its end, request the page again.',
           tag: 'Logs',
           access: 'external',
           errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
@@ -63,8 +63,9 @@ export function logRoutes(services: Services, door: Door) {
         response: responses({ 200: RunWebhooks }),
         detail: operation({
           name: 'listRunWebhooks',
-          summary: 'Why was something sent, or nothing?',
-          description: 'What was decided about each webhook of the workflow when the run ended, and what became of it.',
+          summary: 'Get the webhook decisions of a run',
+          description:
+            'What was decided about each webhook subscription when the run ended, and the outcome of each delivery.',
           tag: 'Logs',
           access: 'external',
           errors: ['NOT_FOUND'],
@@ -100,7 +101,7 @@ export function logRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'getExecutionDetailsShort',
           summary: 'Get execution details (short path)',
-          description: 'The same response as the longer path.',
+          description: 'The same response as at the longer path.',
           tag: 'Logs',
           access: 'external',
           errors: ['NOT_FOUND'],
@@ -114,34 +115,34 @@ const names = (values: readonly string[]) => t.String({ description: `Separated 
 const LogQueryParameters = t.Object({
   workspaceId: t.String({ description: 'The workspace whose entries are shown.' }),
   workflowIds: optional(t.String({ description: 'Separated by commas.' })),
-  folderIds: optional(t.String({ description: 'Separated by commas; folders below them count.' })),
+  folderIds: optional(t.String({ description: 'Separated by commas; includes subfolders.' })),
   triggers: optional(names(triggerKinds)),
   level: optional(
     oneOf(['info', 'error'], {
       description: '`error`: runs that failed, were cancelled or lost their caller; `info`: all others.',
     }),
   ),
-  startDate: optional(t.String({ description: 'RFC 3339; entries that started then or later.' })),
-  endDate: optional(t.String({ description: 'RFC 3339; entries that started then or earlier.' })),
+  startDate: optional(t.String({ description: 'RFC 3339; entries that started at this time or later.' })),
+  endDate: optional(t.String({ description: 'RFC 3339; entries that started at this time or earlier.' })),
   executionId: optional(t.String({ description: 'The entry of one run.' })),
-  minDurationMs: optional(t.Number({ minimum: 0, description: 'At least so long, in milliseconds.' })),
-  maxDurationMs: optional(t.Number({ minimum: 0, description: 'At most so long, in milliseconds.' })),
-  minCost: optional(t.Number({ minimum: 0, description: 'At least so much, in USD.' })),
-  maxCost: optional(t.Number({ minimum: 0, description: 'At most so much, in USD.' })),
+  minDurationMs: optional(t.Number({ minimum: 0, description: 'Minimum duration in milliseconds.' })),
+  maxDurationMs: optional(t.Number({ minimum: 0, description: 'Maximum duration in milliseconds.' })),
+  minCost: optional(t.Number({ minimum: 0, description: 'Minimum cost in USD.' })),
+  maxCost: optional(t.Number({ minimum: 0, description: 'Maximum cost in USD.' })),
   model: optional(t.String({ description: 'Runs that used this model: a key of `cost.models`.' })),
   limit: optional(
     t.Integer({
       minimum: 1,
       maximum: logsPageMax,
       default: logsPageDefault,
-      description: 'Entries on a page at most.',
+      description: 'Maximum number of entries per page.',
     }),
   ),
-  cursor: optional(t.String({ description: '`nextCursor` of the page before.' })),
+  cursor: optional(t.String({ description: '`nextCursor` of the previous page.' })),
   order: optional(
     oneOf(['desc', 'asc'], {
       default: 'desc',
-      description: 'By when entries were recorded.',
+      description: 'The order in which entries were recorded.',
     }),
   ),
   details: optional(

@@ -4,7 +4,7 @@ import type { Door } from '../door.ts'
 import { operation } from '../operation.ts'
 import type { Services } from '../services.ts'
 
-/** What Prometheus reads. */
+/** The metrics for Prometheus. */
 export function metricsRoutes({ metrics }: Services, door: Door) {
   return new Elysia().get(
     '/metrics',
@@ -19,14 +19,13 @@ export function metricsRoutes({ metrics }: Services, door: Door) {
         ...operation({
           name: 'readMetrics',
           summary: 'Read the metrics',
-          description:
-            "What the service counts and measures, in Prometheus' text format. README.md explains the names.",
+          description: "The service's metrics in Prometheus' text format. README.md explains the names.",
           tag: 'Operations',
           access: 'everyone',
         }),
         responses: {
           200: {
-            description: 'Every metric with its series.',
+            description: 'All metrics with their series.',
             content: { 'text/plain': { schema: { type: 'string' } } },
           },
         },

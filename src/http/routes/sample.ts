@@ -4,19 +4,19 @@ import type { Door } from '../door.ts'
 import { documented, operation } from '../operation.ts'
 import { QuoteList, responses } from '../responses.ts'
 
-/** The one route of the service itself that workflows may call without any setting. */
+/** The only path of this service that workflows may call without a setting. */
 export const samplePath = '/sample/quotes'
 
 /**
- * Something to call: the sample workflow's API block reads it, so that the first run works without internet. It is the
- * one path of the service itself that the address rules let workflows reach.
+ * Sample data for the sample workflow's API block, so that the first run works without internet. The address rules allow
+ * workflows to call this path of the service and no other.
  */
 export function sampleRoutes(door: Door) {
   return new Elysia().get(
     samplePath,
     ({ request, set }) => {
       door.allowAnonymous(request, set)
-      // Forgiving: an empty tag is what a caller sends who left out an optional field of the sample workflow.
+      // Lenient: the tag is empty when a caller of the sample workflow omits its optional field.
       const tag = new URL(request.url).searchParams.get('tag')?.trim().toLowerCase() ?? ''
       return { data: quotes.filter((quote) => tag === '' || quote.tag === tag) }
     },
@@ -26,7 +26,7 @@ export function sampleRoutes(door: Door) {
       detail: operation({
         name: 'getQuotes',
         summary: 'Get a few quotes',
-        description: 'Something to try requests with. An unknown tag gives an empty list.',
+        description: 'Sample data to try requests with. An unknown tag gives an empty list.',
         tag: 'Operations',
         access: 'everyone',
       }),

@@ -9,10 +9,10 @@ import { assertSameOrigin } from '../same-origin.ts'
 import type { OpenedSession, Services } from '../services.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../session-cookie.ts'
 
-/** Larger than any e-mail and password. */
+/** Larger than any e-mail address and password. */
 const credentialBytesMax = 16_384
 
-/** Signing in to the dashboard, and out again. */
+/** Signing in to the dashboard, and out. */
 export function sessionRoutes(services: Services, door: Door) {
   const { sessions, settings } = services
   return new Elysia({ prefix: '/api/session' })
@@ -36,8 +36,8 @@ export function sessionRoutes(services: Services, door: Door) {
           name: 'signIn',
           summary: 'Sign in to the dashboard',
           description:
-            'Sets the cookie of a session. Attempts are bounded by the minute: for an account from one address, from one ' +
-            'address, and for an account. For pages of this service: a program uses a key.',
+            'Sets the session cookie. Attempts per minute are limited per account and address, per address, and per ' +
+            'account. This is for pages of this service; programs use a key.',
           tag: 'Account',
           access: 'everyone',
           errors: [
@@ -59,7 +59,7 @@ export function sessionRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: responses({ 204: t.Void({ description: 'Signed out, also when nobody was signed in.' }) }),
+        response: responses({ 204: t.Void({ description: 'Signed out. Also sent when nobody was signed in.' }) }),
         detail: operation({
           name: 'signOut',
           summary: 'Sign out of the dashboard',
@@ -72,8 +72,8 @@ export function sessionRoutes(services: Services, door: Door) {
 }
 
 /**
- * `/sign-in?token=…`, a link that works once: signs in and leads to the dashboard. A browser that only looks ahead is sent
- * away, so that it does not use the link up. Without a token `page` shows where one signs in.
+ * `/sign-in?token=…`, a link that works once: signs in and redirects to the dashboard. Prefetches are refused, so that they
+ * do not use up the link. Without a token, `page` shows the sign-in form.
  */
 export function signInLink(services: Services, door: Door, page: (request: Request, set: ResponseSet) => unknown) {
   const { sessions } = services
@@ -96,7 +96,7 @@ export function signInLink(services: Services, door: Door, page: (request: Reque
         services.logger.info('signed in', { userId: session.userId, by: 'link', address: addressOf(request, server) })
         return undefined
       }
-      // Opened a second time, by the one who used it: they are in already.
+      // The visitor who used the link opens it again, and is signed in already.
       const token = tokenOf(request.headers)
       if (token === undefined || !(await sessions.find(token))) set.headers['location'] = '/sign-in?link=used'
       return undefined

@@ -4,8 +4,8 @@ import { type OpenApi, repairOpenApi } from '../openapi.ts'
 import { contentSecurityPolicy, type EncodedFile, encodeFile, pageFiles } from '../swagger-page.ts'
 
 /**
- * `/swagger/json`, the OpenAPI document of the routes that `api` gives, and `/swagger`, a page that shows it. Both are
- * made when somebody first asks: they cost a service that nobody looks at nothing.
+ * `/swagger/json`, the OpenAPI document of the routes in `api`, and `/swagger`, a page that shows it. Both are created on
+ * the first request.
  */
 export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia) {
   let document: Promise<string> | undefined
@@ -36,8 +36,8 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
 }
 
 /**
- * The OpenAPI document of an app. The swagger plugin is loaded here and stays on an app of its own: its page needs the
- * internet, its document needs repair.
+ * The OpenAPI document of an app. The swagger plugin runs on a separate app, because its page needs the internet and its
+ * document needs repair.
  */
 export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
   const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([
@@ -47,7 +47,7 @@ export async function describeApi(api: AnyElysia, version: string): Promise<Open
   ])
   const path = '/inner'
   const inner = new Elysia().use(
-    // Without the option it leaves out every path with a dot.
+    // Without this option, the plugin omits every path with a dot.
     swagger({
       path,
       excludeStaticFile: false,
@@ -55,8 +55,8 @@ export async function describeApi(api: AnyElysia, version: string): Promise<Open
       documentation: { info: infoOf(version) },
     }),
   )
-  // `use` makes the app that it is given believe that it runs on the server of the other one, which has none: handlers
-  // would know no address of a caller any more, and could not lift the timeout of a connection.
+  // `use` changes the given app's server to that of the outer app, which has none. Handlers could then no longer find a
+  // caller's address or lift the idle timeout, so both members are restored.
   const { getServer, getGlobalRoutes } = api as unknown as Record<string, unknown>
   inner.use(api)
   Object.assign(api, { getServer, getGlobalRoutes })
@@ -70,10 +70,10 @@ function infoOf(version: string) {
     title: 'Millrace',
     version,
     description:
-      'Run workflows, manage them, and query what ran. Every response carries `X-Request-Id`. Every error is ' +
+      'Execute workflows, manage them, and query their logs. Every response has `X-Request-Id`. Every error is ' +
       '`{ "error", "code", "details"? }`: `error` for people, `code` for programs.\n\n' +
-      'Executions and the external API (`/api/v1/`) are counted by the minute: `X-RateLimit-*` says what is left, and ' +
-      '`Retry-After` how long to wait after 429 or 503. Other routes are not counted.',
+      'Executions and the external API (`/api/v1/`) are rate-limited per minute: `X-RateLimit-*` shows the remaining ' +
+      'requests, and `Retry-After` the time to wait after 429 or 503. Other routes are not limited.',
   }
 }
 

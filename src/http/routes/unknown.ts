@@ -2,12 +2,12 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { type Door, isExternal, pathOf } from '../door.ts'
 
-/** A route of the service: `path` with `:name` for what varies. */
+/** A route of the service. `path` has `:name` for each parameter. */
 export type KnownRoute = { method: string; path: string }
 
 /**
- * Everything that no other route responses: 405 with `Allow` for a path that takes other methods, OPTIONS for those that
- * exist, 404 for the rest. Under `/api/v1/` these count in the window like all requests there.
+ * Handles what no other route matches: 405 with `Allow` for a path with other methods, OPTIONS for existing paths, 404 for
+ * the rest. Under `/api/v1/` such requests count in the window like all others.
  */
 export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute[]) {
   let table: Table | undefined
@@ -39,7 +39,7 @@ export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute
 
 type Table = { pattern: RegExp; methods: Set<string> }[]
 
-/** HEAD goes wherever GET does, OPTIONS everywhere. */
+/** HEAD is allowed wherever GET is, OPTIONS everywhere. */
 function compileTable(routes: readonly KnownRoute[]): Table {
   const methods = new Map<string, Set<string>>()
   for (const { method, path } of routes) {

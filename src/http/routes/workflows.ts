@@ -25,7 +25,7 @@ import { savedResponse, workflowResponse } from '../workflow-response.ts'
 
 const WorkspaceQuery = t.Object({
   workspaceId: t.Optional(
-    t.String({ description: 'Left out: the only workspace that you see, or the only one of your own.' }),
+    t.String({ description: 'When absent: the only workspace that you can see, or the only one that you own.' }),
   ),
 })
 const inDocument = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
@@ -84,8 +84,8 @@ export function workflowRoutes(services: Services, door: Door) {
           name: 'createWorkflow',
           summary: 'Create a workflow',
           description:
-            'Takes a workflow document, and the workspace as its member `workspaceId` or as a parameter. Only a wrong ' +
-            'shape is refused; what would prevent a deployment is listed in `findings`. An `id` is kept when it is free.',
+            'Takes a workflow document, with the workspace as its member `workspaceId` or as a parameter. Only an invalid ' +
+            'shape is refused; `findings` lists what would prevent a deployment. An `id` is kept when it is free.',
           tag: 'Workflows',
           errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -133,7 +133,7 @@ export function workflowRoutes(services: Services, door: Door) {
         const before = await findWorkflow(services, key, id, 'write')
         const body = await readJsonBody(request, settings.bodyBytesMax)
         const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
-        // The address names the workflow, so that a document exported from elsewhere can be put here.
+        // The address identifies the workflow, so a document exported elsewhere can be put here.
         const complete = services.completeDocument(document, before.document)
         const how = { by: key.userId, ifRevision: revisionIn(request.headers) }
         const row = await subscriptions.changing(id, () =>
@@ -150,10 +150,10 @@ export function workflowRoutes(services: Services, door: Door) {
           name: 'replaceWorkflow',
           summary: 'Replace a workflow',
           description:
-            'Replaces the whole document. What is deployed goes on running until the next deployment. `webhooks` are ' +
-            'replaced at once: without `secret` one keeps the stored secret of its `id`, null removes it; without the ' +
-            'member all of them stay as they are. With `If-Match` (the `ETag` of the document that was changed) a document ' +
-            'that somebody saved in the meantime is not overwritten: 409.',
+            'Replaces the whole document. The active deployment keeps running until the next one. `webhooks` are replaced at ' +
+            'once: an entry without `secret` keeps the stored secret of its `id`, and null removes the secret; without ' +
+            'the member, all entries stay as they are. With `If-Match` (the `ETag` of the changed document), a document ' +
+            'that was saved in the meantime is not overwritten: 409.',
           tag: 'Workflows',
           errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
         }),
@@ -171,18 +171,20 @@ export function workflowRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: responses({ 204: t.Void({ description: 'Deleted. Its log entries stay until retention.' }) }),
+        response: responses({
+          204: t.Void({ description: 'Deleted. Its log entries stay until retention removes them.' }),
+        }),
         detail: operation({
           name: 'deleteWorkflow',
           summary: 'Delete a workflow',
-          description: 'Its log entries stay until their retention ends; its name becomes free.',
+          description: 'Its log entries stay until retention removes them. Its name becomes free.',
           tag: 'Workflows',
           errors: ['FORBIDDEN', 'NOT_FOUND'],
         }),
       },
     )
 
-  /** Reads a document, or refuses it with every misfit at once. Its webhooks are saved beside it; without any they stay. */
+  /** Reads a document, or refuses it with all errors. Its webhooks are stored separately; without any, they stay. */
   function documentOf(body: unknown, workspaceId: string) {
     const reading = readDocument(body)
     if ('details' in reading) throw refuse(reading.details)
@@ -205,7 +207,7 @@ function workspaceParameter(request: Request): string | undefined {
   return workspaceId
 }
 
-/** The workspace named in a document. A wrong type is left to the parameter's check to name. */
+/** The workspace named in a document. */
 function namedWorkspace(body: unknown): string | undefined {
   const workspaceId = isObject(body) ? body['workspaceId'] : undefined
   if (workspaceId === undefined || workspaceId === null || typeof workspaceId === 'string')

@@ -14,7 +14,7 @@ const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as
 const parametersSchema = t.Unsafe<ParametersSchema>({
   type: 'object',
   additionalProperties: true,
-  description: 'A JSON schema: the form of the block is drawn from it.',
+  description: "A JSON schema, from which the editor generates the block's form.",
 })
 
 const BlockType = t.Object(
@@ -28,7 +28,7 @@ const BlockType = t.Object(
     outputs: t.Array(t.String()),
     mayFail: t.Boolean({ description: 'Whether an `error` edge may leave it.' }),
     starts: maybe(t.String({ description: 'The kind of run that a trigger starts.' })),
-    streams: maybe(t.String({ description: 'The output that comes piece by piece.' })),
+    streams: maybe(t.String({ description: 'The output that is streamed.' })),
     branches: maybe(
       t.Object(
         { list: t.String(), prefix: t.String(), otherwise: maybe(t.String()), output: t.String() },
@@ -44,7 +44,7 @@ const BlockType = t.Object(
         { description: 'Where the document holds the settings of a container: by its id, in this member.' },
       ),
     ),
-    givenAtSave: t.Array(t.String(), { description: 'Parameters that the service fills in when they are left out.' }),
+    givenAtSave: t.Array(t.String(), { description: 'Parameters that the service fills in when they are absent.' }),
     tools: t.Record(t.String(), t.String(), {
       description: 'Block types that a tool may be, by the type of the tool.',
     }),
@@ -52,7 +52,7 @@ const BlockType = t.Object(
   { $id: 'BlockType' },
 )
 
-/** What forms are drawn from: JSON schema, as the parameters of blocks use it. */
+/** The JSON schema of a block's parameters, from which forms are generated. */
 export type ParameterSchema = {
   type?: string
   title?: string
@@ -62,7 +62,7 @@ export type ParameterSchema = {
   items?: ParameterSchema
   properties?: Readonly<Record<string, ParameterSchema>>
   required?: readonly string[]
-  /** Of an object with a `type`: which other members mean something beside each type. */
+  /** For an object with a `type`: the other members that apply to each type. */
   membersByType?: Readonly<Record<string, readonly string[]>>
   additionalProperties?: ParameterSchema | boolean
   minimum?: number
@@ -74,7 +74,7 @@ export type ParameterSchema = {
 }
 export type ParametersSchema = { properties: Readonly<Record<string, ParameterSchema>>; required?: readonly string[] }
 
-/** The block types there are, for the palette and the forms of the editor. */
+/** The block types, for the palette and the forms of the editor. */
 export function blockRoutes(door: Door) {
   let body: { data: ReturnType<typeof shown>[] } | undefined
   let etag = ''
@@ -86,7 +86,7 @@ export function blockRoutes(door: Door) {
         body = { data: [...registry.values()].map(shown) }
         etag = `"${Bun.hash(JSON.stringify(body)).toString(36)}"`
       }
-      // The same until the service is another version: a browser keeps it, and asks whether it still holds.
+      // Changes only with the version of the service, so browsers revalidate a cached copy.
       Object.assign(set.headers, { etag, 'cache-control': 'private, no-cache' })
       if (request.headers.get('if-none-match') === etag) {
         set.status = 304
@@ -126,7 +126,7 @@ function shownSchema(schema: TSchema): ParametersSchema {
   return plainSchema(schema, {}) as unknown as ParametersSchema
 }
 
-/** A mode that depends on other parameters is that of a block whose parameters are their defaults. */
+/** A mode that depends on other parameters is shown for their defaults. */
 function modesOf({ modes: written = {} }: BlockDefinition): Record<string, ParameterMode> {
   return Object.fromEntries(
     Object.entries(written).flatMap(([name, mode]) => {

@@ -17,7 +17,9 @@ const Key = t.Object({
   name: t.String(),
   lastFour: t.String({ description: 'Its last four characters.' }),
   userId: t.String(),
-  workspaceId: maybe(t.String({ description: 'The only workspace that it reaches; null: all of its account.' })),
+  workspaceId: maybe(
+    t.String({ description: 'The only workspace that it reaches; null: all workspaces of its account.' }),
+  ),
   createdAt: Time,
   expiresAt: maybe(Time),
   revokedAt: maybe(Time),
@@ -31,9 +33,12 @@ const NewKeyBody = t.Object({
   expiresAt: t.Optional(maybe(t.String({ description: 'A time such as 2030-01-31T12:00:00Z, or a date.' }))),
 })
 
-const MadeKey = t.Object({ ...Key.properties, apiKey: t.String({ description: 'The key itself, this once.' }) })
+const MadeKey = t.Object({
+  ...Key.properties,
+  apiKey: t.String({ description: 'The key itself, which is shown only this once.' }),
+})
 
-/** The keys of the account that is signed in, and those of workspaces that it owns. */
+/** The keys of the signed-in account, and those of workspaces that it owns. */
 export function keyRoutes({ store, clock, settings }: Services, door: Door) {
   return new Elysia({ prefix: '/keys' })
     .get(
@@ -48,7 +53,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         detail: operation({
           name: 'listKeys',
           summary: 'List keys',
-          description: "Newest first: the account's own, and others' that were made for a workspace that it owns.",
+          description: "The account's own keys, and other accounts' keys for workspaces that it owns; newest first.",
           tag: 'Editor',
           access: 'session',
         }),
@@ -75,7 +80,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         response: responses({ 201: MadeKey }),
         detail: operation({
           name: 'createKey',
-          summary: 'Make a key, which is shown this once',
+          summary: 'Create a key, which is shown only once',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'],
@@ -117,7 +122,7 @@ function responseOf(row: KeyRow, now: number) {
   }
 }
 
-/** Epoch milliseconds; null for a key that never ends. */
+/** Epoch milliseconds; null for a key that never expires. */
 function expiryOf(text: string | null | undefined, now: number): number | null {
   if (text === undefined || text === null) return null
   const at = readTime(text)

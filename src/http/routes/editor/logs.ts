@@ -17,17 +17,17 @@ import type { Services } from '../../services.ts'
 const Histogram = t.Object({
   data: t.Array(
     t.Object({ at: Time, info: t.Integer(), error: t.Integer(), cost: t.Number({ description: 'USD.' }) }),
-    { description: 'By when runs started, oldest first; buckets without entries too.' },
+    { description: 'Counts by start time, oldest first, including empty buckets.' },
   ),
   isComplete: t.Boolean({
-    description: 'False: there are too many entries to count them all; the oldest are missing.',
+    description: 'False when there are too many entries to count; the oldest are missing then.',
   }),
 })
 
-/** How long one response may count, in milliseconds: some three million entries. */
+/** Time limit for counting, in milliseconds: enough for about three million entries. */
 const countMsMax = 600
 
-/** The log, for people who are signed in: the responses of the external API, and counts over time. */
+/** The log for the dashboard: the responses of the external API, and counts over time. */
 export function editorLogRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/logs' })
     .get(
@@ -76,7 +76,7 @@ export function editorLogRoutes(services: Services, door: Door) {
         response: responses({ 200: ExecutionDetail }),
         detail: operation({
           name: 'getEditorExecution',
-          summary: 'Get the deployment that a run went through',
+          summary: 'Get the deployment that a run used',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],
@@ -106,7 +106,7 @@ export function editorLogRoutes(services: Services, door: Door) {
         response: responses({ 200: RunWebhooks }),
         detail: operation({
           name: 'listEditorRunWebhooks',
-          summary: 'Why was something sent, or nothing?',
+          summary: 'Get the webhook decisions of a run',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],
@@ -115,7 +115,7 @@ export function editorLogRoutes(services: Services, door: Door) {
     )
 }
 
-/** Adds up part by part; other searches have their turn in between. */
+/** Adds up in parts, so that other searches run in between. */
 async function histogram({ store, clock }: Services, wanted: HistogramRequest, signal: AbortSignal) {
   const { from, bucketMs, buckets, workspaceId, filter } = wanted
   const query = { workspaceId, filter, from, bucketMs, count: buckets }

@@ -16,7 +16,7 @@ const Me = t.Object({
   user: t.Object({
     id: t.String(),
     email: t.String(),
-    hasPassword: t.Boolean({ description: 'Without one only a sign-in link leads back in.' }),
+    hasPassword: t.Boolean({ description: 'Without one, only a sign-in link can sign in.' }),
     plan: maybe(t.String({ description: "Null: the installation's." })),
     createdAt: Time,
   }),
@@ -27,24 +27,24 @@ const Me = t.Object({
   limits: LimitsResponse,
   service: t.Object({
     version: t.String(),
-    noAuth: t.Boolean({ description: 'Nobody has to sign in, and signing out means nothing.' }),
-    baseUrl: t.String({ description: 'The public address, without a slash at its end.' }),
+    noAuth: t.Boolean({ description: 'Sign-in is switched off, and signing out has no effect.' }),
+    baseUrl: t.String({ description: 'The public address, without a trailing slash.' }),
   }),
 })
 
 const NewEmail = t.Object({
   email: t.String({ maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', expected: 'an e-mail address' }),
-  currentPassword: t.Optional(t.String({ description: 'Must be given by an account that has a password.' })),
+  currentPassword: t.Optional(t.String({ description: 'Required when the account has a password.' })),
 })
 
 const NewPassword = t.Object({
   password: t.String({ description: '8 to 1,000 characters.' }),
-  currentPassword: t.Optional(t.String({ description: 'Must be given by an account that has one.' })),
+  currentPassword: t.Optional(t.String({ description: 'Required when the account has a password.' })),
 })
 
 const passwordBytesMax = 16_384
 
-/** The account that is signed in. */
+/** The signed-in account. */
 export function meRoutes(services: Services, door: Door) {
   const { store, sessions, settings } = services
   return new Elysia({ prefix: '/me' })
@@ -69,7 +69,7 @@ export function meRoutes(services: Services, door: Door) {
       },
       {
         response: responses({ 200: Me }),
-        detail: operation({ name: 'getMe', summary: 'Who is signed in', tag: 'Editor', access: 'session' }),
+        detail: operation({ name: 'getMe', summary: 'Get the signed-in account', tag: 'Editor', access: 'session' }),
       },
     )
     .put(
@@ -87,7 +87,7 @@ export function meRoutes(services: Services, door: Door) {
         response: responses({ 204: t.Void() }),
         detail: operation({
           name: 'setEmail',
-          summary: 'Change the e-mail that the account signs in with',
+          summary: 'Change the e-mail address of the account',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED', 'CONFLICT'],
@@ -128,7 +128,7 @@ export function meRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'setPassword',
           summary: 'Set or change the password',
-          description: 'Ends every other session of the account, and its sign-in link.',
+          description: 'Ends all other sessions of the account, and its sign-in link.',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
@@ -136,7 +136,7 @@ export function meRoutes(services: Services, door: Door) {
       },
     )
 
-  /** What a session alone must not be enough for: whoever finds one open would take the account with it. */
+  /** For changes that need more than a session: otherwise someone who finds an open browser could take the account. */
   async function assertPassword(userId: string, password: string | undefined, address: string): Promise<void> {
     if (!(await userOf(userId)).hasPassword) return
     if (password === undefined) throw currentPasswordNeeded()

@@ -15,7 +15,7 @@ const Model = t.Object({
   ),
 })
 
-/** The language models that an agent can be given, as far as they are known here. */
+/** The known language models for agents. */
 export function modelRoutes({ priceOf }: Services, door: Door) {
   return new Elysia().get(
     '/models',
@@ -33,8 +33,8 @@ export function modelRoutes({ priceOf }: Services, door: Door) {
       response: responses({ 200: listOf(Model) }),
       detail: operation({
         name: 'listModels',
-        summary: 'The language models that have a price',
-        description: 'Others can be used too: their cost is not known.',
+        summary: 'List the language models with a known price',
+        description: 'Other models can be used too; their cost is unknown.',
         tag: 'Editor',
         access: 'session',
       }),
@@ -42,7 +42,7 @@ export function modelRoutes({ priceOf }: Services, door: Door) {
   )
 }
 
-/** By how providers name their models; null for one that an operator has added. */
+/** The provider, by its naming scheme; null for a model that the operator added. */
 function providerOf(model: string): 'openai' | 'anthropic' | 'google' | null {
   if (/^(gpt-|o\d|chatgpt-)/.test(model)) return 'openai'
   if (model.startsWith('claude-')) return 'anthropic'

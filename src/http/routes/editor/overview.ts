@@ -19,7 +19,7 @@ const Glance = t.Object({
   folder: maybe(t.String()),
   createdAt: Time,
   updatedAt: Time,
-  updatedBy: maybe(t.String({ description: 'E-mail of who saved it last, as far as it is known.' })),
+  updatedBy: maybe(t.String({ description: 'E-mail of the account that saved it last, if known.' })),
   revision: t.Integer(),
   version: maybe(t.Integer({ description: 'The active one; null: not deployed.' })),
   deployedAt: maybe(Time),
@@ -36,15 +36,15 @@ const Glance = t.Object({
     }),
   ),
   runs: t.Array(t.Integer(), {
-    description: 'By hour of their start, oldest first; the last hour is the current one.',
+    description: 'Runs per hour of their start, oldest first; the last hour is the current one.',
   }),
-  errors: t.Array(t.Integer(), { description: 'Those of them that failed.' }),
+  errors: t.Array(t.Integer(), { description: 'Failed runs per hour.' }),
 })
 
-/** Hours that a glance shows. */
+/** Hours in the overview. */
 const hours = 24
 
-/** The workflows of a workspace at a glance. */
+/** An overview of the workflows of a workspace. */
 export function overviewRoutes({ store, clock }: Services, door: Door) {
   return new Elysia({ prefix: '/workflows' }).get(
     '',
@@ -60,9 +60,9 @@ export function overviewRoutes({ store, clock }: Services, door: Door) {
       response: responses({ 200: listOf(Glance) }),
       detail: operation({
         name: 'glanceAtWorkflows',
-        summary: 'Workflows with their state, and what ran in the last 24 hours',
+        summary: 'List workflows with their state and their runs of the last 24 hours',
         description:
-          'Takes `workspaceId`; left out, it is the only workspace that you see, or the only one of your own.',
+          'Takes `workspaceId`; when absent, the only workspace that you can see, or the only one that you own.',
         tag: 'Editor',
         access: 'session',
         errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],

@@ -25,7 +25,7 @@ import { documented, operation } from '../../operation.ts'
 import { FindingResponse, responses } from '../../responses.ts'
 import type { Services } from '../../services.ts'
 
-/** What `GET /api/editor/runs/<executionId>/events` sends, as `data:` lines; a line `[DONE]` is the last. */
+/** The messages of `GET /api/editor/runs/<executionId>/events`, as `data:` lines. The last line is `[DONE]`. */
 export type RunEvent = LiveEvent
 
 const StartedRun = t.Object({
@@ -36,7 +36,7 @@ const StartedRun = t.Object({
   warnings: t.Array(FindingResponse),
 })
 
-/** Runs by hand, and watching runs of every kind. */
+/** Manual runs, and watching runs of every kind. */
 export function runRoutes(services: Services, door: Door) {
   const { store, clock, manual, files, settings } = services
   return new Elysia()
@@ -69,7 +69,7 @@ export function runRoutes(services: Services, door: Door) {
           const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
           manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
         } catch (error) {
-          // It has not begun, and nobody else has its files.
+          // The run has not started, so nothing else uses its files.
           if (input.files) await manual.removeFiles(owner).catch(() => undefined)
           throw error
         }
@@ -84,9 +84,9 @@ export function runRoutes(services: Services, door: Door) {
         response: responses({ 202: StartedRun }),
         detail: operation({
           name: 'startManualRun',
-          summary: 'Run a workflow by hand',
+          summary: 'Start a manual run',
           description:
-            'Runs the draft, or a part of it. It counts against no limit. Blocks that the run cannot come to may be faulty.',
+            'Runs the draft, or a part of it. It counts against no limit. Blocks that the run cannot reach may be invalid.',
           tag: 'Editor',
           access: 'session',
           errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND', 'CONFLICT'],
@@ -123,8 +123,7 @@ export function runRoutes(services: Services, door: Door) {
           name: 'watchRun',
           summary: 'Watch a run',
           description:
-            'From whatever moment: what happened before comes first. Of a run that has ended, all at once; of one that waits ' +
-            'for its turn, when it begins.',
+            'Sends past events first, then live ones. An ended run is sent at once; a queued run is sent when it starts.',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND', 'OVERLOADED'],
@@ -141,7 +140,7 @@ export function runRoutes(services: Services, door: Door) {
 
   type Past = { run: PreviousRun; files: readonly RunFile[] }
 
-  /** An earlier run of the workflow: as it was, when it is still in memory, else as the log has it. */
+  /** An earlier run of the workflow: unredacted while it is in memory, otherwise from the log. */
   async function pastRun(executionId: string | undefined, { id, workspaceId }: WorkflowRow): Promise<Past | undefined> {
     if (executionId === undefined) return undefined
     const secrets = await manual.secretsOf(workspaceId)
@@ -166,7 +165,7 @@ export function runRoutes(services: Services, door: Door) {
     trigger: PlanTrigger | undefined
     given: unknown
     past: Past | undefined
-    /** Whether the trigger is what is run again. */
+    /** Whether the trigger itself runs again. */
     runsAgain: boolean
     owner: { workspaceId: string; workflowId: string; executionId: string }
   }
@@ -177,7 +176,7 @@ export function runRoutes(services: Services, door: Door) {
       return pastInput(trigger, past.run, { files: past.files, runsAgain })
     }
     if (trigger.fileFields.length === 0) return manualInput(trigger, given, clock.now())
-    // Its size was judged when it was read; written again it may be longer, as 1e20 is.
+    // The size was checked when it was read. Written again it may be longer, for example 1e20.
     const portions = portionsOf(JSON.stringify(given ?? {}))
     const upload = await manual.receiveFiles(portions, trigger.fileFields, Number.POSITIVE_INFINITY)
     try {
@@ -189,7 +188,7 @@ export function runRoutes(services: Services, door: Door) {
     }
   }
 
-  /** A run may have ended while somebody came to wait for its beginning. */
+  /** Serves a watcher that waits for the start of a run which has ended meanwhile. */
   async function settle(executionId: string): Promise<void> {
     if (!manual.isAwaited(executionId)) return
     const row = await store.getExecution(executionId)
@@ -212,6 +211,6 @@ async function* portionsOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 function withoutTrigger(): AppError {
-  const message = 'The workflow cannot be run: it has no trigger that is enabled. Add one.'
+  const message = 'The workflow cannot run: it has no enabled trigger. Add one.'
   return new AppError('INVALID_INPUT', message, { details: [{ path: 'blocks', message }] })
 }

@@ -21,7 +21,7 @@ const Service = t.Object({
     t.Object(
       {
         databaseBytes: Bytes,
-        freeBytes: t.Number({ description: 'Bytes inside the database that nothing uses.' }),
+        freeBytes: t.Number({ description: 'Unused bytes inside the database.' }),
         walBytes: Bytes,
         diskFreeBytes: Bytes,
         files: oneOf(['disk', 's3']),
@@ -31,7 +31,7 @@ const Service = t.Object({
   ),
 })
 
-/** The service itself: what it is, whether it is well, and what its disk holds. */
+/** The service itself: its version, health and disk usage. */
 export function serviceRoutes({ store, writerHealth, installation }: Services, door: Door) {
   return new Elysia({ prefix: '/service' }).get(
     '',
@@ -52,7 +52,7 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
       response: responses({ 200: Service }),
       detail: operation({
         name: 'getService',
-        summary: 'Version, health, retention, and what the disk holds',
+        summary: 'Get version, health, retention and disk usage',
         tag: 'Editor',
         access: 'session',
       }),

@@ -17,16 +17,18 @@ const Spent = {
 const Usage = t.Object({
   limits: LimitsResponse,
   days: t.Array(t.Object({ day: Time, cost: t.Number(), models: t.Array(t.Object({ model: t.String(), ...Spent })) }), {
-    description: 'UTC, oldest first, those without usage too; the last one is today.',
+    description: 'Days in UTC, oldest first, including days without usage; the last one is today.',
   }),
-  models: t.Array(t.Object({ model: t.String(), ...Spent }), { description: 'Of all days, the dearest first.' }),
+  models: t.Array(t.Object({ model: t.String(), ...Spent }), {
+    description: 'Totals of all days, highest cost first.',
+  }),
 })
 
 const daysDefault = 30
 const daysMax = 366
 const dayMs = 86_400_000
 
-/** What the account that is signed in may use, and has. */
+/** Limits and usage of the signed-in account. */
 export function usageRoutes(services: Services, door: Door) {
   const { store, clock } = services
   return new Elysia({ prefix: '/usage' }).get(
@@ -56,8 +58,8 @@ export function usageRoutes(services: Services, door: Door) {
       response: responses({ 200: Usage }),
       detail: operation({
         name: 'getUsage',
-        summary: 'What the account may use, and what its runs spent by day and model',
-        description: 'Of the workspaces that it owns, whoever started the runs.',
+        summary: 'Get limits, and cost by day and model',
+        description: 'Covers the workspaces that the account owns, whoever started the runs.',
         tag: 'Editor',
         access: 'session',
         errors: ['INVALID_PARAMETERS'],

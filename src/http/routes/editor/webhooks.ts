@@ -30,7 +30,7 @@ const NewSecret = t.Object(
         minimum: 0,
         maximum: keepSecretMsMax / 1000,
         default: 0,
-        description: 'Seconds for which deliveries are signed with the secret before, too.',
+        description: 'Seconds during which deliveries are also signed with the previous secret.',
       }),
     ),
   },
@@ -39,7 +39,7 @@ const NewSecret = t.Object(
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'] as const
 
-/** The webhooks of a workflow, one by one: `/api/editor/workflows/<id>/webhooks`. Their secrets come in and never go out. */
+/** Webhook subscriptions: `/api/editor/workflows/<id>/webhooks`. Secrets are never returned. */
 export function webhookRoutes(services: Services, door: Door) {
   const { subscriptions, settings, clock } = services
   const webhookResponse = (row: SubscriptionRow) => responseOf(row, clock.now())
@@ -100,7 +100,7 @@ export function webhookRoutes(services: Services, door: Door) {
           name: 'changeWebhook',
           summary: 'Change a webhook',
           description:
-            'What is left out stays. Null takes a filter or the secret away, and sets anything else back to its default.',
+            'Absent members stay as they are. Null removes a filter or the secret, and resets any other member to its default.',
           tag: 'Editor',
           access: 'session',
           errors: inBody,
@@ -120,7 +120,7 @@ export function webhookRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'deleteWebhook',
           summary: 'Delete a webhook',
-          description: 'Its pending deliveries go on.',
+          description: 'Its pending deliveries continue.',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],
@@ -142,8 +142,8 @@ export function webhookRoutes(services: Services, door: Door) {
           name: 'rotateWebhookSecret',
           summary: 'Give a webhook a new secret',
           description:
-            'While the one before is kept, `svc-signature` has two `v1=` parts, that of the one before first, so that ' +
-            'receivers can change over when it suits them.',
+            'While the previous secret is kept, `svc-signature` has two `v1=` parts, first that of the previous secret, so ' +
+            'that receivers can switch at any time.',
           tag: 'Editor',
           access: 'session',
           errors: inBody,
@@ -166,8 +166,8 @@ export function webhookRoutes(services: Services, door: Door) {
           name: 'testWebhook',
           summary: 'Send a test to a webhook',
           description:
-            'One attempt with a made-up run that its filters admit, also to a webhook that is switched off. The execution ' +
-            'id begins with `test_`. Nothing is kept of it, and nothing is sent again.',
+            'Makes one attempt with a sample run that its filters admit, even when the webhook is switched off. The ' +
+            'execution id starts with `test_`. The test is neither stored nor sent again.',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],
@@ -188,7 +188,7 @@ function responseOf(row: SubscriptionRow, now: number): EditorWebhook {
   }
 }
 
-/** Null is no member, but for the secret: there it says that there is none. */
+/** Drops members that are null, except the secret, where null means that there is none. */
 function withoutNulls(body: unknown): unknown {
   if (!isObject(body)) return body
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || name === 'secret'))
@@ -200,7 +200,7 @@ function assertFits(schema: typeof Subscription | typeof Change, body: unknown):
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }
 
-/** Of the members that are null. */
+/** The members that are null. */
 function assertKnown(change: unknown): asserts change is SubscriptionPatch {
   const names = isObject(change) ? Object.keys(change) : []
   const unknown = names.filter((name) => !Object.hasOwn(changeable, name))

@@ -25,19 +25,19 @@ const Named = t.Object({ id: t.String(), name: t.String(), folder: maybe(t.Strin
 const Deleted = t.Object({ id: t.String(), name: t.String(), folder: maybe(t.String()), deletedAt: Time })
 const Restored = t.Object({
   id: t.String(),
-  version: maybe(t.Integer({ description: 'The version that is active again.' })),
-  reason: maybe(t.String({ description: 'Why the version that was active is not any more.' })),
+  version: maybe(t.Integer({ description: 'The version that was activated again.' })),
+  reason: maybe(t.String({ description: 'Why the previously active version could not be activated.' })),
 })
 const FolderMove = t.Object({
   workspaceId: t.String(),
   path: t.String({ minLength: 1 }),
-  to: t.Union([folder, t.Null()], { description: 'Null: out of any folder.' }),
+  to: t.Union([folder, t.Null()], { description: 'Null: in no folder.' }),
 })
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const
 const deletedMax = 100
 
-/** What can be done with workflows beside editing and deploying them. */
+/** Actions on workflows other than editing and deploying. */
 export function editorWorkflowRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
   return new Elysia()
@@ -58,7 +58,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'describeWorkflow',
           summary: 'Rename, move or describe a workflow',
-          description: 'A member that is left out stays as it is; null removes it.',
+          description: 'An absent member stays as it is; null removes it.',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
@@ -85,8 +85,8 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         response: responses({ 201: Named }),
         detail: operation({
           name: 'duplicateWorkflow',
-          summary: 'Make a copy of a workflow',
-          description: 'A copy of the draft, with addresses of its own, without webhooks, and not deployed.',
+          summary: 'Copy a workflow',
+          description: 'Copies the draft, with addresses of its own and without webhooks. The copy is not deployed.',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
@@ -109,7 +109,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         response: responses({ 200: CheckResponse }),
         detail: operation({
           name: 'checkWorkflow',
-          summary: 'Check a document that is not saved',
+          summary: 'Check a document without saving it',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND'],
@@ -134,7 +134,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         response: responses({ 200: listOf(Deleted) }),
         detail: operation({
           name: 'listDeletedWorkflows',
-          summary: 'List deleted workflows, the newest first',
+          summary: 'List deleted workflows, newest first',
           description: `The last ${deletedMax}. Takes \`workspaceId\`.`,
           tag: 'Editor',
           access: 'session',
@@ -157,7 +157,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         detail: operation({
           name: 'restoreWorkflow',
           summary: 'Undo the deletion of a workflow',
-          description: 'The version that was active is activated again, if it still can be.',
+          description: 'The previously active version is activated again, if that is still possible.',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND', 'CONFLICT'],
@@ -178,11 +178,11 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         parse: 'none',
         body: documented(FolderMove),
         response: responses({
-          200: t.Object({ moved: t.Integer({ description: 'Workflows that lie elsewhere now.' }) }),
+          200: t.Object({ moved: t.Integer({ description: 'Number of workflows that were moved.' }) }),
         }),
         detail: operation({
           name: 'moveFolder',
-          summary: 'Rename or move a folder, with those below it',
+          summary: 'Rename or move a folder with its subfolders',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND'],
@@ -201,7 +201,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       services.deployments.forget(id)
       return { version: found.version, reason: null }
     } catch (error) {
-      // One of its addresses is another workflow's now.
+      // Another workflow has one of its addresses now.
       if (error instanceof AppError && error.code === 'CONFLICT') return { version: null, reason: error.message }
       throw error
     }
@@ -218,7 +218,7 @@ function withFacts(document: WorkflowDocument, { name, folder, description }: Fa
   return { ...rest, ...(text ? { description: text } : {}), ...(at ? { folder: at } : {}) }
 }
 
-/** `/a//b/` → `a/b`; nothing of it left: null. */
+/** `/a//b/` → `a/b`; null when nothing is left. */
 function tidied(path: string | null | undefined): string | null {
   const steps = (path ?? '').split('/').map((step) => step.trim())
   return steps.filter((step) => step !== '').join('/') || null

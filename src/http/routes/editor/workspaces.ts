@@ -22,7 +22,7 @@ const NewRole = t.Object({ role: sharedRole })
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT'] as const
 
-/** Workspaces, and who works in them. Their owner decides; members may leave. */
+/** Workspaces and their members. The owner manages them; members may leave. */
 export function workspaceRoutes(services: Services, door: Door) {
   const { store, clock, settings, sessions } = services
   return new Elysia({ prefix: '/workspaces' })
@@ -43,7 +43,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         response: responses({ 201: Workspace }),
         detail: operation({
           name: 'createWorkspace',
-          summary: 'Make a workspace of your own',
+          summary: 'Create a workspace',
           tag: 'Editor',
           access: 'session',
           errors: inBody,
@@ -64,7 +64,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         response: responses({ 200: Workspace }),
         detail: operation({
           name: 'renameWorkspace',
-          summary: 'Give a workspace another name',
+          summary: 'Rename a workspace',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND'],
@@ -81,7 +81,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         response: responses({ 200: listOf(Member) }),
         detail: operation({
           name: 'listMembers',
-          summary: 'List the members of a workspace, its owner first',
+          summary: 'List the members of a workspace, owner first',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],
@@ -93,7 +93,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         assertOwner(await door.requireSession(request, set), id)
         const { email, role } = await readShape(request, NewMember, settings.bodyBytesMax)
-        // By e-mail only: nobody lists the accounts of an installation here.
+        // By e-mail only: the accounts of an installation cannot be listed.
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
         if (!user) throw noAccount(email)
         await store.setMember(id, user.id, role)
@@ -107,7 +107,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         response: responses({ 201: Member }),
         detail: operation({
           name: 'addMember',
-          summary: 'Let an account into a workspace, by its e-mail',
+          summary: 'Add a member to a workspace, by e-mail',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
@@ -131,7 +131,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         response: responses({ 200: Member }),
         detail: operation({
           name: 'changeRole',
-          summary: 'Change what a member may do',
+          summary: 'Change the role of a member',
           tag: 'Editor',
           access: 'session',
           errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
@@ -150,10 +150,10 @@ export function workspaceRoutes(services: Services, door: Door) {
       },
       {
         parse: 'none',
-        response: responses({ 204: t.Void({ description: 'Keys of the account stop reaching it within 5 seconds.' }) }),
+        response: responses({ 204: t.Void({ description: "The member's keys lose access within 5 seconds." }) }),
         detail: operation({
           name: 'removeMember',
-          summary: 'Take a workspace from a member, or leave it',
+          summary: 'Remove a member, or leave a workspace',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND', 'CONFLICT'],
@@ -165,7 +165,7 @@ export function workspaceRoutes(services: Services, door: Door) {
 function assertOwner(caller: Caller, workspaceId: string): void {
   assertMay(caller, workspaceId, 'read', 'workspace')
   if (roleOf(caller, workspaceId) === 'owner') return
-  throw new AppError('FORBIDDEN', 'The owner of the workspace decides about its name and its members.')
+  throw new AppError('FORBIDDEN', 'Only the owner of the workspace may change its name and its members.')
 }
 
 function noAccount(email: string): AppError {

@@ -1,0 +1,91 @@
+import type { AccountLimits } from '../accounts/limits.ts'
+import type { Environment } from '../domain/account/environment.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { RequestClaim } from '../domain/run/claim.ts'
+import type { FileOwner, FileStore } from '../domain/run/file.ts'
+import type { ChatMessage } from '../domain/workflow/chat.ts'
+import type { Address } from '../domain/workflow/trigger.ts'
+import type { Deployment } from '../engine/deployments.ts'
+import type { JobRequest } from '../engine/jobs/jobs.ts'
+import type { RunEnd, RunRequest } from '../engine/run/runner.ts'
+import type { ReceiveFiles } from '../files/upload.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Conversation } from '../triggers/conversations.ts'
+
+/** The services that the execute endpoint uses. Once caches are warm, all of it works from memory. */
+export type ExecuteServices = {
+  clock: Clock
+  deployments: {
+    get(workflowId: string): Deployment | undefined
+    load(workflowId: string): Promise<Deployment | undefined>
+  }
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  /** The same for asynchronous runs. */
+  assertAcceptingJobs(): void
+  receiveFiles: ReceiveFiles
+  /** Accepts an asynchronous run; resolves when it is on disk. Rejects like `assertAccepting`. */
+  accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
+  /** The limits of the workspace's owner apply, whichever key is used. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
+  settings: RunSettings
+}
+
+/** The services that the chat routes use. */
+export type ChatServices = {
+  clock: Clock
+  /** The active version that an address leads to. */
+  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  receiveFiles: ReceiveFiles
+  conversations: {
+    history(conversation: Conversation): Promise<ChatMessage[]>
+    keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
+  }
+  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  limits: Pick<
+    AccountLimits,
+    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWrongPassword' | 'peekWrongPassword'
+  >
+  settings: RunSettings
+  logger: Pick<Logger, 'error'>
+}
+
+/** The services that inbound webhooks use. Like the execute endpoint, they work from memory except for the run's own commit. */
+export type WebhookServices = {
+  clock: Clock
+  /** The active version that an address leads to. */
+  at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  execute(request: RunRequest): Promise<RunEnd>
+  /** Resolves when the run is on disk, or with the run that holds its claim. */
+  accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
+  /** The run that holds a request's claim. */
+  findClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
+  assertAccepting(): void
+  /** The same for asynchronous runs. */
+  assertAcceptingJobs(): void
+  storeFile: FileStore['store']
+  removeFiles(owner: FileOwner): Promise<void>
+  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
+  logger: Pick<Logger, 'error'>
+  settings: { bodyBytesMax: number }
+}
+
+export type Acceptance = { job: { executionId: string } } | { job: undefined; holder: string | null }
+
+/** Settings of every endpoint that starts runs and may stream them. */
+export type RunSettings = {
+  bodyBytesMax: number
+  /** For a workflow whose trigger declares files. */
+  bodyBytesMaxFiles: number
+  cancelOnDisconnect: boolean
+  /** Limit on the text that waits for a slow reader of a stream. */
+  streamBufferBytes: number
+}
