@@ -1,6 +1,6 @@
 import type { Server } from 'bun'
 import type { Clock } from '../domain/clock.ts'
-import { requestIdOf } from './request-id.ts'
+import { requestIdOf } from './access/request-id.ts'
 
 /** Handles requests once the service is up: an Elysia app. */
 export type RequestHandler = {

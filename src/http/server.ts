@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { accessLog } from './access-log.ts'
-import { Door } from './door.ts'
+import { accessLog } from './access/access-log.ts'
+import { Door } from './access/door.ts'
 import { accountRoutes } from './routes/account.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'

@@ -18,7 +18,7 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { Trials } from '../webhooks/trial.ts'
 import type { UserDecisions } from '../webhooks/user-decisions.ts'
-import type { InterfaceFiles } from './interface-files.ts'
+import type { InterfaceFiles } from './responses/interface-files.ts'
 import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
 
 /** Everything that the HTTP interface uses; `assembly/http-services.ts` puts it together. */

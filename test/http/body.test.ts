@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { AppError } from '../../src/domain/errors.ts'
-import { readBody } from '../../src/http/body.ts'
+import { readBody } from '../../src/http/requests/body.ts'
 import { chunk, sendRaw } from './raw.ts'
 import { HttpWorld, sampleDocument } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { clientAddress } from '../../src/http/access/client-address.ts'
 import { parseNetworks } from '../../src/outbound/addresses.ts'
 import { block, document } from '../make.ts'
 import { ExecutionWorld } from './execution-world.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { Elysia } from 'elysia'
-import { readBody, readChunks } from '../../src/http/body.ts'
+import { readBody, readChunks } from '../../src/http/requests/body.ts'
 import { chunk, sendRaw } from './raw.ts'
 import { HttpWorld } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readCursor, writeCursor } from '../../src/http/cursor.ts'
+import { readCursor, writeCursor } from '../../src/http/requests/cursor.ts'
 
 const position = fc.array(fc.maxSafeNat(), { minLength: 1, maxLength: 2 })
 const scope = fc.record({

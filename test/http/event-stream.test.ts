@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { EventStream } from '../../src/http/event-stream.ts'
+import { EventStream } from '../../src/http/streams/event-stream.ts'
 import { ManualClock } from '../clock.ts'
 
 function streamOf(bytesWaitingMax = 1_000) {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import type { InterfaceFiles } from '../../src/http/interface-files.ts'
+import type { InterfaceFiles } from '../../src/http/responses/interface-files.ts'
 
 export const pageText = '<!doctype html><title>Millrace</title>'
 export const scriptText = 'document.title = "up"\n'.repeat(50)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { RunBus } from '../../src/events/bus.ts'
-import { liveStream } from '../../src/http/live-stream.ts'
+import { liveStream } from '../../src/http/streams/live-stream.ts'
 import { ManualClock } from '../clock.ts'
 
 function watching(signal: AbortSignal) {

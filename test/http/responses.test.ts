@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia, InvalidCookieSignature, InvalidFileType, ParseError, t } from 'elysia'
 import { AppError, errorCodes } from '../../src/domain/errors.ts'
-import { type Door, sendAsIs } from '../../src/http/door.ts'
+import { type Door, sendAsIs } from '../../src/http/access/door.ts'
 import { statusOf } from '../../src/http/errors.ts'
 import { ManualClock } from '../clock.ts'
 import { readScrape, valueIn } from '../telemetry/scrape.ts'

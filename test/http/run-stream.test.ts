@@ -5,7 +5,7 @@ import { defaultLimits } from '../../src/domain/limits.ts'
 import type { Span } from '../../src/domain/run/log.ts'
 import { compilePlan } from '../../src/engine/compile/plan.ts'
 import type { RunRequest } from '../../src/engine/run/runner.ts'
-import { streamRun } from '../../src/http/run-stream.ts'
+import { streamRun } from '../../src/http/streams/run-stream.ts'
 import { ManualClock } from '../clock.ts'
 import { block, document } from '../make.ts'
 

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { WorkflowList, WorkspaceList } from '../../http/responses.ts'
+import type { WorkflowList, WorkspaceList } from '../../http/responses/responses.ts'
 import { type Call, CommandError } from '../command.ts'
 import { Client, pathOf, ServiceError } from './client.ts'
 import type { ListedWorkflow } from './push.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Store } from '../../store/store.ts'
-import type { Door } from '../door.ts'
-import type { InterfaceFiles } from '../interface-files.ts'
+import type { Door } from '../access/door.ts'
+import type { InterfaceFiles } from '../responses/interface-files.ts'
 import { respondWithPage } from './interface.ts'
 
 /** `/chat/<identifier>`: the same page for every chat. The page asks `/api/chat/<identifier>` what to show. */

@@ -3,11 +3,12 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/workflow/redeployment.ts'
 import type { DeploymentRow } from '../../store/store.ts'
-import { findWorkflow } from '../auth.ts'
-import { readShape } from '../body.ts'
-import type { Door } from '../door.ts'
-import { findingsError } from '../findings-error.ts'
-import { documented, operation } from '../operation.ts'
+import { findWorkflow } from '../access/auth.ts'
+import type { Door } from '../access/door.ts'
+import { documented, operation } from '../openapi/operation.ts'
+import { readShape } from '../requests/body.ts'
+import { assertRevision } from '../requests/revision.ts'
+import { findingsError } from '../responses/findings-error.ts'
 import {
   DeploymentList,
   DeploymentResponse,
@@ -16,11 +17,10 @@ import {
   responses,
   SavedWorkflow,
   StatusResponse,
-} from '../responses.ts'
-import { assertRevision } from '../revision.ts'
+} from '../responses/responses.ts'
+import { triggerFacts } from '../responses/trigger-facts.ts'
+import { savedResponse } from '../responses/workflow-response.ts'
 import type { Services } from '../services.ts'
-import { triggerFacts } from '../trigger-facts.ts'
-import { savedResponse } from '../workflow-response.ts'
 
 const Texts = t.Object({
   name: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Null()])),

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import type { Door } from '../door.ts'
-import type { InterfaceFiles } from '../interface-files.ts'
+import type { Door } from '../access/door.ts'
+import type { InterfaceFiles } from '../responses/interface-files.ts'
 import { respondWithPage } from './interface.ts'
 
 /**

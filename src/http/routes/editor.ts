@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Door } from '../door.ts'
+import type { Door } from '../access/door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
 import { keyRoutes } from './editor/keys.ts'

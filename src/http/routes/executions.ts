@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { assertMay, type Caller, type Need } from '../auth.ts'
-import type { Door } from '../door.ts'
-import { findJob, type Job } from '../jobs.ts'
-import { respondWith } from '../json-text.ts'
-import { operation } from '../operation.ts'
-import { CancelResponse, JobResponse, responses } from '../responses.ts'
+import { assertMay, type Caller, type Need } from '../access/auth.ts'
+import type { Door } from '../access/door.ts'
+import { operation } from '../openapi/operation.ts'
+import { findJob, type Job } from '../responses/jobs.ts'
+import { respondWith } from '../responses/json-text.ts'
+import { CancelResponse, JobResponse, responses } from '../responses/responses.ts'
 import type { Services } from '../services.ts'
 
 /** The outcome of runs, and cancelling them. */

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { filesPath } from '../../files/signed-url.ts'
-import type { Door, ResponseSet } from '../door.ts'
+import type { Door, ResponseSet } from '../access/door.ts'
 import type { Services } from '../services.ts'
 
 /** Files of runs under signed URLs, which need no key. With a bucket, the bucket serves the files instead. */

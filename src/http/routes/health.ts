@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import type { Door } from '../door.ts'
-import { operation } from '../operation.ts'
-import { HealthResponse, ReadyResponse, responses } from '../responses.ts'
+import type { Door } from '../access/door.ts'
+import { operation } from '../openapi/operation.ts'
+import { HealthResponse, ReadyResponse, responses } from '../responses/responses.ts'
 import type { Services } from '../services.ts'
 
 /** How long a result is reused: anyone may ask, and each probe is a commit. */

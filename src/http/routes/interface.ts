@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { type Door, pathOf, type ResponseSet } from '../door.ts'
-import type { InterfaceFile, InterfaceFiles } from '../interface-files.ts'
+import { type Door, pathOf, type ResponseSet } from '../access/door.ts'
+import type { InterfaceFile, InterfaceFiles } from '../responses/interface-files.ts'
 
 type Loads = { interfaceFiles(): Promise<InterfaceFiles> }
 

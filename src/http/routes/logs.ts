@@ -2,11 +2,16 @@ import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../domain/one-of.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
-import type { Door } from '../door.ts'
-import { logsPageDefault, logsPageMax } from '../log-query.ts'
-import { respondWithExecution, respondWithLog, respondWithLogs, respondWithRunWebhooks } from '../log-responses.ts'
-import { documented, operation } from '../operation.ts'
-import { ExecutionDetail, LogDetail, LogList, RunWebhooks, responses } from '../responses.ts'
+import type { Door } from '../access/door.ts'
+import { documented, operation } from '../openapi/operation.ts'
+import { logsPageDefault, logsPageMax } from '../requests/log-query.ts'
+import {
+  respondWithExecution,
+  respondWithLog,
+  respondWithLogs,
+  respondWithRunWebhooks,
+} from '../responses/log-responses.ts'
+import { ExecutionDetail, LogDetail, LogList, RunWebhooks, responses } from '../responses/responses.ts'
 import type { Services } from '../services.ts'
 
 /** The external API: `/api/v1/logs`. */

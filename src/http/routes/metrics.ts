@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { metricsType } from '../../telemetry/exposition.ts'
-import type { Door } from '../door.ts'
-import { operation } from '../operation.ts'
+import type { Door } from '../access/door.ts'
+import { operation } from '../openapi/operation.ts'
 import type { Services } from '../services.ts'
 
 /** The metrics for Prometheus. */

@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Door } from '../door.ts'
-import { documented, operation } from '../operation.ts'
-import { QuoteList, responses } from '../responses.ts'
+import type { Door } from '../access/door.ts'
+import { documented, operation } from '../openapi/operation.ts'
+import { QuoteList, responses } from '../responses/responses.ts'
 
 /** The only path of this service that workflows may call without a setting. */
 export const samplePath = '/sample/quotes'

@@ -1,13 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { readShape } from '../body.ts'
-import { addressOf } from '../connection.ts'
-import type { Door, ResponseSet } from '../door.ts'
-import { documented, operation } from '../operation.ts'
-import { Credentials, responses, SessionResponse } from '../responses.ts'
-import { assertSameOrigin } from '../same-origin.ts'
+import { addressOf } from '../access/connection.ts'
+import type { Door, ResponseSet } from '../access/door.ts'
+import { assertSameOrigin } from '../access/same-origin.ts'
+import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
+import { documented, operation } from '../openapi/operation.ts'
+import { readShape } from '../requests/body.ts'
+import { Credentials, responses, SessionResponse } from '../responses/responses.ts'
 import type { OpenedSession, Services } from '../services.ts'
-import { cookieFor, isHttps, noCookie, tokenOf } from '../session-cookie.ts'
 
 /** Larger than any e-mail address and password. */
 const credentialBytesMax = 16_384

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { Door, ResponseSet } from '../door.ts'
-import { type OpenApi, repairOpenApi } from '../openapi.ts'
-import { contentSecurityPolicy, type EncodedFile, encodeFile, pageFiles } from '../swagger-page.ts'
+import type { Door, ResponseSet } from '../access/door.ts'
+import { type OpenApi, repairOpenApi } from '../openapi/openapi.ts'
+import { contentSecurityPolicy, type EncodedFile, encodeFile, pageFiles } from '../openapi/swagger-page.ts'
 
 /**
  * `/swagger/json`, the OpenAPI document of the routes in `api`, and `/swagger`, a page that shows it. Both are created on
@@ -42,8 +42,8 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
 export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
   const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([
     import('@elysiajs/swagger'),
-    import('../route-examples.ts'),
-    import('../error-examples.ts'),
+    import('../openapi/route-examples.ts'),
+    import('../openapi/error-examples.ts'),
   ])
   const path = '/inner'
   const inner = new Elysia().use(

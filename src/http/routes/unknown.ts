@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { type Door, isExternal, pathOf } from '../door.ts'
+import { type Door, isExternal, pathOf } from '../access/door.ts'
 
 /** A route of the service. `path` has `:name` for each parameter. */
 export type KnownRoute = { method: string; path: string }

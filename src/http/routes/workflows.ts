@@ -4,11 +4,13 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
 import type { WorkflowRow } from '../../store/store.ts'
-import { chooseWorkspace, findWorkflow } from '../auth.ts'
-import { readJsonBody } from '../body.ts'
-import type { Door } from '../door.ts'
-import { documented, operation } from '../operation.ts'
-import { Parameters } from '../parameters.ts'
+import { chooseWorkspace, findWorkflow } from '../access/auth.ts'
+import type { Door } from '../access/door.ts'
+import { documented, operation } from '../openapi/operation.ts'
+import { workflowOpenApi } from '../openapi/workflow-openapi.ts'
+import { readJsonBody } from '../requests/body.ts'
+import { Parameters } from '../requests/parameters.ts'
+import { etagOf, revisionIn } from '../requests/revision.ts'
 import {
   isoTime,
   NewWorkflow,
@@ -17,11 +19,9 @@ import {
   SentDocument,
   WorkflowList,
   WorkflowResponse,
-} from '../responses.ts'
-import { etagOf, revisionIn } from '../revision.ts'
+} from '../responses/responses.ts'
+import { savedResponse, workflowResponse } from '../responses/workflow-response.ts'
 import type { Services } from '../services.ts'
-import { workflowOpenApi } from '../workflow-openapi.ts'
-import { savedResponse, workflowResponse } from '../workflow-response.ts'
 
 const WorkspaceQuery = t.Object({
   workspaceId: t.Optional(

@@ -4,10 +4,10 @@ import { registry } from '../../../blocks/registry.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { Loop, Parallel } from '../../../domain/workflow/workflow.ts'
 import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
-import type { Door } from '../../door.ts'
-import { operation } from '../../operation.ts'
-import { plainSchema } from '../../plain-schema.ts'
-import { listOf, maybe, responses } from '../../responses.ts'
+import type { Door } from '../../access/door.ts'
+import { operation } from '../../openapi/operation.ts'
+import { plainSchema } from '../../openapi/plain-schema.ts'
+import { listOf, maybe, responses } from '../../responses/responses.ts'
 
 const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
 

@@ -1,17 +1,25 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { LogCounts } from '../../../store/log-query.ts'
-import { assertMay } from '../../auth.ts'
-import type { Door } from '../../door.ts'
-import { type HistogramRequest, readHistogramRequest } from '../../log-query.ts'
+import { assertMay } from '../../access/auth.ts'
+import type { Door } from '../../access/door.ts'
+import { operation } from '../../openapi/operation.ts'
+import { type HistogramRequest, readHistogramRequest } from '../../requests/log-query.ts'
 import {
   respondWithEditorLog,
   respondWithExecution,
   respondWithLogs,
   respondWithRunWebhooks,
-} from '../../log-responses.ts'
-import { operation } from '../../operation.ts'
-import { EditorLogDetail, ExecutionDetail, isoTime, LogList, RunWebhooks, responses, Time } from '../../responses.ts'
+} from '../../responses/log-responses.ts'
+import {
+  EditorLogDetail,
+  ExecutionDetail,
+  isoTime,
+  LogList,
+  RunWebhooks,
+  responses,
+  Time,
+} from '../../responses/responses.ts'
 import type { Services } from '../../services.ts'
 
 const Histogram = t.Object({

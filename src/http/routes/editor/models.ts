@@ -1,9 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
-import type { Door } from '../../door.ts'
-import { operation } from '../../operation.ts'
-import { listOf, maybe, responses } from '../../responses.ts'
+import type { Door } from '../../access/door.ts'
+import { operation } from '../../openapi/operation.ts'
+import { listOf, maybe, responses } from '../../responses/responses.ts'
 import type { Services } from '../../services.ts'
 
 const Model = t.Object({

@@ -1,11 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
-import type { Door } from '../../door.ts'
-import { limitsResponse } from '../../limits-response.ts'
-import { documented, operation } from '../../operation.ts'
-import { Parameters } from '../../parameters.ts'
-import { isoTime, LimitsResponse, responses, Time } from '../../responses.ts'
+import type { Door } from '../../access/door.ts'
+import { documented, operation } from '../../openapi/operation.ts'
+import { Parameters } from '../../requests/parameters.ts'
+import { limitsResponse } from '../../responses/limits-response.ts'
+import { isoTime, LimitsResponse, responses, Time } from '../../responses/responses.ts'
 import type { Services } from '../../services.ts'
 
 const Spent = {

@@ -10,14 +10,14 @@ import {
   shownOf,
 } from '../../../domain/webhook/subscription.ts'
 import { findMisfits } from '../../../domain/workflow/shape.ts'
-import { findWorkflow } from '../../auth.ts'
-import { readJsonBody, readShape } from '../../body.ts'
-import { attemptResponse } from '../../delivery-response.ts'
-import type { Door } from '../../door.ts'
-import { documented, operation } from '../../operation.ts'
-import { isoTime, listOf, responses } from '../../responses.ts'
+import { findWorkflow } from '../../access/auth.ts'
+import type { Door } from '../../access/door.ts'
+import { documented, operation } from '../../openapi/operation.ts'
+import { readJsonBody, readShape } from '../../requests/body.ts'
+import { attemptResponse } from '../../responses/delivery-response.ts'
+import { isoTime, listOf, responses } from '../../responses/responses.ts'
+import { EditorWebhook, SentWebhook, TrialResponse } from '../../responses/webhook-responses.ts'
 import type { Services } from '../../services.ts'
-import { EditorWebhook, SentWebhook, TrialResponse } from '../../webhook-responses.ts'
 
 const { id: _, ...changeable } = Subscription.properties
 const Change = t.Partial(t.Object(changeable), { additionalProperties: false })

@@ -1,0 +1,29 @@
+import { AppError } from '../../domain/errors.ts'
+import type { ChatParameters } from '../../domain/workflow/chat.ts'
+import type { RunEnd } from '../../engine/run/runner.ts'
+
+/** Whether visitors of this chat are anonymous: they must not learn how the workflow is built or who owns it. */
+export function isAnonymous({ access }: ChatParameters): boolean {
+  return access !== 'key'
+}
+
+/** What anonymous visitors read instead of the reason for a failure. */
+export const sorry = 'The chat could not answer. Try again in a moment.'
+
+/** Removes the details of a failure, which may name services, blocks and values. The log keeps them. */
+export function withoutDetails(end: RunEnd): RunEnd {
+  const { failure } = end.record
+  if (!failure) return end
+  const told = { ...failure, message: sorry, blockId: null, blockName: null }
+  return { ...end, record: { ...end.record, failure: told, output: null } }
+}
+
+/** Refuses because of the owner's limits, without telling anonymous visitors what the limits are. */
+export function hideLimits(chat: ChatParameters, assert: () => void): void {
+  try {
+    assert()
+  } catch (cause) {
+    if (!isAnonymous(chat) || !(cause instanceof AppError)) throw cause
+    throw new AppError(cause.code, 'This chat takes no more messages for now.', { cause })
+  }
+}

@@ -1,0 +1,103 @@
+import { Type as t } from '@sinclair/typebox'
+import { oneOf } from '../../domain/one-of.ts'
+import { chatAccesses } from '../../domain/workflow/chat.ts'
+import { maybe } from '../responses/responses.ts'
+import { operation } from './operation.ts'
+
+/** The response to a message. */
+export const ChatResponse = t.Object(
+  {
+    success: t.Literal(true),
+    output: t.Unknown({ description: "The run's output, or the data of its response block." }),
+    reply: t.String({ description: 'The output as text.' }),
+    conversationId: t.String({ description: 'Send it with the next message to continue the conversation.' }),
+    executionId: t.String(),
+  },
+  { $id: 'ChatResponse' },
+)
+
+const ChatMessage = t.Object({
+  input: t.String({ description: 'The message.' }),
+  conversationId: t.Optional(t.String({ description: 'From an earlier response, to continue that conversation.' })),
+  files: t.Optional(
+    t.Array(t.Unknown(), { description: 'File items, like those of a `files` field of the execute endpoint.' }),
+  ),
+  stream: t.Optional(t.Boolean({ description: 'Whether the response is a stream of server-sent events.' })),
+  selectedOutputs: t.Optional(
+    t.Array(t.String(), { description: 'Like on the execute endpoint; allowed only for chats that require a key.' }),
+  ),
+})
+
+/** What anyone may know about a chat. */
+export const ChatFactsResponse = t.Object(
+  {
+    access: oneOf(chatAccesses),
+    title: maybe(t.String()),
+    greeting: maybe(t.String()),
+    mayTalk: t.Boolean({
+      description: 'Whether this caller may send messages: the chat is public, or the key or session has access.',
+    }),
+  },
+  { $id: 'Chat' },
+)
+
+const stream = [
+  'data: {"blockId":"answer","chunk":"Hello, "}',
+  'data: {"blockId":"answer","chunk":"Ada."}',
+  'data: {"event":"done","success":true,"output":{"content":"Hello, Ada."},"metadata":{"duration":212},"reply":"Hello, Ada.","conversationId":"0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11"}',
+  'data: [DONE]',
+]
+const events = {
+  'text/event-stream': {
+    schema: { type: 'string' } as unknown as Record<string, never>,
+    example: `${stream.join('\n\n')}\n\n`,
+  },
+}
+
+/** The chat routes in the OpenAPI document. The routes check and respond without schemas. */
+export const chatDetail = {
+  ...operation({
+    name: 'sendChatMessage',
+    summary: 'Send a chat message',
+    description:
+      'Runs the deployed workflow that has a chat trigger with this identifier, and responds when the log entry of the ' +
+      'run is on disk. The trigger sets who may send messages: callers with a key for the workspace (`X-API-Key`) or a ' +
+      'session of the dashboard, callers with the password (`X-Chat-Password`, plain or percent-encoded), or anyone.\n\n' +
+      "The service remembers the latest messages of a conversation and passes them to the workflow's agents. To continue " +
+      'a conversation, send the `conversationId` of the response, which is also in the header `X-Conversation-Id`. With ' +
+      '`"stream": true` the response is a stream like that of the execute endpoint; its `done` event also has `reply` ' +
+      'and `conversationId`.',
+    tag: 'Executions',
+    access: 'everyone',
+    errors: [
+      ...(['INVALID_JSON', 'INVALID_INPUT', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED'] as const),
+      'INVALID_CREDENTIALS',
+      ...(['USAGE_LIMIT_EXCEEDED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED'] as const),
+      ...(['STORAGE_UNAVAILABLE', 'EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
+    ],
+  }),
+  requestBody: { content: json(ChatMessage) },
+  responses: {
+    200: {
+      description: 'The reply, or the start of its stream.',
+      content: { ...json(ChatResponse), ...events },
+    },
+  },
+}
+
+export const chatFactsDetail = {
+  ...operation({
+    name: 'getChat',
+    summary: 'Describe a chat',
+    description: 'What the chat page shows before the first message.',
+    tag: 'Executions',
+    access: 'everyone',
+    errors: ['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],
+  }),
+  responses: { 200: { description: 'The chat.', content: json(ChatFactsResponse) } },
+}
+
+/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
+function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
+  return { 'application/json': { schema: schema as Record<string, never> } }
+}

@@ -1,0 +1,69 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorResponse } from '../errors.ts'
+import type { RunFailureResponse } from './execute-operation.ts'
+
+/** One example response per error code, for the OpenAPI document. */
+export const errorExamples = {
+  INVALID_JSON: of(
+    'INVALID_JSON',
+    'The body is not valid JSON: line 1, column 8: expected a colon, found the end of the text.',
+  ),
+  INVALID_INPUT: of('INVALID_INPUT', 'The field "city" is required.', [
+    { path: 'city', message: 'The field "city" is required.' },
+  ]),
+  INVALID_PARAMETERS: of('INVALID_PARAMETERS', 'limit must be a whole number from 1 to 1000, not "many".', [
+    { path: 'limit', message: 'limit must be a whole number from 1 to 1000, not "many".' },
+  ]),
+  INVALID_CURSOR: of(
+    'INVALID_CURSOR',
+    'This cursor does not belong to this query. Keep workspaceId, order and filters as they were, or start without a cursor.',
+  ),
+  API_KEY_REQUIRED: of('API_KEY_REQUIRED', 'This request needs a key: send it in the header X-API-Key.'),
+  INVALID_API_KEY: of('INVALID_API_KEY', 'The key in X-API-Key is not known here, was revoked, or has expired.'),
+  INVALID_SIGNATURE: of('INVALID_SIGNATURE', 'The signature of this request is not valid.'),
+  SIGN_IN_REQUIRED: of('SIGN_IN_REQUIRED', 'The session has ended. Sign in again.'),
+  INVALID_CREDENTIALS: of('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.'),
+  USAGE_LIMIT_EXCEEDED: of(
+    'USAGE_LIMIT_EXCEEDED',
+    'The account has used up the 10 USD a month of its plan (free). Raise the plan, or wait for the next month.',
+  ),
+  WORKFLOW_NOT_DEPLOYED: of('WORKFLOW_NOT_DEPLOYED', 'The workflow "weather" is not deployed. Deploy it first.'),
+  FORBIDDEN: of('FORBIDDEN', 'You may read in this workspace, but not change anything.'),
+  NOT_FOUND: of('NOT_FOUND', 'There is no workflow with this id that you can see.'),
+  METHOD_NOT_ALLOWED: of('METHOD_NOT_ALLOWED', '/api/workflows takes GET, HEAD, OPTIONS, POST, and not PATCH.'),
+  CONFLICT: of('CONFLICT', 'The workspace has a workflow named "Weather" already. Choose another name.'),
+  PAYLOAD_TOO_LARGE: of('PAYLOAD_TOO_LARGE', 'The body is larger than 10485760 bytes, the most that is taken here.'),
+  RATE_LIMIT_EXCEEDED: of('RATE_LIMIT_EXCEEDED', 'More than 10 requests in a minute. Try again in 42 s.'),
+  INTERNAL: of('INTERNAL', 'Internal error'),
+  OVERLOADED: of(
+    'OVERLOADED',
+    '500 runs are in progress, the most that MILLRACE_RUNS_MAX allows. Try again in a moment.',
+  ),
+  STORAGE_UNAVAILABLE: of(
+    'STORAGE_UNAVAILABLE',
+    'The run could not be recorded. The disk that holds the database is full. Free space; the service continues by itself.',
+  ),
+  EXECUTION_FAILED: {
+    error: 'weather.example.com answered with 503',
+    code: 'EXECUTION_FAILED',
+    ...runFacts('3f0c2a6e-8f1d-4c56-9a53-0d5f7e0b6f11', { duration: 812, endTime: '2025-06-01T12:00:00.812Z' }),
+    blockId: 'ask',
+    blockName: 'Ask',
+  },
+  EXECUTION_TIMEOUT: {
+    error: 'The run took longer than 300000 ms, the most that MILLRACE_RUN_TIMEOUT_MS allows.',
+    code: 'EXECUTION_TIMEOUT',
+    ...runFacts('7d1b9a44-2f3e-4f0a-8c1d-5b6a7c8d9e0f', { duration: 300_004, endTime: '2025-06-01T12:05:00.004Z' }),
+    blockId: null,
+    blockName: null,
+  },
+} satisfies Record<ErrorCode, ErrorResponse | RunFailureResponse>
+
+function of(code: ErrorCode, error: string, details?: ErrorResponse['details']): ErrorResponse {
+  return { error, code, ...(details === undefined ? {} : { details }) }
+}
+
+function runFacts(executionId: string, { duration, endTime }: { duration: number; endTime: string }) {
+  const metadata = { duration, startTime: '2025-06-01T12:00:00.000Z', endTime }
+  return { success: false as const, executionId, output: null, metadata }
+}

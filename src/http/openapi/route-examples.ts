@@ -1,0 +1,313 @@
+// Long because it has one example for every route, all about a workflow that asks for the weather.
+import { foldersOf } from '../../domain/workflow/folders.ts'
+import type { OperationExamples } from './openapi.ts'
+
+const workspaceId = '5a3b1d2c-7e6f-4a8b-9c0d-1e2f3a4b5c6d'
+const workflowId = 'weather'
+const executionId = '0197b8f2-4c1a-7d3e-9f60-2b7a5c8d1e90'
+const logId = 'log_00a1jx3k9f2'
+const startedAt = '2025-06-01T12:00:00.000Z'
+const endedAt = '2025-06-01T12:00:00.212Z'
+const savedAt = '2025-06-01T09:30:00.000Z'
+const deployedAt = '2025-06-01T10:00:00.000Z'
+
+const trigger = {
+  id: 'start',
+  type: 'api_trigger',
+  name: 'Start',
+  position: { x: 0, y: 0 },
+  params: { inputFormat: [{ name: 'city', type: 'string', required: true, description: 'Where?', value: 'Porto' }] },
+}
+const ask = {
+  id: 'ask',
+  type: 'api',
+  name: 'Ask',
+  position: { x: 300, y: 0 },
+  params: {
+    url: 'https://weather.example.com/v1/now',
+    method: 'GET',
+    params: [{ key: 'city', value: '<start.city>' }],
+    headers: [{ key: 'Authorization', value: 'Bearer {{WEATHER_TOKEN}}' }],
+  },
+}
+const state = {
+  blocks: { start: trigger, ask },
+  edges: [{ id: 'e1', source: 'start', target: 'ask' }],
+}
+const document = { name: 'Weather', description: 'Says how warm it is.', folder: 'samples/http', ...state }
+const finding = {
+  level: 'warning',
+  code: 'UNREACHABLE',
+  path: 'blocks.note',
+  blockId: 'note',
+  blockName: 'Note',
+  message: 'No trigger leads to this block, so it never runs.',
+}
+const saved = {
+  id: workflowId,
+  workspaceId,
+  createdAt: savedAt,
+  updatedAt: savedAt,
+  revision: 7,
+  ...document,
+  findings: [],
+}
+const { findings: _findings, ...workflow } = saved
+const version = {
+  workflowId,
+  version: 2,
+  name: 'With a token',
+  description: null,
+  createdAt: deployedAt,
+  createdBy: '9b2c3d4e-5f60-4718-8293-a4b5c6d7e8f9',
+  isActive: true,
+}
+
+const metadata = { duration: 212, startTime: startedAt, endTime: endedAt }
+const output = { data: { city: 'Porto', celsius: 21.5 }, status: 200, headers: {}, error: null }
+const run = { success: true, executionId, output, metadata }
+const accepted = {
+  ...{ success: true, async: true, taskId: executionId, jobId: executionId, executionId, status: 'queued' },
+  createdAt: startedAt,
+  statusUrl: `/api/jobs/${executionId}`,
+  links: { status: `/api/jobs/${executionId}` },
+}
+const schedule = { next: ['2025-06-02T07:00:00.000Z', '2025-06-03T07:00:00.000Z'] }
+const webhookResponses = { 200: { success: true, executionId, duplicate: true }, 202: { success: true, executionId } }
+const job = {
+  success: true,
+  taskId: executionId,
+  executionId,
+  status: 'completed',
+  metadata: { createdAt: startedAt, startedAt, completedAt: endedAt, duration: 212 },
+  output,
+}
+
+const rate = { limit: 60, remaining: 59, resetAt: '2025-06-01T12:01:00.000Z' }
+const limits = {
+  workflowExecutionRateLimit: { sync: rate, async: { ...rate, limit: 500, remaining: 500 } },
+  usage: { currentPeriodCost: 1.25, limit: 40, plan: 'team', isExceeded: false },
+}
+const cost = { total: 0, tokens: { prompt: 0, completion: 0, total: 0 }, models: {} }
+const entry = {
+  id: logId,
+  workflowId,
+  executionId,
+  level: 'info',
+  trigger: 'api',
+  startedAt,
+  endedAt,
+  totalDurationMs: 212,
+  files: null,
+  cost: { total: 0 },
+}
+const spanTimes = { startTime: startedAt, endTime: endedAt, duration: 212 }
+const traceSpans = [
+  {
+    ...{ id: 's1', name: 'Weather', type: 'workflow', blockId: null, status: 'success', ...spanTimes },
+    input: { city: 'Porto' },
+    output,
+    children: [
+      {
+        ...{ id: 's2', name: 'Ask', type: 'api', blockId: 'ask', status: 'success', ...spanTimes },
+        input: { url: 'https://weather.example.com/v1/now', method: 'GET' },
+        output,
+        attempts: [{ number: 1, startTime: startedAt, duration: 208, status: 200 }],
+        children: [],
+      },
+    ],
+  },
+]
+const executionDetail = {
+  executionId,
+  workflowId,
+  workflowState: { ...state, loops: {}, parallels: {} },
+  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, cost },
+  limits,
+}
+
+const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
+
+const webhookId = 'billing'
+const hookUrl = 'https://billing.example.com/hook'
+const refused503 = {
+  ...{ number: 1, startedAt: endedAt, durationMs: 41.2, status: 503 },
+  error: { code: 'HTTP_ERROR', message: 'It answered with 503' },
+  answer: 'Back in a minute',
+}
+const accepted200 = { ...refused503, status: 200, error: null, answer: null }
+const delivery = {
+  ...{ id: 'dlv_00a1jx3k9f22b7a5c8d1e903', eventId: 'evt_00a1jx3k9f22b7a5c8d1e90', webhookId, url: hookUrl },
+  ...{ workflowId, executionId, logId, state: 'pending', createdAt: endedAt },
+  ...{ nextAttemptAt: '2025-06-01T12:00:05.512Z', attemptCount: 1, lastAttempt: refused503 },
+}
+const deliveryDetail = { ...delivery, attempts: [refused503] }
+
+/** Requests and responses by operation: one for every operation with JSON. Tests check them against the schemas. */
+export const routeExamples: Readonly<Record<string, OperationExamples>> = {
+  executeWorkflow: { request: { city: 'Porto' }, responses: { 200: run, 202: accepted } },
+  receiveWebhookPost: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookGet: { responses: webhookResponses },
+  receiveWebhookPut: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookPatch: { request: { city: 'Porto' }, responses: webhookResponses },
+  receiveWebhookDelete: { responses: webhookResponses },
+  getExecution: { responses: { 200: job } },
+  getJob: { responses: { 200: job } },
+  cancelExecution: { responses: { 200: { success: true, status: 'cancelled' } } },
+
+  queryLogs: { responses: { 200: { data: [entry], nextCursor: 'eyJ2IjoxfQ', limits } } },
+  getLogEntry: {
+    responses: {
+      200: {
+        data: {
+          ...entry,
+          cost,
+          workflow: { id: workflowId, name: document.name, description: document.description },
+          executionData: { traceSpans, finalOutput: output },
+          limits,
+        },
+        limits,
+      },
+    },
+  },
+  listRunWebhooks: {
+    responses: {
+      200: {
+        data: [
+          {
+            webhookId,
+            url: hookUrl,
+            decision: 'delivered',
+            reason: 'The receiver took it, in 1 attempt.',
+            delivery: {
+              ...delivery,
+              state: 'delivered',
+              attemptCount: 1,
+              nextAttemptAt: null,
+              lastAttempt: accepted200,
+            },
+          },
+          {
+            webhookId: 'alerts',
+            url: 'https://alerts.example.com/hook',
+            decision: 'filtered_by_level',
+            reason: 'Its levelFilter does not admit the level of the run.',
+            delivery: null,
+          },
+        ],
+        limits,
+      },
+    },
+  },
+  onWorkflowExecutionCompleted: {
+    request: {
+      id: delivery.eventId,
+      type: 'workflow.execution.completed',
+      timestamp: Date.parse(endedAt),
+      data: {
+        ...{ workflowId, executionId, status: 'success', level: 'info', trigger: 'api', startedAt, endedAt },
+        ...{ totalDurationMs: 212, cost, files: null, finalOutput: output },
+      },
+      links: { log: `/v1/logs/${logId}`, execution: `/v1/logs/workflow/pt-BR/executions/${executionId}` },
+    },
+  },
+  getExecutionDetails: { responses: { 200: executionDetail } },
+  getExecutionDetailsShort: { responses: { 200: executionDetail } },
+
+  listWorkflows: {
+    responses: {
+      200: {
+        data: [
+          {
+            ...{ id: workflowId, workspaceId, createdAt: savedAt, updatedAt: savedAt, name: document.name },
+            ...{ description: document.description, folder: document.folder },
+            ...{ isDeployed: true, version: 2, deployedAt },
+          },
+        ],
+      },
+    },
+  },
+  createWorkflow: { request: { ...document, workspaceId }, responses: { 201: saved } },
+  getWorkflow: { responses: { 200: workflow } },
+  replaceWorkflow: { request: document, responses: { 200: saved } },
+  describeWorkflowEndpoint: {
+    responses: {
+      200: {
+        openapi: '3.1.0',
+        info: { title: 'Weather', version: '2' },
+        paths: { [`/api/workflows/${workflowId}/execute`]: {} },
+      },
+    },
+  },
+
+  sendChatMessage: {
+    request: { input: 'Who are you?' },
+    responses: {
+      200: {
+        success: true,
+        output: { content: 'I answer questions about orders.' },
+        reply: 'I answer questions about orders.',
+        conversationId: '0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11',
+        executionId,
+      },
+    },
+  },
+  getChat: { responses: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
+
+  deployWorkflow: { responses: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
+  getWorkflowStatus: { responses: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
+  listVersions: { responses: { 200: { data: [version] } } },
+  getVersion: { responses: { 200: { ...version, document } } },
+  describeVersion: { request: { name: 'With a token' }, responses: { 200: { ...version, document } } },
+  activateVersion: { responses: { 200: { version: 2, deployedAt, warnings: [] } } },
+  revertToVersion: { responses: { 200: saved } },
+
+  getUsageLimits: {
+    responses: {
+      200: {
+        success: true,
+        rateLimit: {
+          sync: { isLimited: false, ...rate },
+          async: { isLimited: false, ...rate, limit: 500, remaining: 500 },
+          authType: 'api',
+        },
+        usage: { currentPeriodCost: 1.25, limit: 40, plan: 'team' },
+      },
+    },
+  },
+  listWorkspaces: {
+    responses: { 200: { data: [{ id: workspaceId, name: 'Main', role: 'owner', createdAt: savedAt }] } },
+  },
+  signIn: {
+    request: { email: 'ada@example.com', password: 'correct horse battery staple' },
+    responses: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
+  },
+  listDeliveries: { responses: { 200: { data: [delivery], nextCursor: null } } },
+  getDelivery: { responses: { 200: deliveryDetail } },
+  resendDelivery: {
+    responses: { 200: { ...deliveryDetail, state: 'pending', nextAttemptAt: '2025-06-01T12:05:00.000Z' } },
+  },
+  cancelDelivery: { responses: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
+  resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, responses: { 200: { resent: 12 } } },
+  listEnvironment: { responses: { 200: { data: [variable] } } },
+  setVariable: { request: { value: 'a-long-token' }, responses: { 200: variable } },
+  listFolders: {
+    responses: {
+      200: {
+        data: foldersOf([document.folder]),
+      },
+    },
+  },
+
+  getQuotes: { responses: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
+  checkHealth: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkLive: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkReady: { responses: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
+  readMetrics: {
+    responses: {
+      200:
+        '# HELP millrace_runs_in_flight Runs that have started and whose entry is not written.\n' +
+        '# TYPE millrace_runs_in_flight gauge\nmillrace_runs_in_flight 3\n',
+    },
+  },
+}

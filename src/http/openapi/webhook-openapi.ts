@@ -1,0 +1,79 @@
+import { Type as t } from '@sinclair/typebox'
+import { oneOf } from '../../domain/one-of.ts'
+import { eventType } from '../../webhooks/sign.ts'
+import { Cost } from '../responses/cost-response.ts'
+import { LimitsResponse, logFacts, RateState, TraceSpan } from '../responses/responses.ts'
+import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
+
+/** The payload of webhook deliveries, for the OpenAPI document and the tests that check deliveries. */
+const { id: _id, ...runFacts } = logFacts
+export const WebhookPayload = t.Object(
+  {
+    id: t.String({ description: 'The id of the event: one per run, the same for all its webhook subscriptions.' }),
+    type: t.Literal(eventType),
+    timestamp: t.Integer({ description: 'When the run ended, in milliseconds since 1970.' }),
+    data: t.Object({
+      ...runFacts,
+      status: oneOf(['success', 'error']),
+      cost: Cost,
+      finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
+      traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),
+      rateLimits: t.Optional(
+        t.Object(
+          { sync: RateState, async: RateState },
+          { description: 'With `includeRateLimits`: when the run ended.' },
+        ),
+      ),
+      usage: t.Optional(
+        t.Object(LimitsResponse.properties.usage.properties, {
+          description: 'With `includeUsageData`: when the run ended.',
+        }),
+      ),
+    }),
+    links: t.Object({
+      log: t.String({ description: 'Below `/api`.' }),
+      execution: t.String({ description: 'Below `/api`.' }),
+    }),
+  },
+  { $id: 'WebhookPayload' },
+)
+
+/** The name of its operation. */
+export const webhookOperation = 'onWorkflowExecutionCompleted'
+
+const headers: readonly (readonly [name: string, description: string, example: string])[] = [
+  ['svc-event', 'What happened.', eventType],
+  ['svc-timestamp', 'When this attempt was made, in milliseconds since 1970.', '1748779200212'],
+  ['svc-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
+  ['Idempotency-Key', 'The same.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
+  [
+    'svc-signature',
+    'With a secret: `t=<milliseconds>,v1=<hex>`, an HMAC-SHA256 over `<milliseconds>.<body>`. It has a second `v1` while ' +
+      'a replaced secret is still valid.',
+    't=1748779200212,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  ],
+]
+
+/** The member `webhooks` of the document. */
+export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
+  const schema = plainSchema(WebhookPayload, named)
+  const post = {
+    operationId: webhookOperation,
+    summary: 'A run ended',
+    description:
+      'Sent to every webhook subscription whose filters admit the run. 2xx accepts it; after 5xx and 429 it is sent again with ' +
+      'the same ids and body; any other status ends the delivery.',
+    tags: ['Webhooks'],
+    security: [],
+    parameters: headers.map(([name, description, value]) => {
+      const required = name !== 'svc-signature'
+      return { name, in: 'header', required, description, schema: { type: 'string' }, example: value }
+    }),
+    requestBody: { required: true, content: { 'application/json': { schema, example } } },
+    responses: {
+      '2XX': { description: 'The receiver accepts the delivery.' },
+      '4XX': { description: 'The receiver refuses the delivery; after 429 it is sent again.' },
+    },
+  }
+  return { [eventType]: { post } }
+}

@@ -1,0 +1,52 @@
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/run/input.ts'
+import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
+import { readSelection, type SelectedOutput } from './selected-outputs.ts'
+
+/** The content of a request body. */
+export type ExecuteBody = {
+  input: TriggerInput
+  /** The selected outputs of a streamed response; undefined when the response is not streamed. */
+  stream: readonly SelectedOutput[] | undefined
+}
+
+/** Reads a body and checks it against the input format. Throws `INVALID_INPUT` with every error. */
+export function readExecuteBody(call: {
+  body: unknown
+  trigger: PlanTrigger
+  plan: Plan
+  isAsync: boolean
+}): ExecuteBody {
+  const { body, trigger } = call
+  const control = isObject(body) ? readControl(body, call) : noControl
+  const reading = readInput(inputOf(body, trigger.format), trigger.format)
+  if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream }
+  const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
+  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+}
+
+export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
+const noControl: Control = { stream: undefined, problems: [] }
+
+/** Reads the members that control the response: `stream` and `selectedOutputs`. */
+export function readControl(
+  body: Record<string, unknown>,
+  { plan, isAsync }: { plan: Plan; isAsync: boolean },
+): Control {
+  const { stream, selectedOutputs } = body
+  if (stream === undefined && selectedOutputs === undefined) return noControl
+  const problems: ErrorDetail[] = []
+  if (stream !== undefined && typeof stream !== 'boolean') {
+    problems.push({ path: 'stream', message: '"stream" must be true or false.' })
+  } else if (stream === true && isAsync) {
+    const message = 'An asynchronous run cannot be streamed. Omit "stream" or X-Execution-Mode.'
+    problems.push({ path: 'stream', message })
+  }
+  const isList = Array.isArray(selectedOutputs) && selectedOutputs.every((entry) => typeof entry === 'string')
+  if (selectedOutputs !== undefined && !isList) {
+    problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
+  }
+  const selection = readSelection(isList ? selectedOutputs : [], plan)
+  problems.push(...selection.problems)
+  return { stream: stream === true ? selection.selected : undefined, problems }
+}

@@ -1,0 +1,37 @@
+import type { ResponseSet } from '../access/door.ts'
+
+/** JSON text, for example a column of the store. It goes into a response unchanged, without being parsed. */
+export class JsonText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Writes an object as JSON. Members may be `JsonText`; undefined members are omitted. */
+export function writeObject(members: Record<string, unknown>): JsonText {
+  const parts: string[] = []
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue
+    parts.push(`${JSON.stringify(name)}:${value instanceof JsonText ? value.text : JSON.stringify(value)}`)
+  }
+  return new JsonText(`{${parts.join(',')}}`)
+}
+
+/**
+ * Responds with JSON text. The handler returns the text, typed as the value that it represents, because the typed client
+ * receives that value. It is not a `Response`: Elysia would wrap one in a second `Response` to add the headers in `set`,
+ * with a body of unknown length.
+ */
+export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
+  set.headers['content-type'] = 'application/json'
+  return text as unknown as Body
+}
+
+/**
+ * Responds with JSON that is written while it is sent. Elysia wraps this `Response` in its own, with the headers in `set`
+ * and the same stream as its body, so that back-pressure and a disconnect reach the stream.
+ */
+export function streamWith<Body>(stream: ReadableStream<Uint8Array>): Body {
+  return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Body
+}

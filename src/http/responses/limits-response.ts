@@ -1,0 +1,12 @@
+import type { LimitsReport, RateState } from '../../accounts/limits.ts'
+import { isoTime, type LimitsResponse } from './responses.ts'
+
+/** The limits object of the API, with times as on the wire. */
+export function limitsResponse({ workflowExecutionRateLimit, usage }: LimitsReport): LimitsResponse {
+  const { sync, async } = workflowExecutionRateLimit
+  return { workflowExecutionRateLimit: { sync: rateResponse(sync), async: rateResponse(async) }, usage: { ...usage } }
+}
+
+function rateResponse({ limit, remaining, resetAt }: RateState) {
+  return { limit, remaining, resetAt: isoTime(resetAt) }
+}

@@ -1,0 +1,118 @@
+import { AppError } from '../../domain/errors.ts'
+import { sequenceOf } from '../../domain/ids.ts'
+import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { LogDetailRow } from '../../store/store.ts'
+import { assertMay, type Caller } from '../access/auth.ts'
+import type { Door, ResponseSet } from '../access/door.ts'
+import { readCursor } from '../requests/cursor.ts'
+import { readLogRequest, scopeOf } from '../requests/log-query.ts'
+import type { Services } from '../services.ts'
+import { runWebhookResponse } from './delivery-response.ts'
+import { JsonText, respondWith, streamWith } from './json-text.ts'
+import { limitsResponse } from './limits-response.ts'
+import { writeDetail, writeExecution } from './log-entry.ts'
+import { respondWithPage } from './log-page.ts'
+import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './responses.ts'
+
+/** Responses about the log, for the external API and for the dashboard: the same shapes for both. */
+
+/** A page of entries. */
+export async function respondWithLogs(
+  services: Services,
+  door: Door,
+  { request, set }: { request: Request; set: ResponseSet },
+  caller: Caller,
+): Promise<LogList> {
+  const wanted = readLogRequest(request.url)
+  assertMay(caller, wanted.workspaceId, 'read', 'workspace')
+  const scope = scopeOf(wanted)
+  const [after] = (wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)) ?? []
+  if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
+  const page = await respondWithPage({
+    store: services.store,
+    request: wanted,
+    after,
+    limits: (await limitsFor(services, caller)).text,
+    freshenFiles: services.files.freshen,
+    onFailure: (cause) => door.onAborted(request, cause),
+  })
+  return 'text' in page ? respondWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
+}
+
+/** One entry. */
+export async function respondWithLog(
+  services: Services,
+  set: ResponseSet,
+  caller: Caller,
+  id: string,
+): Promise<LogDetail> {
+  const row = await findLog(services, caller, id)
+  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller)))
+}
+
+/** One entry, with its workspace. */
+export async function respondWithEditorLog(
+  services: Services,
+  set: ResponseSet,
+  caller: Caller,
+  id: string,
+): Promise<EditorLogDetail> {
+  const row = await findLog(services, caller, id)
+  const { workspaceId } = row
+  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller), { workspaceId }))
+}
+
+async function findLog({ store }: Services, caller: Caller, id: string): Promise<LogDetailRow> {
+  const sequence = sequenceOf(id)
+  const row = sequence === undefined ? undefined : await store.getLog(sequence)
+  assertMay(caller, row?.workspaceId, 'read', 'log entry')
+  return row as LogDetailRow
+}
+
+/** Its file objects get freshly signed URLs. */
+async function detailResponse<Body>(
+  { files }: Services,
+  set: ResponseSet,
+  row: LogDetailRow,
+  { text }: JsonText,
+): Promise<Body> {
+  return respondWith<Body>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
+}
+
+/** What was decided about each webhook subscription when a run ended, and the outcome. */
+export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
+  const run = await findLog(services, caller, id)
+  const decided = await services.store.listRunWebhooks(run.sequence)
+  const limits = limitsResponse(await services.limits.report(caller.userId))
+  return { data: decided.map((each) => runWebhookResponse(each, run)), limits }
+}
+
+/** The deployment that a run used. */
+export async function respondWithExecution(
+  services: Services,
+  set: ResponseSet,
+  caller: Caller,
+  executionId: string,
+): Promise<ExecutionDetail> {
+  const { store } = services
+  const row = await store.getExecution(executionId)
+  assertMay(caller, row?.workspaceId, 'read', 'execution')
+  const { workflowId, version } = row as LogDetailRow
+  const document = await store.getDocument(workflowId, version)
+  const limits = await limitsFor(services, caller)
+  return respondWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, document ?? nothing, limits))
+}
+
+async function limitsFor(services: Services, caller: Caller): Promise<JsonText> {
+  return new JsonText(JSON.stringify(limitsResponse(await services.limits.report(caller.userId))))
+}
+
+/** The state of a version that was deleted. */
+const nothing: WorkflowDocument = { name: '', blocks: {}, edges: [] }
+
+function invalidCursor(): AppError {
+  return new AppError(
+    'INVALID_CURSOR',
+    'This cursor does not belong to this query. Keep workspaceId, order and filters as they were, or start without a cursor.',
+  )
+}

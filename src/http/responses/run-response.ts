@@ -1,0 +1,83 @@
+import type { RunFailure } from '../../domain/run/log.ts'
+import type { ResponseHeaders } from '../../engine/block.ts'
+import type { RunEnd } from '../../engine/run/runner.ts'
+import { isSessionPair } from '../access/session-cookie.ts'
+import { statusOf } from '../errors.ts'
+import { isoTime } from './responses.ts'
+
+/** The HTTP response for a run that ended: the envelope, or the content of its `response` block. */
+export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {
+  const { executionId, failure, output, startedAt, endedAt, durationMs } = record
+  if (response) return responseOf(response, headers)
+  const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
+  headers['content-type'] = 'application/json'
+  const outputText = JSON.stringify(output) ?? 'null'
+  if (!failure) {
+    const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
+    return new Response(text, { headers })
+  }
+  const { blockId, blockName } = failure
+  const facts = JSON.stringify({
+    success: false,
+    error: failure.message,
+    code: codeOf(failure),
+    executionId,
+    blockId,
+    blockName,
+  })
+  const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
+  return new Response(text, { status: statusOf(codeOf(failure)), headers })
+}
+
+function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+  const { data, status } = response
+  const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
+  headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+  const hasNoBody = status === 204 || status === 205 || status === 304
+  // The workflow decides how its own content is interpreted.
+  delete headers['x-content-type-options']
+  const own = Object.entries(response.headers)
+  return new Response(hasNoBody ? null : body, { status, headers: own.length === 0 ? headers : withOwn(headers, own) })
+}
+
+/**
+ * Sandboxes a response that a browser may show as a page, because a link can lead to it. Its scripts run in a separate
+ * origin, so that a workflow's page cannot use the visitor's session.
+ */
+export function sandboxed(response: Response): Response {
+  response.headers.append('content-security-policy', sandbox)
+  return response
+}
+
+const sandbox =
+  'sandbox allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-scripts ' +
+  'allow-top-navigation-by-user-activation'
+
+/** Adds the headers that the workflow sets. */
+function withOwn(headers: Record<string, string>, own: readonly [string, ResponseHeaders[string]][]): Headers {
+  const sent = new Headers(headers)
+  for (const [name, value] of own) {
+    const lower = name.toLowerCase()
+    if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
+    // A reference to an absent value is an empty text, which is not a content type.
+    if (lower === 'content-type' && (typeof value !== 'string' || value.trim() === '')) continue
+    if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)
+    // A workflow must not set or remove the dashboard's session cookie.
+    else for (const each of [value].flat()) if (!isSessionPair(each)) sent.append(name, each)
+  }
+  return sent
+}
+
+/**
+ * Headers that a workflow cannot set: those of the connection and of message framing, and those that a browser applies
+ * to the whole origin, including the dashboard. A workflow cannot replace the ids and the rate window either.
+ */
+const reservedHeaders = new Set([
+  ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
+  ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
+])
+
+/** The failure code for callers. The log tells a cancelled run and a disconnected caller apart; for callers both failed. */
+export function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
+  return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
+}

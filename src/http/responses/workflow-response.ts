@@ -1,0 +1,31 @@
+import { type SubscriptionRow, shownOf } from '../../domain/webhook/subscription.ts'
+import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { WorkflowRow } from '../../store/store.ts'
+import type { Services } from '../services.ts'
+import { isoTime, type SavedWorkflow, type WorkflowResponse } from './responses.ts'
+import { triggerFacts } from './trigger-facts.ts'
+
+/** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
+export async function workflowResponse(
+  { subscriptions }: Pick<Services, 'subscriptions'>,
+  { id, workspaceId, document, createdAt, updatedAt, revision }: WorkflowRow,
+): Promise<WorkflowResponse> {
+  const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
+  const webhooks = await subscriptions.of(id)
+  return { ...withWebhooks(document, webhooks), id, workspaceId, ...times, revision }
+}
+
+function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscriptions: readonly SubscriptionRow[]) {
+  return subscriptions.length === 0 ? document : { ...document, webhooks: subscriptions.map(shownOf) }
+}
+
+/** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
+export async function savedResponse(
+  services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'settings'>,
+  row: WorkflowRow,
+  warnings: readonly Finding[] = [],
+): Promise<SavedWorkflow> {
+  const check = await services.checkWorkflow(row.document, row.workspaceId)
+  const workflow = await workflowResponse(services, row)
+  return { ...workflow, findings: [...check.findings, ...warnings], ...triggerFacts(check, services.settings) }
+}

@@ -1,0 +1,83 @@
+import { put } from '../../domain/run/input.ts'
+import type { Span } from '../../domain/run/log.ts'
+import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
+import { readPath } from '../../domain/workflow/reference.ts'
+import type { Plan } from '../../engine/compile/plan.ts'
+import type { SelectedOutput } from '../requests/selected-outputs.ts'
+
+/**
+ * The chunks of a streamed run: the text that selected blocks generate, and the values of other selected blocks as soon
+ * as those blocks end. When nothing is selected: the text of every generating block whose output no other block uses.
+ */
+export class RunEvents implements RunObserver {
+  readonly #selected: readonly SelectedOutput[]
+  readonly #send: (message: string) => void
+  /** Blocks whose text is sent while it is generated. */
+  readonly #streaming: ReadonlySet<string>
+  /** The output that each block streams. */
+  readonly #streams: ReadonlyMap<string, string>
+  /** Created on first use. */
+  #values: Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]> | undefined
+
+  constructor(plan: Plan, selected: readonly SelectedOutput[], send: (message: string) => void) {
+    this.#selected = selected
+    this.#send = send
+    this.#streams = plan.streams
+    this.#streaming =
+      selected.length > 0
+        ? new Set(selected.filter((each) => this.#isStreamed(each)).map(({ blockId }) => blockId))
+        : plan.unreadStreams
+  }
+
+  chunk({ blockId }: Span, text: string, { depth }: BlockPlace): void {
+    if (depth > 0 || blockId === null || text === '' || !this.#streaming.has(blockId)) return
+    this.#send(JSON.stringify({ blockId, chunk: text }))
+  }
+
+  ended({ blockId, status, output }: Span, { depth, iterations }: BlockPlace): void {
+    if (depth > 0 || status === 'skipped' || status === 'cancelled') return
+    for (const selected of this.#selected) {
+      if (selected.blockId !== blockId) continue
+      const value = readPath(output, selected.path)
+      this.#remember(selected, iterations, value ?? null)
+      if (value === undefined || this.#isStreamed(selected)) continue
+      const chunk = typeof value === 'string' ? value : JSON.stringify(value)
+      if (chunk !== undefined) this.#send(JSON.stringify({ blockId, chunk }))
+    }
+  }
+
+  /** The values of the selected outputs, by entry; undefined when nothing was selected. */
+  outputs(): Record<string, unknown> | undefined {
+    if (this.#selected.length === 0) return undefined
+    const outputs: Record<string, unknown> = {}
+    for (const selected of this.#selected) put(outputs, selected.entry, this.#outputOf(selected))
+    return outputs
+  }
+
+  #outputOf(selected: SelectedOutput): unknown {
+    const values = this.#values?.get(selected)
+    if (!values) return null
+    if (!selected.isRepeated) return values.at(-1)?.value ?? null
+    return values.toSorted((a, b) => compare(a.iterations, b.iterations)).map(({ value }) => value)
+  }
+
+  #remember(selected: SelectedOutput, iterations: readonly number[], value: unknown): void {
+    this.#values ??= new Map()
+    const values = this.#values.get(selected)
+    if (values) values.push({ iterations, value })
+    else this.#values.set(selected, [{ iterations, value }])
+  }
+
+  #isStreamed({ blockId, path }: SelectedOutput): boolean {
+    return path.length === 1 && this.#streams.get(blockId) === path[0]
+  }
+}
+
+/** Orders by the outermost iteration first. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, left] of a.entries()) {
+    const difference = left - (b[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

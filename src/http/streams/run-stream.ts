@@ -1,0 +1,138 @@
+import type { Clock } from '../../domain/clock.ts'
+import type { AppError } from '../../domain/errors.ts'
+import type { Span } from '../../domain/run/log.ts'
+import { type BlockPlace, observers, type RunObserver } from '../../domain/run/run-observer.ts'
+import type { RunEnd, RunRequest } from '../../engine/run/runner.ts'
+import { toAppError } from '../errors.ts'
+import type { SelectedOutput } from '../requests/selected-outputs.ts'
+import { codeOf } from '../responses/run-response.ts'
+import { EventStream, eventStreamHeaders } from './event-stream.ts'
+import { RunEvents } from './run-events.ts'
+
+export type RunStreamOptions = {
+  request: RunRequest
+  selected: readonly SelectedOutput[]
+  execute(request: RunRequest): Promise<RunEnd>
+  clock: Clock
+  /** Aborts when the caller disconnects; undefined when the run continues without its caller. */
+  callerSignal: AbortSignal | undefined
+  bytesWaitingMax: number
+  /** Closes the connection of a caller that does not read. */
+  disconnect(): void
+  headers: Record<string, string>
+  /** Further members of the `done` message, which waits for them. Must not reject. */
+  more?(end: RunEnd): Promise<Record<string, unknown>>
+  /** Called when a run could not be recorded after its response had started. */
+  lost(error: AppError, executionId: string): void
+}
+
+/**
+ * Runs a workflow and responds with server-sent events: chunks, one `done` whatever the outcome, and the terminator.
+ * Rejects, before anything is sent, when the run fails before the first block after the trigger.
+ */
+export async function streamRun(options: RunStreamOptions): Promise<Response> {
+  const stream = new RunStream(options)
+  await stream.begin(options)
+  return new Response(stream.body as unknown as ReadableStream, {
+    headers: { ...options.headers, ...eventStreamHeaders },
+  })
+}
+
+/** One run and its reader. It keeps few of the options, because there may be thousands of streams. */
+class RunStream implements RunObserver {
+  readonly #stream: EventStream
+  readonly #events: RunEvents
+  readonly #executionId: string
+  readonly #triggerId: string | undefined
+  readonly #more: RunStreamOptions['more']
+  readonly #lost: RunStreamOptions['lost']
+  /** Undefined once the response has started. From then on a failure is reported inside the stream. */
+  #begun: PromiseWithResolvers<void> | undefined
+
+  constructor({ request, selected, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
+    const { plan, trigger, executionId } = request
+    this.#stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
+    this.#events = new RunEvents(plan, selected, (message) => this.#stream.message(message))
+    this.#executionId = executionId ?? ''
+    this.#triggerId = plan.triggers.get(trigger)?.node.id
+    this.#more = more
+    this.#lost = lost
+  }
+
+  /** Resolves when the response starts. Rejects when the run fails before that. */
+  begin({ request, execute, callerSignal }: RunStreamOptions): Promise<void> {
+    const begun = Promise.withResolvers<void>()
+    this.#begun = begun
+    const observer = request.observer ? observers(request.observer, this) : this
+    // A caller that is too slow loses its connection, but the run continues.
+    const goesOnAlone = () => this.#stream.isOverflown
+    const running = execute({ ...request, observer, callerSignal: () => callerSignal, goesOnAlone })
+    running.then((end) => this.#finish(end)).catch((thrown: unknown) => this.#break(thrown))
+    return begun.promise
+  }
+
+  get body(): AsyncIterable<string> {
+    return this.#stream
+  }
+
+  started({ blockId }: Span): void {
+    if (blockId !== null && blockId !== this.#triggerId) this.#respond()
+  }
+
+  ended(span: Span, place: BlockPlace): void {
+    this.#events.ended(span, place)
+  }
+
+  chunk(span: Span, text: string, place: BlockPlace): void {
+    this.#events.chunk(span, text, place)
+  }
+
+  #respond(): void {
+    this.#begun?.resolve()
+    this.#begun = undefined
+  }
+
+  async #finish(end: RunEnd): Promise<void> {
+    this.#close(doneOf(end, this.#events, await this.#more?.(end)))
+  }
+
+  #break(thrown: unknown): void {
+    if (this.#begun) {
+      this.#stream.end()
+      this.#begun.reject(thrown)
+      return
+    }
+    const error = toAppError(thrown)
+    this.#lost(error, this.#executionId)
+    this.#close(lostOf(error))
+  }
+
+  #close(done: string): void {
+    this.#stream.end(done, '[DONE]')
+    this.#respond()
+  }
+}
+
+function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
+  const { failure, output, durationMs } = record
+  return JSON.stringify({
+    event: 'done',
+    success: failure === null,
+    output: events.outputs() ?? output ?? null,
+    metadata: { duration: durationMs },
+    ...(failure && { error: failure.message, code: codeOf(failure) }),
+    ...more,
+  })
+}
+
+/** The `done` message of a run that could not be recorded. */
+function lostOf({ message, code }: AppError): string {
+  return JSON.stringify({
+    event: 'done',
+    success: false,
+    output: null,
+    metadata: { duration: 0 },
+    error: message,
+    code,
+  })
+}
