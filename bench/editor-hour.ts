@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core'
-import { deploy } from '../test/running-service.ts'
-import { type Visit, visit } from '../test/ui/browser.ts'
+import { deploy } from '../test/support/running-service.ts'
+import { type Visit, visit } from '../test/support/ui/browser.ts'
 
 /**
  * `bun bench/editor-hour.ts [minutes] [pause]`: somebody uses the editor for an hour, in one page that is never loaded

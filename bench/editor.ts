@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { call } from '../test/running-service.ts'
-import { launch, type Visit, visit } from '../test/ui/browser.ts'
+import { call } from '../test/support/running-service.ts'
+import { launch, type Visit, visit } from '../test/support/ui/browser.ts'
 
 /**
  * `bun bench/editor.ts`: the editor in headless Chromium with the executable. Measures the duration of a cold load, the

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { millrace } from '../test/executable.ts'
-import { serve } from '../test/running-service.ts'
-import { launch } from '../test/ui/browser.ts'
+import { millrace } from '../test/support/executable.ts'
+import { serve } from '../test/support/running-service.ts'
+import { launch } from '../test/support/ui/browser.ts'
 import { seed, seededIn } from './logs-seed.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { bench, run } from 'mitata'
 import { RunBus } from '../src/events/bus.ts'
-import { World } from '../test/engine/world.ts'
-import { block, document } from '../test/make.ts'
+import { block, document } from '../test/support/make.ts'
+import { World } from '../test/unit/engine/world.ts'
 
 /** How much does it cost when a run can be watched, and when it is watched? `bun bench/watch.ts [watchers]` */
 const watchers = Number(Bun.argv[2] ?? 10)

@@ -1,4 +1,4 @@
-import { crash } from '../test/crash.ts'
+import { crash } from '../test/faults/crash.ts'
 
 /** `bun scripts/crash.ts [rounds]`: the long version of the crash test. */
 const [rounds = 50] = process.argv.slice(2).map(Number)

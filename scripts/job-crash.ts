@@ -1,4 +1,4 @@
-import { crashJobs } from '../test/job-crash.ts'
+import { crashJobs } from '../test/faults/job-crash.ts'
 
 /** `bun scripts/job-crash.ts [jobs] [kills]`: kills the service with -9 repeatedly while asynchronous runs execute. */
 const [jobs = 1_000, kills = 10] = process.argv.slice(2).map(Number)

@@ -1,4 +1,4 @@
-import { crashMixed } from '../test/mixed-crash.ts'
+import { crashMixed } from '../test/faults/mixed-crash.ts'
 
 /** `bun scripts/mixed-crash.ts [rounds]`: the long version of the kill -9 test with a mixed load. */
 const [rounds = 50] = process.argv.slice(2).map(Number)

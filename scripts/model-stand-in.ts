@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../test/models/model-server.ts'
+import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../test/support/models/model-server.ts'
 
 /**
  * `bun scripts/model-stand-in.ts [--port 4010]`: a fake language model service, to try agents without a real one. It

@@ -1,4 +1,4 @@
-import { crashSchedules, everyMs } from '../test/schedule-crash.ts'
+import { crashSchedules, everyMs } from '../test/faults/schedule-crash.ts'
 
 /** `bun scripts/schedule-crash.ts [kills]`: kills the service with -9 repeatedly while schedules run. */
 const [kills = 20] = process.argv.slice(2).map(Number)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { ModelServer } from '../test/models/model-server.ts'
-import { call } from '../test/running-service.ts'
-import { visit } from '../test/ui/browser.ts'
+import { ModelServer } from '../test/support/models/model-server.ts'
+import { call } from '../test/support/running-service.ts'
+import { visit } from '../test/support/ui/browser.ts'
 import { support } from './screenshot-workflow.ts'
 
 /**

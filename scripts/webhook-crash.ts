@@ -1,4 +1,4 @@
-import { crashWebhooks } from '../test/webhook-crash.ts'
+import { crashWebhooks } from '../test/faults/webhook-crash.ts'
 
 /** `bun scripts/webhook-crash.ts [rounds]`: kills the service with -9 repeatedly while webhooks are delivered. */
 const [rounds = 50] = process.argv.slice(2).map(Number)

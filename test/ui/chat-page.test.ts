@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import '../built.ts'
-import { temporaryFolder } from '../executable.ts'
-import { block, document } from '../make.ts'
-import { ModelServer, type ScriptedAnswer } from '../models/model-server.ts'
-import { deploy, type Serving, serve } from '../running-service.ts'
+import '../support/built.ts'
+import { temporaryFolder } from '../support/executable.ts'
+import { block, document } from '../support/make.ts'
+import { ModelServer, type ScriptedAnswer } from '../support/models/model-server.ts'
+import { deploy, type Serving, serve } from '../support/running-service.ts'
+import { launch, listen, timeoutMs } from '../support/ui/browser.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, timeoutMs } from './browser.ts'
 
 setDefaultTimeout(120_000)
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import '../built.ts'
+import '../support/built.ts'
 import { readPages } from '../../scripts/docs/pages.ts'
-import { temporaryFolder } from '../executable.ts'
-import { block } from '../make.ts'
-import { type Serving, serve } from '../running-service.ts'
+import { temporaryFolder } from '../support/executable.ts'
+import { block } from '../support/make.ts'
+import { type Serving, serve } from '../support/running-service.ts'
+import { launch, listen, timeoutMs, visit } from '../support/ui/browser.ts'
+import { node, openWorkflow } from '../support/ui/editor-page.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { launch, listen, timeoutMs, visit } from './browser.ts'
-import { node, openWorkflow } from './editor-page.ts'
 
 setDefaultTimeout(120_000)
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import '../built.ts'
-import { block, document as draft } from '../make.ts'
-import { type Visit, visit } from './browser.ts'
+import '../support/built.ts'
+import { block, document as draft } from '../support/make.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
 
 setDefaultTimeout(120_000)
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { block, document } from '../make.ts'
-import { ModelServer } from '../models/model-server.ts'
-import { call, deploy } from '../running-service.ts'
-import { type Visit, visit } from './browser.ts'
+import { block, document } from '../support/make.ts'
+import { ModelServer } from '../support/models/model-server.ts'
+import { call, deploy } from '../support/running-service.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
 
 /** Markup that would run if the page interpreted it. */
 const evil = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> {{x}} & <b>b</b>`

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { call } from '../running-service.ts'
+import { call } from '../support/running-service.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
 import { accessibilityFaults } from './accessibility.ts'
-import { type Visit, visit } from './browser.ts'
 
 let visited: Visit
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Visit, visit } from './browser.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
 
 let visited: Visit
 beforeAll(async () => {

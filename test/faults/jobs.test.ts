@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { temporaryFolder } from '../support/executable.ts'
+import { block, document } from '../support/make.ts'
+import { call, deploy, init, type Serving, serve } from '../support/running-service.ts'
+import { crashJobs } from './job-crash.ts'
+
+const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback' }
+
+let folder: ReturnType<typeof temporaryFolder>
+let apiKey: string
+let service: Serving | undefined
+beforeEach(async () => {
+  folder = temporaryFolder()
+  apiKey = (await init(folder.path)).apiKey
+})
+afterEach(async () => {
+  await service?.kill('SIGKILL')
+  service = undefined
+  folder[Symbol.dispose]()
+})
+
+/** A server that holds every request until the test releases the responses. */
+function holdingServer() {
+  const waiting: (() => void)[] = []
+  let arrival = Promise.withResolvers<void>()
+  const state = { arrived: 0 }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      state.arrived += 1
+      arrival.resolve()
+      arrival = Promise.withResolvers()
+      return new Promise<Response>((resolve) => waiting.push(() => resolve(Response.json({ ok: true }))))
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    state,
+    async arrivals(count: number) {
+      while (state.arrived < count) await arrival.promise
+    },
+    answerAll() {
+      for (const answer of waiting.splice(0)) answer()
+    },
+    [Symbol.dispose]: () => void server.stop(true),
+  }
+}
+
+function holding(url: string) {
+  return document({
+    name: 'Holding',
+    blocks: [
+      block('start', 'api_trigger'),
+      block('f', 'function', { code: 'return Math.random()' }),
+      block('hold', 'api', { url, timeoutMs: 60_000 }),
+      block('end', 'function', { code: 'return <f.result>' }),
+    ],
+    edges: ['start > f', 'f > hold', 'hold > end'],
+  })
+}
+
+async function begin(endpoint: string): Promise<string> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'x-execution-mode': 'async' },
+    body: '{}',
+  })
+  expect(response.status).toBe(202)
+  return ((await response.json()) as { jobId: string }).jobId
+}
+
+type Job = { status: string; error?: { code: string; message: string }; output?: { result: number } }
+
+async function endOf(url: string, id: string): Promise<Job> {
+  for (;;) {
+    const { body } = await call(`${url}/api/jobs/${id}`, apiKey)
+    const job = body as Job
+    if (job.status !== 'queued' && job.status !== 'processing') return job
+    await Bun.sleep(5)
+  }
+}
+
+async function stateOf(url: string, id: string): Promise<string> {
+  return ((await call(`${url}/api/jobs/${id}`, apiKey)).body as Job).status
+}
+
+describe('asynchronous runs of the executable', () => {
+  test('all end well however often it is killed, and only blocks in flight run again', async () => {
+    // Two kills: a job in progress at three crashes ends as INTERRUPTED.
+    const report = await crashJobs({ jobs: 120, kills: 2, random: Math.random })
+    expect(report.statuses).toEqual({ completed: report.jobs })
+    expect(report.wentBack).toEqual([])
+    expect(report.otherKeys).toBe(0)
+  })
+
+  test('that were in progress at three crashes end as INTERRUPTED, with the ended blocks in the log', async () => {
+    using holder = holdingServer()
+    service = await serve(folder.path, environment)
+    const id = await begin(await deploy(service.url, apiKey, holding(holder.url)))
+    for (let death = 1; death <= 3; death += 1) {
+      await holder.arrivals(death)
+      expect(await stateOf(service.url, id)).toBe('processing')
+      await service.kill('SIGKILL')
+      service = await serve(folder.path, environment)
+    }
+    expect(await endOf(service.url, id)).toMatchObject({ status: 'failed', error: { code: 'INTERRUPTED' } })
+    expect(holder.state.arrived).toBe(3)
+    const { body: list } = await call(
+      `${service.url}/api/v1/logs?${new URLSearchParams({ workspaceId: await workspaceOf(service.url), includeTraceSpans: 'true' })}`,
+      apiKey,
+    )
+    const [entry] = (list as { data: { executionId: string; level: string; traceSpans: unknown }[] }).data
+    expect(entry).toMatchObject({ executionId: id, level: 'error' })
+    expect(JSON.stringify(entry?.traceSpans)).toContain('"blockId":"f"')
+  })
+
+  test('that were cancelled while running stay cancelled when the process is killed after the response', async () => {
+    using holder = holdingServer()
+    service = await serve(folder.path, environment)
+    const endpoint = await deploy(service.url, apiKey, holding(holder.url))
+    const id = await begin(endpoint)
+    await holder.arrivals(1)
+    const cancelUrl = endpoint.replace('/execute', `/executions/${id}/cancel`)
+    const answers = await Promise.all([call(cancelUrl, apiKey, 'POST'), call(cancelUrl, apiKey, 'POST')])
+    await service.kill('SIGKILL')
+    expect(answers.map(({ status }) => status)).toContain(200)
+    service = await serve(folder.path, environment)
+    expect(await endOf(service.url, id)).toMatchObject({ status: 'cancelled', error: { code: 'CANCELLED' } })
+    expect(holder.state.arrived).toBe(1)
+  })
+
+  test('resume after an orderly stop, any number of times, with the same results', async () => {
+    using holder = holdingServer()
+    const settings = { ...environment, MILLRACE_STOP_GRACE_MS: '10', MILLRACE_JOBS_CONCURRENCY: '1' }
+    service = await serve(folder.path, settings)
+    const endpoint = await deploy(service.url, apiKey, holding(holder.url))
+    const running = await begin(endpoint)
+    await holder.arrivals(1)
+    const waiting = await begin(endpoint)
+    for (let stop = 1; stop <= 4; stop += 1) {
+      await holder.arrivals(stop)
+      expect(await service.kill('SIGTERM')).toBe(0)
+      service = await serve(folder.path, settings)
+    }
+    await holder.arrivals(5)
+    expect(await stateOf(service.url, waiting)).toBe('queued')
+    holder.answerAll()
+    const first = await endOf(service.url, running)
+    expect(first).toMatchObject({ status: 'completed', output: { result: expect.any(Number) } })
+    await holder.arrivals(6)
+    holder.answerAll()
+    expect((await endOf(service.url, waiting)).status).toBe('completed')
+  })
+})
+
+async function workspaceOf(url: string): Promise<string> {
+  const { body } = await call(`${url}/api/workspaces`, apiKey)
+  return (body as { data: { id: string }[] }).data[0]?.id ?? ''
+}

@@ -1,0 +1,86 @@
+import type { Missed } from '../../src/domain/schedule/schedule.ts'
+import { temporaryFolder } from '../support/executable.ts'
+import { block, document } from '../support/make.ts'
+import { call, deploy, init, type Serving, serve } from '../support/running-service.ts'
+
+/** When the service was not there: from when it was killed until it was started again. Epoch milliseconds. */
+export type Absence = { from: number; to: number }
+
+export type ScheduleCrashReport = {
+  absences: Absence[]
+  /** Due times of the runs that were recorded, by what their schedule does with missed ones; sorted. */
+  dueTimes: Record<Missed, number[]>
+  /** Runs that did not succeed. */
+  failed: number
+}
+
+export const everyMs = 1_000
+
+/** Lets schedules run every second, each with another policy, and kills the service with -9 again and again. */
+export async function crashSchedules(options: {
+  kills: number
+  random(): number
+  progress?(kill: number): void
+}): Promise<ScheduleCrashReport> {
+  using folder = temporaryFolder()
+  const { apiKey, workspaceId } = await init(folder.path)
+  let service = await serve(folder.path)
+  const ids: Partial<Record<Missed, string>> = {}
+  for (const missed of ['once', 'skip', 'all'] as const) {
+    const params = { intervalMs: everyMs, missed, missedMax: 1_000, overlap: 'allow' }
+    const draft = document({ name: missed, blocks: [block('it', 'schedule', params)] })
+    ids[missed] = new URL(await deploy(service.url, apiKey, draft)).pathname.split('/')[3]!
+  }
+  const absences: Absence[] = []
+  for (let killed = 0; killed < options.kills; killed += 1) {
+    await Bun.sleep(600 + options.random() * 1_500)
+    await service.kill('SIGKILL')
+    const from = Date.now()
+    await Bun.sleep(options.random() * 2_500)
+    absences.push({ from, to: Date.now() })
+    service = await serve(folder.path)
+    options.progress?.(killed + 1)
+  }
+  await Bun.sleep(1_500)
+  // No due time comes any more, so that all that were accepted can end.
+  for (const id of Object.values(ids)) await call(`${service.url}/api/workflows/${id}/deploy`, apiKey, 'DELETE')
+  await untilIdle(service)
+  const found = await entries(service, apiKey, workspaceId)
+  await service.kill('SIGTERM')
+  const timesOf = (missed: Missed) =>
+    found
+      .filter(({ workflowId }) => workflowId === ids[missed])
+      .map(({ finalOutput }) => Date.parse(finalOutput.dueAt))
+      .sort((a, b) => a - b)
+  return {
+    absences,
+    dueTimes: { once: timesOf('once'), skip: timesOf('skip'), all: timesOf('all') },
+    failed: found.filter(({ level }) => level === 'error').length,
+  }
+}
+
+async function untilIdle({ url }: Serving): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    const counts = [...text.matchAll(/^millrace_jobs\{[^}]*\} (\d+)/gm)].map(([, count]) => Number(count))
+    if (counts.every((count) => count === 0)) return
+    await Bun.sleep(20)
+  }
+}
+
+type Entry = { workflowId: string; level: string; finalOutput: { dueAt: string } }
+
+async function entries({ url }: Serving, apiKey: string, workspaceId: string): Promise<Entry[]> {
+  const found: Entry[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ workspaceId, limit: '1000', includeFinalOutput: 'true' })
+    if (cursor !== '') query.set('cursor', cursor)
+    const page = (await call(`${url}/api/v1/logs?${query}`, apiKey)).body as {
+      data: Entry[]
+      nextCursor: string | null
+    }
+    found.push(...page.data)
+    cursor = page.nextCursor
+  }
+  return found
+}

@@ -1,0 +1,290 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSecretBox, sealHeadBytes } from '../../../src/accounts/secret-box.ts'
+import { sequenceAt } from '../../../src/domain/ids.ts'
+import { logWrite } from '../../../src/domain/run/write.ts'
+import { takeLock } from '../../../src/store/lock.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import '../../support/built.ts'
+import { call, diagnose, json, type Made } from '../../support/cli/folder.ts'
+import { millrace, temporaryFolder } from '../../support/executable.ts'
+import { document } from '../../support/make.ts'
+import { serve } from '../../support/running-service.ts'
+import { newSubscription } from '../../support/store/contract/subscription-contract.ts'
+import { endedAttempt } from '../../support/store/ended-attempt.ts'
+import { logRow } from '../../support/store/installed.ts'
+
+/** Overwrites some bytes in the middle of the first page of a table. */
+function damage(folder: string, table: string): void {
+  const path = join(folder, 'millrace.db')
+  const database = new Database(path, { readwrite: true })
+  const page = database
+    .query<{ pageno: number }, [string]>('SELECT pageno FROM dbstat WHERE name = ?')
+    .get(table)!.pageno
+  const size = database.query<{ page_size: number }, []>('PRAGMA page_size').get()!.page_size
+  database.close()
+  const bytes = readFileSync(path)
+  const start = (page - 1) * size
+  bytes.fill(0x5a, start + 4, start + 40)
+  writeFileSync(path, bytes)
+}
+
+describe('doctor', () => {
+  test('finds a new installation in order', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const { code, found } = await diagnose(folder.path)
+    expect(code).toBe(0)
+    const checks = ['settings', 'folder', 'disk', 'service', 'database', 'key', 'clock']
+    expect(found.map(({ check }) => check)).toEqual(checks)
+    expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
+  })
+
+  test('says which process serves from the folder', async () => {
+    using folder = temporaryFolder()
+    const lock = takeLock(folder.path)
+    expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
+    lock.release()
+    expect((await diagnose(folder.path)).of('service')?.message).toBe('No service runs on the folder.')
+  })
+
+  test('tells a wrong address rule and an open folder', async () => {
+    using folder = temporaryFolder()
+    mkdirSync(join(folder.path, 'open'))
+    chmodSync(join(folder.path, 'open'), 0o755)
+    expect((await diagnose(join(folder.path, 'open'))).of('folder')).toMatchObject({ state: 'warning' })
+    const { code, out } = await call(folder.path, 'doctor', '--outbound-allow', '10.0.0.0/99')
+    expect(code).toBe(1)
+    expect(out).toMatch(/BROKEN {2}settings .*10\.0\.0\.0\/99/)
+  })
+
+  test.each([
+    ['--trusted-proxies', 'proxy.example.com'],
+    ['--model-prices', 'no-such-file.json'],
+  ])('tells of %s what would stop the start', async (flag, value) => {
+    using folder = temporaryFolder()
+    const { code, out } = await call(folder.path, 'doctor', flag, value)
+    expect(code).toBe(1)
+    expect(out).toContain(value)
+    expect(out).toMatch(/^BROKEN {2}settings/m)
+  })
+
+  test('warns when the log may grow beyond the disk', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const { code, of } = await diagnose(folder.path, '--log-retention-bytes', '1000TB')
+    expect(code).toBe(0)
+    expect(of('disk')).toMatchObject({
+      state: 'warning',
+      advice: expect.stringContaining('MILLRACE_LOG_RETENTION_BYTES'),
+    })
+  })
+
+  test('takes an empty database for none', async () => {
+    using folder = temporaryFolder()
+    writeFileSync(join(folder.path, 'millrace.db'), '')
+    expect((await diagnose(folder.path)).of('database')).toMatchObject({
+      state: 'warning',
+      message: expect.stringContaining('no database'),
+    })
+  })
+})
+
+describe('a damaged database', () => {
+  test('is found, with the command that goes back to a backup', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    damage(folder.path, 'keys')
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject({
+      state: 'broken',
+      message: expect.stringContaining('is damaged'),
+      advice: expect.stringContaining(`millrace restore BACKUP --data ${folder.path}-restored`),
+    })
+  })
+
+  test.each([
+    ['its head', 0, 100],
+    ['its first page', 100, 4_000],
+    ['everything else', 4_096, Number.POSITIVE_INFINITY],
+  ])('is found whatever is damaged (%s)', async (_, from, to) => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const path = join(folder.path, 'millrace.db')
+    const bytes = readFileSync(path)
+    bytes.fill(0xff, from, Math.min(to, bytes.length))
+    writeFileSync(path, bytes)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject({ state: 'broken', advice: expect.stringContaining('millrace restore') })
+  })
+
+  test('is found while a service runs on it', async () => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const healthy = await serve(folder.path)
+    expect((await diagnose(folder.path)).of('database')).toMatchObject({ state: 'ok' })
+    await healthy.kill('SIGTERM')
+    damage(folder.path, 'logs')
+    const service = await serve(folder.path)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('service')?.message).toContain(`process ${service.pid}`)
+    expect(of('database')).toMatchObject({ state: 'broken', message: expect.stringContaining('is damaged') })
+    await service.kill('SIGTERM')
+  })
+
+  test.each([
+    ['head', 0, 100],
+    ['schema', 100, 4_000],
+  ])('keeps the service from starting, which names the doctor (%s)', async (_, from, to) => {
+    using folder = temporaryFolder()
+    await json<Made>(folder.path, 'init')
+    const path = join(folder.path, 'millrace.db')
+    const bytes = readFileSync(path)
+    bytes.fill(0x5a, from, to)
+    writeFileSync(path, bytes)
+    const { code, out, words } = await millrace(['serve', '--port', '0', '--data', folder.path])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(words).toContain(path)
+    expect(words).toContain('millrace doctor')
+    expect(words.split('\n').filter((line) => line !== '')).toHaveLength(1)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})
+
+describe('webhooks', () => {
+  const now = Date.now()
+  const day = 86_400_000
+
+  /**
+   * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of
+   * failed ones ended, `untried` when those ended that owe to two and of which nothing was attempted.
+   */
+  const withWebhook = async (
+    folder: string,
+    { due = [] as number[], failedAt = [] as number[], untried = [] as number[], secret = [1] },
+  ) => {
+    await json<Made>(folder, 'init')
+    const store = await openSqliteStore({ directory: folder, sync: 'normal', mode: 'direct' })
+    const { id: workspaceId } = (await store.listWorkspaces(null))[0]!
+    const { id: workflowId } = await store.createWorkflow({
+      id: null,
+      workspaceId,
+      document: document({ name: 'Tells', blocks: [] }),
+      at: 1,
+    })
+    const hook = newSubscription('hook', { secret: Uint8Array.from(secret) })
+    const { number: subscription } = await store.createSubscription(workflowId, hook, 1)
+    const owed = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
+    const runs = [
+      ...failedAt.map((at) => ({ at, outcome: { state: 'failed', dueAt: null } as const })),
+      ...due.map((dueAt) => ({ at: now, outcome: { state: 'pending', dueAt } as const })),
+    ]
+    for (const [index, { at, outcome }] of runs.entries()) {
+      const sequence = sequenceAt(at) + index
+      await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
+      await store.endAttempts([endedAttempt({ sequence, subscription }, outcome)])
+    }
+    const owedToTwo = { ...owed, deliveries: [...owed.deliveries, { subscription: subscription + 1, include: 0 }] }
+    for (const [index, endedAt] of untried.entries()) {
+      const row = logRow({ workspaceId, workflowId }, sequenceAt(now) + runs.length + index, {
+        endedAt,
+        webhooks: owedToTwo,
+      })
+      await store.append([logWrite(row)])
+    }
+    await store.close()
+  }
+  const told = async (folder: string) =>
+    (await diagnose(folder)).found
+      .filter(({ check }) => check === 'webhooks')
+      .map(({ state, message }) => [state, message])
+
+  test('that get through are in order', async () => {
+    using folder = temporaryFolder()
+    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
+    expect(await told(folder.path)).toEqual([
+      ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
+    ])
+  })
+
+  test('that were not tried yet count, and have been due since their runs ended', async () => {
+    using folder = temporaryFolder()
+    const late = now - 600_000
+    await withWebhook(folder.path, { due: [now], untried: [now, late, now] })
+    const message = `7 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`
+    expect(await told(folder.path)).toEqual([['warning', message]])
+  })
+
+  test('are counted where only an earlier version was started', async () => {
+    using folder = temporaryFolder()
+    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000] })
+    const database = new Database(join(folder.path, 'millrace.db'))
+    for (const table of ['owing_runs', 'audiences', 'audience_members']) database.run(`DROP TABLE ${table}`)
+    database.run('PRAGMA user_version = 1')
+    database.close()
+    expect(await told(folder.path)).toEqual([
+      ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
+    ])
+  })
+
+  test('that do not are told, each thing that is wrong by itself', async () => {
+    using folder = temporaryFolder()
+    const late = now - 600_000
+    await withWebhook(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
+    expect(await told(folder.path)).toEqual([
+      ['warning', '1 of 1 webhook subscription lost the secret and deliver nothing.'],
+      ['warning', `2 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`],
+      ['warning', '1 delivery of the last day failed permanently.'],
+    ])
+  })
+})
+
+describe('the key of stored secrets', () => {
+  /** An installation with one variable, encrypted with its key file. */
+  const withSecret = async (folder: string) => {
+    const { workspaceId } = await json<Made>(folder, 'init')
+    const store = await openSqliteStore({ directory: folder, sync: 'full', mode: 'direct' })
+    const sealHeads = () => store.sealHeads(sealHeadBytes)
+    const box = await openSecretBox({ directory: folder, secretKey: undefined, sealHeads })
+    const sealed = box.seal('secret', 'x')
+    await store.setVariable({ workspaceId, name: 'NAME', sealed, plain: false, at: 1 })
+    await store.close()
+    return join(folder, 'millrace.key')
+  }
+
+  test('is there and fits', async () => {
+    using folder = temporaryFolder()
+    const path = await withSecret(folder.path)
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(0)
+    expect(of('key')).toEqual({ check: 'key', state: 'ok', message: expect.stringContaining(path) })
+  })
+
+  test.each([
+    ['missing', (path: string) => rmSync(path), 'is missing'],
+    ['another', (path: string) => writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`), 'another key'],
+    ['damaged', (path: string) => writeFileSync(path, 'nothing'), 'is damaged'],
+  ])('that is %s is found', async (_, change, message) => {
+    using folder = temporaryFolder()
+    change(await withSecret(folder.path))
+    const { code, of } = await diagnose(folder.path)
+    expect(code).toBe(1)
+    expect(of('key')).toMatchObject({
+      state: 'broken',
+      message: expect.stringContaining(message),
+      advice: expect.stringContaining('backup'),
+    })
+  })
+
+  test('that others may read is told', async () => {
+    using folder = temporaryFolder()
+    const path = await withSecret(folder.path)
+    chmodSync(path, 0o644)
+    expect((await diagnose(folder.path)).of('key')).toMatchObject({ state: 'warning', advice: `chmod 600 ${path}` })
+  })
+})

@@ -1,0 +1,40 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { verifyPassword } from '../../../src/accounts/passwords.ts'
+import { databasePath } from '../../../src/store/sqlite/open.ts'
+import '../../support/built.ts'
+import { json } from '../../support/cli/folder.ts'
+import { executable, temporaryFolder } from '../../support/executable.ts'
+
+test('a password typed at a terminal is not shown, can be corrected, and Ctrl-C gives up', async () => {
+  using folder = temporaryFolder()
+  const { path } = folder
+  await json(path, 'init')
+  const stored = () => {
+    using database = new Database(databasePath(path), { readonly: true })
+    return database.query('SELECT password_hash FROM users').values().flat()[0] as string | null
+  }
+  const type = async (keys: string) => {
+    const asked = Promise.withResolvers<void>()
+    let shown = ''
+    const child = Bun.spawn([executable(), 'users', 'password', 'owner@localhost', '--data', path], {
+      terminal: {
+        data(_terminal, bytes) {
+          shown += new TextDecoder().decode(bytes)
+          if (shown.includes(': ')) asked.resolve()
+        },
+      },
+    })
+    await Promise.race([asked.promise, child.exited])
+    child.terminal?.write(keys)
+    return { code: await child.exited, shown }
+  }
+  const gaveUp = await type('secret-word\x03')
+  expect(gaveUp.code).toBe(1)
+  expect(stored()).toBeNull()
+  const set = await type('wrong\x15secret-worf\x7fd\r')
+  expect(set.code).toBe(0)
+  expect(set.shown).toContain('Password of owner@localhost: ')
+  expect(set.shown).not.toMatch(/secret|wrong/)
+  expect(await verifyPassword('secret-word', stored() ?? '')).toBe(true)
+}, 120_000)

@@ -1,0 +1,275 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { echoing, startEcho } from '../echo.ts'
+import '../../support/built.ts'
+import { cleanEnvironment, executable, millrace, temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+
+const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback', MILLRACE_ACCESS_LOG: 'all', MILLRACE_LOG_LEVEL: 'debug' }
+
+/** Fits into a header. */
+const token = 'sk_live "4fQz\\n81+/=%41~x'
+/** Does not. */
+const phrase = 'Grüße an "Ödön"\n\tund 🚀\\ + 100% & <mehr>'
+
+let folder: ReturnType<typeof temporaryFolder>
+let home: Installation
+let service: Serving
+let echo: ReturnType<typeof startEcho>
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  home = await init(folder.path)
+  echo = startEcho()
+  expect(await setByCommand('TOKEN', token)).toMatchObject({ code: 0, out: '', words: 'TOKEN is set.\n' })
+  service = await serve(folder.path, environment)
+  const put = await call(`${environmentUrl()}/PHRASE`, home.apiKey, 'PUT', { value: phrase })
+  expect(put.status).toBe(200)
+})
+afterEach(async () => {
+  await service.kill('SIGKILL')
+  await echo.stop()
+  folder[Symbol.dispose]()
+})
+
+const environmentUrl = () => `${service.url}/api/workspaces/${home.workspaceId}/environment`
+
+/** Through standard input, as a secret should be. */
+async function setByCommand(name: string, value: string) {
+  const child = Bun.spawn([executable(), 'env', 'set', name, '--data', folder.path], {
+    env: cleanEnvironment(),
+    stdin: Buffer.from(`${value}\n`),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, words] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, out, words }
+}
+
+/** Every form of the secrets, written by hand: none may be found where nobody may read one. */
+function formsOf(secret: string): string[] {
+  const json = (text: string) => JSON.stringify(text).slice(1, -1)
+  const cores = [0, 1, 2].flatMap((place) => {
+    const bytes = Buffer.concat([Buffer.alloc(place), Buffer.from(secret)])
+    const from = Math.ceil((place * 8) / 6)
+    const to = Math.floor((bytes.length * 8) / 6)
+    return [bytes.toString('base64').slice(from, to), bytes.toString('base64url').slice(from, to)]
+  })
+  const percent = encodeURIComponent(secret)
+  const form = new URLSearchParams({ secret }).toString().slice('secret='.length)
+  return [
+    secret,
+    json(secret),
+    json(json(secret)),
+    json(json(json(secret))),
+    percent,
+    form,
+    percent.toLowerCase(),
+    ...cores,
+  ]
+}
+
+const forbidden = [...formsOf(token), ...formsOf(phrase)]
+
+function expectNoSecrets(what: string, text: string): void {
+  const found = forbidden.filter((form) => text.includes(form))
+  expect([what, found]).toEqual([what, []])
+}
+
+/** Every byte of the data folder, but for the reserve of a full disk while it is made: it comes and goes, and holds no data. */
+function expectFolderKeepsSecrets(): void {
+  const all = readdirSync(folder.path, { recursive: true, withFileTypes: true })
+  const names = all.filter((entry) => entry.isFile() && !entry.name.endsWith('.reserve.draft'))
+  expect(names.length).toBeGreaterThan(2)
+  for (const { name, parentPath } of names) {
+    const bytes = readFileSync(join(parentPath, name))
+    const found = forbidden.filter((form) => bytes.includes(form))
+    expect([name, found]).toEqual([name, []])
+  }
+}
+
+async function get(path: string): Promise<string> {
+  const response = await fetch(service.url + path, { headers: { 'x-api-key': home.apiKey } })
+  expect([path, response.status]).toEqual([path, 200])
+  return await response.text()
+}
+
+/** All that the API shows of the runs so far. */
+async function expectLogsKeepSecrets(executionIds: readonly string[]): Promise<string> {
+  const list = await get(
+    `/api/v1/logs?workspaceId=${home.workspaceId}&details=full&includeTraceSpans=true&includeFinalOutput=true`,
+  )
+  expectNoSecrets('the list of entries', list)
+  const entries = (JSON.parse(list) as { data: { id: string; executionId: string }[] }).data
+  expect(entries.map(({ executionId }) => executionId).toSorted()).toEqual([...executionIds].toSorted())
+  for (const { id, executionId } of entries) {
+    expectNoSecrets('an entry', await get(`/api/v1/logs/${id}`))
+    expectNoSecrets('execution details', await get(`/api/v1/logs/executions/${executionId}`))
+  }
+  return list
+}
+
+describe('a secret', () => {
+  test('reaches the service that it is for, and its caller, and nothing that is written down', async () => {
+    const endpoint = await deploy(service.url, home.apiKey, echoing(echo.port, '/json'))
+    const answer = await call(endpoint, home.apiKey, 'POST', { note: `hidden: ${token}` })
+    expect(answer.status).toBe(200)
+    const { executionId, output } = answer.body as { executionId: string; output: { result: Record<string, string> } }
+
+    // The peer got the real values.
+    const [request] = echo.heard
+    expect(request!.authorization).toBe(`Bearer ${token}`)
+    expect(JSON.parse(request!.body)).toEqual({ phrase, token, note: `hidden: ${token}` })
+    expect(new URL(request!.url).searchParams.get('key')).toBe(phrase)
+    expect(decodeURIComponent(new URL(request!.url).pathname)).toBe(`/json/${phrase}`)
+
+    // So did the caller.
+    expect(output.result['authorization']).toBe(`Bearer ${token}`)
+    expect(JSON.stringify(output)).not.toContain('{{')
+
+    const list = await expectLogsKeepSecrets([executionId])
+    expect(list).toContain('Bearer {{TOKEN}}')
+    expect(list).toContain('{{PHRASE}}')
+    expectFolderKeepsSecrets()
+    await service.kill('SIGTERM')
+    expectFolderKeepsSecrets()
+    expectNoSecrets('standard output', service.output())
+    expectNoSecrets('standard error', service.errors())
+  })
+
+  test('is in no error, wherever it comes from', async () => {
+    const executionIds: string[] = []
+    const fail = async (workflow: ReturnType<typeof document>) => {
+      const endpoint = await deploy(service.url, home.apiKey, workflow)
+      const { status, body, headers } = await call(endpoint, home.apiKey, 'POST', { note: 'x' })
+      executionIds.push(headers.get('x-execution-id') ?? '')
+      expect(status).toBe(500)
+      return body as { error: string; output: unknown }
+    }
+    await fail(echoing(echo.port, '/broken'))
+    const code =
+      'throw new Error(`refused ${{{TOKEN}}} ${JSON.stringify({ a: {{PHRASE}} })} ${encodeURIComponent({{PHRASE}})}`)'
+    const thrown = await fail(echoing(echo.port, '/json', { code }))
+    // The caller's own error is the caller's.
+    expect(thrown.error).toContain(`refused ${token}`)
+    await fail(
+      document({
+        name: 'An address that is none',
+        blocks: [block('start', 'api_trigger'), block('call', 'api', { url: 'http://{{TOKEN}}/{{PHRASE}}' })],
+        edges: ['start > call'],
+      }),
+    )
+    const list = await expectLogsKeepSecrets(executionIds)
+    expect(list).toContain('refused {{TOKEN}} {\\"a\\":\\"{{PHRASE}}\\"} {{PHRASE}}')
+
+    // Requests that carry one where it does not belong.
+    for (const path of [`/api/workflows/${encodeURIComponent(token)}`, `/api/jobs/${encodeURIComponent(phrase)}`]) {
+      const { status } = await fetch(service.url + path, { headers: { 'x-api-key': home.apiKey } })
+      expect(status).toBe(404)
+    }
+    const wrong = await call(`${environmentUrl()}/${encodeURIComponent(token)}`, home.apiKey, 'PUT', { value: phrase })
+    expect(wrong.status).toBe(400)
+    expectNoSecrets('standard error', service.errors())
+    expect(service.errors()).toContain('{{TOKEN}}')
+    expectFolderKeepsSecrets()
+  })
+
+  test('of an asynchronous run is in its output, and encrypted until somebody asks for it', async () => {
+    const endpoint = await deploy(service.url, home.apiKey, echoing(echo.port, '/json'))
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: { 'x-api-key': home.apiKey, 'x-execution-mode': 'async' },
+      body: JSON.stringify({ note: phrase }),
+    })
+    expect(response.status).toBe(202)
+    const { jobId } = (await response.json()) as { jobId: string }
+    type Job = { status: string; output?: { result: { authorization: string } } }
+    let job: Job = { status: 'queued' }
+    while (job.status === 'queued' || job.status === 'processing') {
+      job = (await call(`${service.url}/api/jobs/${jobId}`, home.apiKey)).body as Job
+      expectFolderKeepsSecrets()
+    }
+    expect(job).toMatchObject({ status: 'completed', output: { result: { authorization: `Bearer ${token}` } } })
+    await expectLogsKeepSecrets([jobId])
+    expectFolderKeepsSecrets()
+    expectNoSecrets('standard error', service.errors())
+  })
+
+  test('counts also in a workflow that does not read it, and in one that another calls', async () => {
+    const inner = document({
+      name: 'Inner',
+      blocks: [
+        block('start', 'api_trigger'),
+        block('say', 'function', { code: 'return { said: <api.input.text>, own: {{TOKEN}} }' }),
+      ],
+      edges: ['start > say'],
+    })
+    const created = await deploy(service.url, home.apiKey, inner)
+    const innerId = /workflows\/([^/]+)\//.exec(created)![1]!
+    const outer = document({
+      name: 'Outer',
+      blocks: [
+        block('start', 'api_trigger', { inputFormat: [{ name: 'text', type: 'string' }] }),
+        block('inner', 'workflow', { workflowId: innerId, input: { text: '<api.text>' } }),
+      ],
+      edges: ['start > inner'],
+    })
+    const { status, body } = await call(await deploy(service.url, home.apiKey, outer), home.apiKey, 'POST', {
+      text: phrase,
+    })
+    expect(status).toBe(200)
+    const { executionId, output } = body as { executionId: string; output: unknown }
+    expect(JSON.stringify(output)).toContain(JSON.stringify({ said: phrase, own: token }))
+    await expectLogsKeepSecrets([executionId])
+    expectFolderKeepsSecrets()
+  })
+
+  test('that is changed holds from the next run on, or within seconds when a command changed it', async () => {
+    const says = document({
+      name: 'Says',
+      blocks: [block('start', 'api_trigger'), block('say', 'function', { code: 'return {{TOKEN}}' })],
+      edges: ['start > say'],
+    })
+    const endpoint = await deploy(service.url, home.apiKey, says)
+    const said = async () => {
+      const { body } = await call(endpoint, home.apiKey, 'POST', {})
+      const { output, error } = body as { output: { result: string } | null; error?: string }
+      return output?.result ?? error
+    }
+    expect(await said()).toBe(token)
+    await call(`${environmentUrl()}/TOKEN`, home.apiKey, 'PUT', { value: 'second value' })
+    expect(await said()).toBe('second value')
+    await call(`${environmentUrl()}/TOKEN`, home.apiKey, 'DELETE')
+    expect(await said()).toBe('The environment variable {{TOKEN}} is not set in this workspace.')
+    await call(`${environmentUrl()}/TOKEN`, home.apiKey, 'PUT', { value: 'third value' })
+    expect(await said()).toBe('third value')
+
+    await setByCommand('TOKEN', 'fourth value')
+    while ((await said()) !== 'fourth value') await Bun.sleep(50)
+  }, 120_000)
+
+  test('whose key is missing keeps the service from starting', async () => {
+    await service.kill('SIGTERM')
+    const keyFile = join(folder.path, 'millrace.key')
+    const key = readFileSync(keyFile)
+    rmSync(keyFile)
+    const start = () => millrace(['serve', '--data', folder.path, '--port', '0'])
+    const refused = await start()
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.words).toContain(`MILLRACE_SECRET_KEY is not set, and there is no ${keyFile}`)
+    expect(readdirSync(folder.path)).not.toContain('millrace.key')
+
+    const other = { MILLRACE_SECRET_KEY: 'k'.repeat(32) }
+    const wrong = await millrace(['serve', '--data', folder.path, '--port', '0'], { environment: other })
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+    expect(wrong.words).toContain('encrypted with another key')
+
+    await Bun.write(keyFile, key)
+    service = await serve(folder.path, { ...environment, ...other })
+    const endpoint = await deploy(service.url, home.apiKey, echoing(echo.port, '/json'))
+    expect((await call(endpoint, home.apiKey, 'POST', { note: 'x' })).status).toBe(200)
+    expect(echo.heard[0]!.authorization).toBe(`Bearer ${token}`)
+  })
+})

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { programPath } from '../../support/programs.ts'
+import { deploy, init, type Serving, serve } from '../../support/running-service.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let service: Serving
+let apiKey: string
+let endpoint: string
+let firstSeen = Promise.withResolvers<void>()
+
+/** Holds its answer back until the first chunk has been seen. */
+const upstream = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => firstSeen.promise.then(() => Response.json({ part: 'second' })),
+})
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  apiKey = (await init(folder.path)).apiKey
+  service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+  endpoint = await deploy(
+    service.url,
+    apiKey,
+    document({
+      name: 'Two parts',
+      blocks: [
+        block('start', 'api_trigger'),
+        block('f', 'function', { code: 'return "first"' }),
+        block('ask', 'api', { url: `http://127.0.0.1:${upstream.port}/` }),
+      ],
+      edges: ['start > f', 'f > ask'],
+    }),
+  )
+})
+afterAll(async () => {
+  await service.kill('SIGTERM')
+  await upstream.stop(true)
+  folder[Symbol.dispose]()
+})
+
+const expected = [
+  ': open',
+  'data: {"blockId":"f","chunk":"first"}',
+  'data: {"blockId":"ask","chunk":"second"}',
+  expect.stringMatching(/^data: \{"event":"done","success":true,.*"duration":/),
+  'data: [DONE]',
+]
+
+/** Reads a stream with `curl -N`; lets the upstream answer only when the first chunk has come through. */
+async function readWithCurl(url: string): Promise<string[]> {
+  firstSeen = Promise.withResolvers()
+  const body = JSON.stringify({ stream: true, selectedOutputs: ['f.result', 'ask.data.part'] })
+  const curl = Bun.spawn([programPath('curl'), '-sSN', '-H', `X-API-Key: ${apiKey}`, '-d', body, url], {
+    stderr: 'inherit',
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of curl.stdout) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes('first')) firstSeen.resolve()
+  }
+  expect(await curl.exited).toBe(0)
+  return text.split('\n').filter((line) => line !== '')
+}
+
+test('curl -N shows every chunk as it is sent', async () => {
+  expect(await readWithCurl(endpoint)).toEqual(expected)
+})
+
+test('a stream comes through nginx as it is sent, with its ordinary settings', async () => {
+  using proxy = await startNginx(new URL(service.url).port)
+  expect(await readWithCurl(`${proxy.url}${new URL(endpoint).pathname}`)).toEqual(expected)
+})
+
+/** nginx as Debian sets it up, in front of the service. */
+async function startNginx(port: string) {
+  const own = temporaryFolder()
+  const free = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const listen = free.port
+  await free.stop(true)
+  const file = join(own.path, 'nginx.conf')
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(own.path, name)};`,
+  )
+  writeFileSync(
+    file,
+    `daemon off; pid ${join(own.path, 'pid')}; error_log stderr; events {}
+     http { access_log off; gzip on; ${places.join(' ')}
+       server { listen 127.0.0.1:${listen}; location / { proxy_pass http://127.0.0.1:${port}; } } }`,
+  )
+  const nginx = Bun.spawn([programPath('nginx'), '-c', file], { stdout: 'ignore', stderr: 'ignore' })
+  const url = `http://127.0.0.1:${listen}`
+  while ((await fetch(`${url}/health/live`).catch(() => undefined))?.status !== 200) {
+    if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`)
+    await Bun.sleep(5)
+  }
+  return {
+    url,
+    [Symbol.dispose]: () => {
+      nginx.kill()
+      own[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { type AsyncExecutionResult, SimStudioClient, SimStudioError } from 'simstudio-ts-sdk'
+import '../../support/built.ts'
+import { millrace, temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+
+/** A published client that was written against the same interface, as its users have it, and the executable. */
+let folder: ReturnType<typeof temporaryFolder>
+let installation: Installation
+let service: Serving
+let client: SimStudioClient
+let workflowId: string
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  installation = await init(folder.path)
+  service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+  client = new SimStudioClient({ apiKey: installation.apiKey, baseUrl: `${service.url}/` })
+  workflowId = idOf(await deploy(service.url, installation.apiKey, workflow))
+}, 120_000)
+afterAll(async () => {
+  await service?.kill('SIGTERM')
+  folder?.[Symbol.dispose]()
+})
+
+const workflow = document({
+  name: 'Greets',
+  blocks: [
+    block('start', 'api_trigger', { inputFormat: [{ name: 'name', type: 'string', required: true }] }),
+    block('greet', 'function', {
+      code: 'if (<start.name> === "nobody") throw new Error("There is nobody.")\nreturn `Hello, ${<start.name>}.`',
+    }),
+  ],
+  edges: ['start > greet'],
+})
+
+/** `…/api/workflows/<id>/execute` */
+function idOf(endpoint: string): string {
+  return endpoint.split('/').at(-2) ?? ''
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<SimStudioError> {
+  try {
+    await promise
+  } catch (error) {
+    if (error instanceof SimStudioError) return error
+    throw error
+  }
+  throw new Error('It did not fail.')
+}
+
+describe('a client that others wrote', () => {
+  test('executes a workflow', async () => {
+    const result = await client.executeWorkflow(workflowId, { name: 'Ada' })
+    expect(result).toMatchObject({
+      success: true,
+      output: { result: 'Hello, Ada.' },
+      metadata: { duration: expect.any(Number) },
+    })
+    expect(await client.executeWorkflowSync(workflowId, { name: 'Grace' })).toMatchObject({
+      output: { result: 'Hello, Grace.' },
+    })
+    expect(client.getRateLimitInfo()).toMatchObject({ limit: expect.any(Number), remaining: expect.any(Number) })
+  })
+
+  test('learns whether a workflow is deployed and up to date', async () => {
+    const before = await client.getWorkflowStatus(workflowId)
+    expect(before).toMatchObject({ isDeployed: true, needsRedeployment: false })
+    expect(Date.parse(before.deployedAt ?? '')).toBeGreaterThan(0)
+    expect(await client.validateWorkflow(workflowId)).toBe(true)
+    expect(await client.validateWorkflow('missing')).toBe(false)
+    const draft = await call(`${service.url}/api/workflows`, installation.apiKey, 'POST', {
+      ...workflow,
+      name: 'Draft',
+    })
+    const { id } = draft.body as { id: string }
+    expect(await client.getWorkflowStatus(id)).toMatchObject({ isDeployed: false, needsRedeployment: false })
+    expect(await client.validateWorkflow(id)).toBe(false)
+    expect(await failureOf(client.executeWorkflow(id, {}))).toMatchObject({
+      status: 403,
+      code: 'WORKFLOW_NOT_DEPLOYED',
+    })
+  })
+
+  test('learns what became of a run', async () => {
+    const { executionId } = (await client.executeWorkflow(workflowId, { name: 'Ada' })) as unknown as {
+      executionId: string
+    }
+    expect(await client.getJobStatus(executionId)).toMatchObject({
+      success: true,
+      status: 'completed',
+      output: { result: 'Hello, Ada.' },
+    })
+    expect(await failureOf(client.getJobStatus('missing'))).toMatchObject({ status: 404, code: 'NOT_FOUND' })
+  })
+
+  test('learns the limits of its account', async () => {
+    const { success, rateLimit, usage } = await client.getUsageLimits()
+    expect(success).toBe(true)
+    expect(usage).toMatchObject({ currentPeriodCost: 0, plan: 'enterprise', limit: expect.any(Number) })
+    for (const kind of [rateLimit.sync, rateLimit.async]) {
+      expect(kind).toMatchObject({ isLimited: false, limit: expect.any(Number), remaining: expect.any(Number) })
+      expect(Date.parse(kind.resetAt)).toBeGreaterThan(0)
+    }
+    expect(rateLimit.authType).toBe('api')
+  })
+
+  test('is told what is wrong, with a code and a status', async () => {
+    const message = 'There is nobody.'
+    const failed = await failureOf(client.executeWorkflow(workflowId, { name: 'nobody' }))
+    expect(failed).toMatchObject({ status: 500, code: 'EXECUTION_FAILED' })
+    expect(failed.message).toContain(message)
+    const unfit = await failureOf(client.executeWorkflow(workflowId, {}))
+    expect(unfit).toMatchObject({ status: 400, code: 'INVALID_INPUT' })
+    expect(unfit.message).toContain('name')
+    const missing = await failureOf(client.executeWorkflow('missing', {}))
+    expect(missing).toMatchObject({ status: 404, code: 'NOT_FOUND' })
+    const stranger = new SimStudioClient({ apiKey: 'mrk_wrong', baseUrl: service.url })
+    expect(await failureOf(stranger.executeWorkflow(workflowId, {}))).toMatchObject({
+      status: 401,
+      code: 'INVALID_API_KEY',
+    })
+    expect(await failureOf(stranger.getWorkflowStatus(workflowId))).toMatchObject({ status: 401 })
+    expect(await failureOf(stranger.getUsageLimits())).toMatchObject({ status: 401 })
+  })
+
+  test('starts a run that goes on without it, and asks until it is done', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Response>()
+    const hold = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: hold })
+    try {
+      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: peer.url.href, method: 'GET' })]
+      const slow = document({ name: 'Slow', blocks, edges: ['start > call'] })
+      const id = idOf(await deploy(service.url, installation.apiKey, slow))
+      const { taskId, ...accepted } = (await client.executeWorkflow(id, {}, { async: true })) as AsyncExecutionResult
+      expect(accepted).toMatchObject({ success: true, status: 'queued', links: { status: `/api/jobs/${taskId}` } })
+      expect(Date.parse(accepted.createdAt)).toBeGreaterThan(0)
+      await asked.promise
+      expect(await client.getJobStatus(taskId)).toMatchObject({ success: true, taskId, status: 'processing' })
+      answer.resolve(Response.json({ warm: true }))
+      let job = await client.getJobStatus(taskId)
+      while (job.status === 'processing') job = await client.getJobStatus(taskId)
+      expect(job).toMatchObject({ success: true, taskId, status: 'completed', output: { data: { warm: true } } })
+      expect(job.metadata).toMatchObject({ duration: expect.any(Number), completedAt: expect.any(String) })
+    } finally {
+      await peer.stop(true)
+    }
+  })
+
+  test('waits as long as it is told when the account has used up its minute, and then goes on', async () => {
+    const limited = await account('small@example.com', 'free')
+    const id = idOf(await deploy(service.url, limited.apiKey, workflow))
+    const caller = new SimStudioClient({ apiKey: limited.apiKey, baseUrl: service.url })
+    const timers = new HandTimers()
+    try {
+      for (let n = 0; n < 10; n++) await caller.executeWorkflow(id, { name: 'Ada' })
+      expect(await failureOf(caller.executeWorkflow(id, { name: 'Ada' }))).toMatchObject({
+        status: 429,
+        code: 'RATE_LIMIT_EXCEEDED',
+      })
+      const { limit, remaining } = caller.getRateLimitInfo() ?? {}
+      expect({ limit, remaining }).toEqual({ limit: 10, remaining: 0 })
+
+      const result = timers.during(() => caller.executeWithRetry(id, { name: 'Ada' }, { timeout: patienceMs }))
+      const waitMs = await timers.next()
+      const toldMs = caller.getRateLimitInfo()?.retryAfter ?? 0
+      expect(toldMs).toBeGreaterThanOrEqual(1_000)
+      expect(toldMs).toBeLessThanOrEqual(60_000)
+      expect(waitMs).toBeGreaterThanOrEqual(toldMs * 0.75)
+      expect(waitMs).toBeLessThanOrEqual(toldMs * 1.25)
+      // Instead of a minute that passes: a larger plan, which holds within seconds.
+      await command('users', 'plan', limited.userId, 'team')
+      while ((await caller.getUsageLimits()).usage.plan !== 'team') await Bun.sleep(50)
+      timers.ring()
+      expect(await result).toMatchObject({ success: true, output: { result: 'Hello, Ada.' } })
+    } finally {
+      timers.restore()
+    }
+  }, 120_000)
+})
+
+async function account(email: string, plan: string): Promise<Installation> {
+  return JSON.parse(await command('users', 'create', email, '--plan', plan, '--json')) as Installation
+}
+
+/** Runs a command on the installation's folder; answers what it printed. */
+async function command(...words: string[]): Promise<string> {
+  const { code, out, words: said } = await millrace(words, { environment: { MILLRACE_DATA: folder.path } })
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`)
+  return out
+}
+
+/** The client gives up on an answer after so long; told apart from its other timer by that number. */
+const patienceMs = 123_456
+
+/** Holds the timer that the client waits by before it tries again, until the test says that the time is over. */
+class HandTimers {
+  readonly #real = globalThis.setTimeout
+  readonly #asked = Promise.withResolvers<number>()
+  #ring: () => void = () => {}
+  #spy: { mockRestore(): void } | undefined
+
+  during<Result>(act: () => Result): Result {
+    const stand = (run: () => void, ms = 0, ...rest: unknown[]) => {
+      if (ms === patienceMs) return 0
+      if (ms < 500) return this.#real(run, ms, ...rest)
+      this.#ring = run
+      this.#asked.resolve(ms)
+      return 0
+    }
+    this.#spy = spyOn(globalThis, 'setTimeout').mockImplementation(stand as unknown as typeof setTimeout)
+    return act()
+  }
+
+  /** Milliseconds that the client wants to wait. */
+  next(): Promise<number> {
+    return this.#asked.promise
+  }
+
+  ring(): void {
+    this.#ring()
+  }
+
+  restore(): void {
+    this.#spy?.mockRestore()
+  }
+}

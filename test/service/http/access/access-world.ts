@@ -1,0 +1,247 @@
+import { hashToken, newToken } from '../../../../src/accounts/sessions.ts'
+import type { App } from '../../../../src/app.ts'
+import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { type Clock, systemClock, type Timer } from '../../../../src/domain/clock.ts'
+import { deliveryIdOf, logIdOf, newId } from '../../../../src/domain/ids.ts'
+import { logWrite } from '../../../../src/domain/run/write.ts'
+import type { SharedRole } from '../../../../src/store/store.ts'
+import { startTestApp } from '../../../support/app.ts'
+import { temporaryFolder } from '../../../support/executable.ts'
+import { newSubscription } from '../../../support/store/contract/subscription-contract.ts'
+import { logRow } from '../../../support/store/installed.ts'
+import { newKey } from '../accounts.ts'
+import { sampleDocument } from '../world.ts'
+
+/** What a cell of the table is called with. `foreign` ones are valid keys that reach other workspaces only. */
+export const keyKinds = {
+  none: 'invalid',
+  malformed: 'invalid',
+  unknown: 'invalid',
+  revoked: 'invalid',
+  expired: 'invalid',
+  'foreign, personal': 'foreign',
+  'foreign, of a workspace': 'foreign',
+  'of a member who was removed, personal': 'foreign',
+  'of a member who was removed, of the workspace': 'foreign',
+  "the owner's, of another workspace": 'foreign',
+  "a viewer's, personal": 'viewer',
+  "a viewer's, of the workspace": 'viewer',
+  "an editor's, personal": 'editor',
+  "an editor's, of the workspace": 'editor',
+  "the owner's, personal": 'owner',
+  "the owner's, of the workspace": 'owner',
+} as const
+export type KeyKind = keyof typeof keyKinds
+
+/** The same for sessions of the dashboard. */
+export const sessionKinds = {
+  'session, unknown': 'invalid',
+  'session, ended': 'invalid',
+  'session, foreign': 'foreign',
+  'session of a member who was removed': 'foreign',
+  'session, used by a page of another origin': 'owner',
+  "session, a viewer's": 'viewer',
+  "session, an editor's": 'editor',
+  "session, the owner's": 'owner',
+} as const
+export type SessionKind = keyof typeof sessionKinds
+
+export type Kind = KeyKind | SessionKind
+export const standings = { ...keyKinds, ...sessionKinds }
+export const kinds = Object.keys(standings) as Kind[]
+
+export function isSession(kind: Kind): kind is SessionKind {
+  return kind in sessionKinds
+}
+
+/** Ids that stand for `<names>` in paths and bodies. */
+type Thing =
+  | 'workspace'
+  | 'workflow'
+  | 'execution'
+  | 'log'
+  | 'own'
+  | 'member'
+  | 'key'
+  | 'deleted'
+  | 'webhook'
+  | 'delivery'
+export type Things = Readonly<Record<Thing, string>>
+
+/** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
+export class AccessWorld {
+  readonly #folder: Disposable
+  readonly #clock: FastClock
+  readonly app: App
+  readonly #ownerId: string
+  readonly workspaceId: string
+  readonly keys: Record<KeyKind, string | null>
+  /** Whose sessions these are. */
+  readonly #users = new Map<SessionKind, string>()
+
+  static async open(): Promise<AccessWorld> {
+    const folder = temporaryFolder()
+    const clock = new FastClock()
+    const app = await startTestApp(folder.path, {}, clock)
+    const made = await createInstallation(app.store, Date.now())
+    const world = new AccessWorld(folder, app, clock, made?.userId ?? '', made?.workspaceId ?? '')
+    await world.#populate(made?.apiKey ?? '')
+    return world
+  }
+
+  private constructor(folder: Disposable, app: App, clock: FastClock, ownerId: string, workspaceId: string) {
+    this.#folder = folder
+    this.app = app
+    this.#clock = clock
+    this.#ownerId = ownerId
+    this.workspaceId = workspaceId
+    this.keys = Object.fromEntries(Object.keys(keyKinds).map((kind) => [kind, null])) as Record<KeyKind, string | null>
+  }
+
+  async close(): Promise<void> {
+    await this.app.stop(0)
+    this.#folder[Symbol.dispose]()
+  }
+
+  /** Opens new rate windows. */
+  letAMinutePass(): void {
+    this.#clock.aheadMs += 61_000
+  }
+
+  /** A deployed workflow of the owner's workspace, whose id is also the identifier of its chat, a run of it, the variable TOKEN, a member, and a key of the owner's. */
+  async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
+    const { store } = this.app
+    const at = Date.now()
+    const { id: workflow, document } = await store.createWorkflow({
+      id: null,
+      workspaceId,
+      document: sampleDocument(),
+      webhooks: [newSubscription('hook', { url: 'http://127.0.0.1:9/', active: false })],
+      at,
+    })
+    const talk = { id: 'talk', type: 'chat_trigger', name: 'Talk', params: { identifier: workflow, access: 'key' } }
+    const deployed = { ...document, blocks: { ...document.blocks, talk } }
+    const addresses = [{ kind: 'chat' as const, name: workflow }]
+    await store.deploy(workflow, deployed, at, this.#ownerId, { addresses, schedule: null })
+    await this.call('PUT', `/api/workspaces/${workspaceId}/environment/TOKEN`, key, '{"value":"a secret"}')
+    const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
+    const execution = ran.headers.get('x-execution-id') ?? ''
+    const { sequence } = (await store.getExecution(execution))!
+    const { userId: member } = await this.#account()
+    await store.setMember(workspaceId, member, 'viewer')
+    const { row } = newKey({ userId: this.#ownerId })
+    await store.createKey(row)
+    const { id: deleted } = await store.createWorkflow({ id: null, workspaceId, document: sampleDocument(), at })
+    await store.deleteWorkflow(deleted, at)
+    const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
+    return { ...ids, deleted, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
+  }
+
+  /** What another run owes to the webhook. Nobody may be called where it goes, so nothing leaves the machine. */
+  async #delivery(workspaceId: string, workflowId: string, sequence: number): Promise<string> {
+    const { store } = this.app
+    const subscription = (await store.listSubscriptions(workflowId))[0]!.number
+    const webhooks = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
+    const run = logRow({ workspaceId, workflowId }, sequence, { webhooks, endedAt: Date.now() })
+    await store.append([logWrite(run)])
+    return deliveryIdOf({ sequence, subscription }, run.executionId)
+  }
+
+  /** With a key, or with what else a request carries. */
+  async call(method: string, path: string, key: string | null | Record<string, string>, body?: string) {
+    const response = await fetch(this.app.address.url + path, {
+      method,
+      headers: key === null ? {} : typeof key === 'string' ? { 'x-api-key': key } : key,
+      redirect: 'manual',
+      ...(body === undefined || method === 'GET' ? {} : { body }),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  /** What a request of this kind carries. Each has a session of its own, so that one may end it. */
+  async credential(kind: Kind): Promise<Record<string, string>> {
+    if (!isSession(kind)) {
+      const key = this.keys[kind]
+      return { 'sec-fetch-site': 'same-origin', ...(key === null ? {} : { 'x-api-key': key }) }
+    }
+    const site = kind === 'session, used by a page of another origin' ? 'cross-site' : 'same-origin'
+    const token = newToken()
+    const userId = this.#users.get(kind)
+    const createdAt = this.#clock.now() - 2000
+    const expiresAt = kind === 'session, ended' ? createdAt + 1000 : createdAt + 3_600_000
+    if (userId) await this.app.store.createSession({ hash: hashToken(token), userId, createdAt, expiresAt })
+    return { 'sec-fetch-site': site, cookie: `millrace_session=${token}` }
+  }
+
+  async #populate(owner: string): Promise<void> {
+    const { store } = this.app
+    const { keys, workspaceId } = this
+    const ownerId = this.#ownerId
+    keys["the owner's, personal"] = owner
+    keys["the owner's, of the workspace"] = await this.#key(ownerId, workspaceId)
+    const other = newId()
+    await store.createWorkspace({ id: other, name: 'Other', ownerId, at: Date.now() })
+    keys["the owner's, of another workspace"] = await this.#key(ownerId, other)
+    keys.malformed = owner.replace('mrk_', 'mrk-')
+    keys.unknown = newKey().text
+    keys.revoked = await this.#key(ownerId, null, 'revoked')
+    keys.expired = await this.#key(ownerId, null, 'expired')
+    for (const role of ['viewer', 'editor'] as const) {
+      const { userId } = await this.#member(role)
+      this.#users.set(role === 'viewer' ? "session, a viewer's" : "session, an editor's", userId)
+      const whose = role === 'viewer' ? "a viewer's" : "an editor's"
+      keys[`${whose}, personal`] = await this.#key(userId, null)
+      keys[`${whose}, of the workspace`] = await this.#key(userId, workspaceId)
+    }
+    for (const kind of ['ended', "the owner's", 'used by a page of another origin'] as const) {
+      this.#users.set(`session, ${kind}`, ownerId)
+    }
+    const removed = await this.#member('editor')
+    this.#users.set('session of a member who was removed', removed.userId)
+    keys['of a member who was removed, personal'] = await this.#key(removed.userId, null)
+    keys['of a member who was removed, of the workspace'] = await this.#key(removed.userId, workspaceId)
+    await store.removeMember(workspaceId, removed.userId)
+    const stranger = await this.#account()
+    this.#users.set('session, foreign', stranger.userId)
+    keys['foreign, personal'] = await this.#key(stranger.userId, null)
+    keys['foreign, of a workspace'] = await this.#key(stranger.userId, stranger.workspaceId)
+  }
+
+  async #account(): Promise<{ userId: string; workspaceId: string }> {
+    const userId = newId()
+    const workspaceId = newId()
+    const { row: key } = newKey({ userId })
+    const account = { userId, email: `${userId}@example.com`, plan: null, workspaceId, workspaceName: 'Theirs' }
+    await this.app.store.createUser({ ...account, key, at: Date.now() })
+    return { userId, workspaceId }
+  }
+
+  async #member(role: SharedRole): Promise<{ userId: string }> {
+    const account = await this.#account()
+    await this.app.store.setMember(this.workspaceId, account.userId, role)
+    return account
+  }
+
+  async #key(userId: string, workspaceId: string | null, end?: 'revoked' | 'expired'): Promise<string> {
+    const { text, row } = newKey({ userId, workspaceId, expiresAt: end === 'expired' ? Date.now() - 1 : null })
+    await this.app.store.createKey(row)
+    if (end === 'revoked') await this.app.store.revokeKey(row.id, Date.now())
+    return text
+  }
+}
+
+/** The system's clock, but for the time of day, which can be moved on. */
+class FastClock implements Clock {
+  aheadMs = 0
+
+  // The app hands it on by itself.
+  readonly now = (): number => systemClock.now() + this.aheadMs
+
+  monotonic(): number {
+    return systemClock.monotonic()
+  }
+
+  setTimer(delayMs: number, run: () => void): Timer {
+    return systemClock.setTimer(delayMs, run)
+  }
+}

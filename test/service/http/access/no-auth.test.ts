@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { runCommandLine } from '../../../../src/cli/command-line.ts'
+import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { startTestApp } from '../../../support/app.ts'
+import { MemoryTerminal } from '../../../support/cli/memory-terminal.ts'
+import { temporaryFolder } from '../../../support/executable.ts'
+
+describe('a service without sign-in', () => {
+  let folder: ReturnType<typeof temporaryFolder>
+  let app: Awaited<ReturnType<typeof startTestApp>>
+  beforeAll(async () => {
+    folder = temporaryFolder()
+    app = await startTestApp(folder.path, { 'no-auth': 'true' })
+    await createInstallation(app.store, Date.now())
+  })
+  afterAll(async () => {
+    await app.stop(0)
+    folder[Symbol.dispose]()
+  })
+
+  const send = (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const body = method === 'POST' ? JSON.stringify({ name: crypto.randomUUID(), blocks: {}, edges: [] }) : null
+    return fetch(app.address.url + path, { method, headers, body })
+  }
+  const local = () => new URL(app.address.url).host
+
+  test('takes whoever is at this machine for the owner', async () => {
+    for (const host of [local(), `localhost:${app.address.port}`, '[::1]:3000']) {
+      const answer = await send('/api/editor/me', { host })
+      expect([host, answer.status]).toEqual([host, 200])
+      expect(await answer.json()).toMatchObject({ user: { email: 'owner@localhost' }, service: { noAuth: true } })
+    }
+    expect((await send('/api/workflows', { 'sec-fetch-site': 'same-origin' }, 'POST')).status).toBe(201)
+  })
+
+  test('takes nobody who comes by another name or through a proxy', async () => {
+    const strange: Record<string, string>[] = [
+      { host: 'evil.example' },
+      { host: '127.0.0.1.evil.example' },
+      { host: local(), 'x-forwarded-for': '203.0.113.9' },
+      { host: local(), via: '1.1 proxy' },
+      { host: local(), 'x-forwarded-host': 'flows.example.com' },
+    ]
+    for (const headers of strange) {
+      for (const path of ['/api/editor/me', '/api/workflows']) {
+        const answer = await send(path, headers)
+        expect([headers, path, answer.status]).toEqual([headers, path, 403])
+      }
+    }
+  })
+
+  test('takes no change from a page of another origin', async () => {
+    for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+      expect((await send('/api/workflows', headers as Record<string, string>, 'POST')).status).toBe(403)
+    }
+  })
+
+  test('still asks for a key where one is needed', async () => {
+    expect((await send('/api/v1/logs?workspaceId=x')).status).toBe(401)
+  })
+})
+
+test('a service without sign-in that others could reach is not started', async () => {
+  using folder = temporaryFolder()
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
+    const terminal = new MemoryTerminal()
+    const words = ['serve', '--no-auth', '--host', host, '--data', folder.path, '--port', '0']
+    const code = await runCommandLine(words, { terminal, environment: {} })
+    expect([code, terminal.words]).toEqual([2, expect.stringContaining(`MILLRACE_NO_AUTH is true`)])
+    expect(terminal.words).toContain(host)
+  }
+})

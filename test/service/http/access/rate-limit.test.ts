@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import { type CallOptions, HttpWorld } from '../world.ts'
+
+/** Of the plan `free`. */
+const limit = 10
+const refusedMax = 60
+
+describe('the rate limit of the external API', () => {
+  test('is on every answer, and counts down to 429', async () => {
+    const world = await HttpWorld.open({ plan: 'free' })
+    try {
+      const paths = [
+        `/api/v1/logs?workspaceId=${world.workspaceId}`,
+        '/api/v1/logs',
+        '/api/v1/logs/none',
+        '/api/v1/unknown',
+      ]
+      const answers = []
+      for (const path of paths) answers.push(await world.get(path))
+      answers.push(await world.post('/api/v1/logs', {}))
+      expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 405])
+      expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['9', '8', '7', '6', '5'])
+      for (let left = 4; left >= 0; left--) {
+        const { headers } = await world.get('/api/v1/logs/none')
+        expect(headers.get('x-ratelimit-remaining')).toBe(String(left))
+      }
+      const last = await world.get('/api/v1/logs/none')
+      expect({ status: last.status, code: last.json.code }).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+      expect(last.headers.get('x-ratelimit-limit')).toBe(String(limit))
+      expect(last.headers.get('x-ratelimit-remaining')).toBe('0')
+      const waitS = Number(last.headers.get('retry-after'))
+      expect(waitS).toBeGreaterThan(0)
+      expect(waitS).toBeLessThanOrEqual(60)
+      const endsInMs = Date.parse(last.headers.get('x-ratelimit-reset') ?? '') - Date.now()
+      expect(endsInMs).toBeGreaterThan((waitS - 2) * 1000)
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('belongs to the account: every key of it counts together', async () => {
+    const world = await HttpWorld.open({ plan: 'free' })
+    try {
+      const second = await world.key({ workspaceId: world.workspaceId })
+      for (let n = 0; n < limit; n++) await world.get('/api/v1/logs/none', { key: n % 2 ? second : world.owner })
+      expect((await world.get('/api/v1/logs/none', { key: second })).status).toBe(429)
+      expect((await world.get('/api/v1/logs/none', { key: world.stranger })).status).toBe(404)
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('without a valid key counts against the caller only, never against one with a key', async () => {
+    const world = await HttpWorld.open({ plan: 'free' })
+    try {
+      for (let n = 0; n < refusedMax; n++) {
+        const { status, headers } = await world.get('/api/v1/logs/x', { key: n % 2 ? null : 'bad' })
+        expect(status).toBe(401)
+        expect(headers.get('x-ratelimit-limit')).toBe(String(refusedMax))
+      }
+      const { status, json } = await world.get('/api/v1/logs/x', { key: null })
+      expect({ status, code: json.code }).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+      expect((await world.post('/api/v1/logs/x', {}, { key: 'bad' })).status).toBe(429)
+      expect((await world.get('/api/v1/logs/x')).status).toBe(404)
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('is on the answers that are given before anybody was asked for a key, and is not counted in', async () => {
+    const world = await HttpWorld.open({ plan: 'free', bodyBytesMax: 100 })
+    try {
+      const calls: [method: string, path: string, options: CallOptions, status: number][] = [
+        ['POST', '/api/v1/logs', { text: 'x'.repeat(1_000) }, 413],
+        ['OPTIONS', '/api/v1/logs', { key: null }, 204],
+        ['GET', '/api/v1', { key: null }, 401],
+        ['HEAD', '/api/v1/logs/none', {}, 404],
+        ['HEAD', '/api/v1/logs/none', { key: null }, 401],
+        ['DELETE', '/api/v1/logs/none', { key: 'bad' }, 401],
+        ['PATCH', '/api/v1/logs/none', {}, 405],
+        // A path that cannot be read is no way past the key and the count.
+        ['GET', '/api/v1/logs/%E0%A4%A', {}, 400],
+        ['GET', '/api/v1/%ZZ/none', {}, 400],
+        ['GET', '/api/v1/logs/%ZZ', { key: null }, 401],
+      ]
+      const left = []
+      for (const [method, path, options, status] of calls) {
+        const answer = await world.call(method, path, options)
+        const limited = ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`))
+        expect([method, path, answer.status, limited.includes(null)]).toEqual([method, path, status, false])
+        expect(limited[2]).toBe(new Date(Date.parse(limited[2] ?? '')).toISOString())
+        left.push(`${limited[1]}/${limited[0]}`)
+      }
+      expect(left).toEqual([
+        ...['60/60', '60/60', '59/60', '9/10', '58/60', '57/60', '8/10'],
+        ...['7/10', '6/10', '56/60'],
+      ])
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('does not touch management routes', async () => {
+    const world = await HttpWorld.open({ plan: 'free' })
+    try {
+      for (let n = 0; n < limit + 2; n++) {
+        const { status, headers } = await world.get('/api/workspaces')
+        expect(status).toBe(200)
+        expect(headers.get('x-ratelimit-limit')).toBeNull()
+      }
+    } finally {
+      await world.close()
+    }
+  })
+
+  test('is told with what an account has left', async () => {
+    const world = await HttpWorld.open({ plan: 'free' })
+    try {
+      const { json } = await world.get('/api/users/me/usage-limits')
+      const free = (each: number) => ({
+        isLimited: false,
+        limit: each,
+        remaining: each,
+        resetAt: expect.stringMatching(/Z$/),
+      })
+      expect(json).toEqual({
+        success: true,
+        rateLimit: { sync: free(10), async: free(50), authType: 'api' },
+        usage: { currentPeriodCost: 0, limit: 10, plan: 'free' },
+      })
+    } finally {
+      await world.close()
+    }
+  })
+})

@@ -1,0 +1,128 @@
+import { Database } from 'bun:sqlite'
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
+import type { App } from '../../../src/app.ts'
+import { createInstallation } from '../../../src/cli/support/installation.ts'
+import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
+import { startTestApp } from '../../support/app.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { DeclaredResponses } from './declared-responses.ts'
+import type { Parsed } from './world.ts'
+
+export type CallOptions = {
+  method?: string
+  key?: string | null
+  body?: unknown
+  text?: string | Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** The whole service on a folder of its own, with an owner's key, and with bounds small enough to be met. */
+export class ExecutionWorld {
+  readonly #folder: Disposable & { path: string }
+  readonly #app: App
+  readonly apiKey: string
+  readonly workspaceId: string
+  #names = 0
+  #declared: Promise<DeclaredResponses> | undefined
+
+  static async open(flags: Record<string, string> = {}): Promise<ExecutionWorld> {
+    const folder = temporaryFolder()
+    const bounds = { 'body-bytes-max': '2000', 'body-bytes-max-files': '4000', 'runs-max': '20' }
+    const app = await startTestApp(folder.path, { ...bounds, ...flags })
+    const made = await createInstallation(app.store, Date.now())
+    return new ExecutionWorld(folder, app, made?.apiKey ?? '', made?.workspaceId ?? '')
+  }
+
+  private constructor(folder: Disposable & { path: string }, app: App, apiKey: string, workspaceId: string) {
+    this.#folder = folder
+    this.#app = app
+    this.apiKey = apiKey
+    this.workspaceId = workspaceId
+  }
+
+  /** Where everything lies on the disk. */
+  get folder(): string {
+    return this.#folder.path
+  }
+
+  /** What the database holds. */
+  rows(sql: string, ...values: string[]): unknown[] {
+    const database = new Database(join(this.#folder.path, 'millrace.db'), { readonly: true })
+    try {
+      return database.query(sql).all(...values)
+    } finally {
+      database.close()
+    }
+  }
+
+  get url(): string {
+    return this.#app.address.url
+  }
+
+  async close(): Promise<void> {
+    await this.#app.stop(0)
+    this.#folder[Symbol.dispose]()
+  }
+
+  /** Creates a workflow, and deploys it; answers its id. */
+  async deploy(draft: WorkflowDocument, isDeployed = true): Promise<string> {
+    this.#names += 1
+    const created = await this.call('/api/workflows', { body: { ...draft, name: `${draft.name} ${this.#names}` } })
+    expect(created.status).toBe(201)
+    const { id } = created.json as { id: string }
+    if (isDeployed) expect((await this.call(`/api/workflows/${id}/deploy`, { method: 'POST' })).status).toBe(200)
+    return id
+  }
+
+  /** The headers of a browser in which the owner is signed in. */
+  async signIn(): Promise<Record<string, string>> {
+    const [owner] = await this.#app.store.listUsers()
+    const token = newToken()
+    const createdAt = Date.now()
+    const session = { hash: hashToken(token), userId: owner?.id ?? '', createdAt, expiresAt: createdAt + 3_600_000 }
+    await this.#app.store.createSession(session)
+    return { 'sec-fetch-site': 'same-origin', cookie: `millrace_session=${token}` }
+  }
+
+  async call(path: string, { method, key = this.apiKey, body, text, headers, signal }: CallOptions = {}) {
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(this.url + path, {
+      method: method ?? (sent === undefined ? 'GET' : 'POST'),
+      headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers },
+      ...(sent === undefined ? {} : { body: sent }),
+      ...(signal ? { signal } : {}),
+    })
+    const answer = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const json: Parsed = isJson ? JSON.parse(answer) : undefined
+    this.#declared ??= declaredBy(this.url)
+    const declared = await this.#declared
+    declared.assert(method ?? (sent === undefined ? 'GET' : 'POST'), path, {
+      status: response.status,
+      headers: response.headers,
+      json,
+    })
+    return { status: response.status, headers: response.headers, text: answer, json }
+  }
+
+  execute(id: string, body?: unknown, more: CallOptions = {}) {
+    const sent = body === undefined ? {} : { body }
+    return this.call(`/api/workflows/${id}/execute`, { method: 'POST', ...sent, ...more })
+  }
+}
+
+export const start = (inputFormat: object[] = []) => block('start', 'api_trigger', { inputFormat })
+
+/** Answers with its input. */
+export const echo = document({
+  blocks: [start(), block('f', 'function', { code: 'return <api.input>' })],
+  edges: ['start > f'],
+})
+
+async function declaredBy(url: string): Promise<DeclaredResponses> {
+  return new DeclaredResponses(await (await fetch(`${url}/swagger/json`)).json())
+}

@@ -1,0 +1,47 @@
+import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
+import type { Role } from '../../../src/store/store.ts'
+import type { Answer, HttpWorld } from './world.ts'
+
+/** The dashboard's pages, in the hands of somebody who is signed in. */
+export class Page {
+  readonly #world: HttpWorld
+  readonly #cookie: string
+  readonly userId: string
+
+  /** The owner's, or another account's. */
+  static async of(world: HttpWorld, userId = world.userId): Promise<Page> {
+    const token = newToken()
+    const session = { hash: hashToken(token), userId, createdAt: Date.now(), expiresAt: Date.now() + 3_600_000 }
+    await world.store.createSession(session)
+    return new Page(world, userId, `millrace_session=${token}`)
+  }
+
+  /** Of a new account with a role in the owner's workspace. */
+  static async ofMember(world: HttpWorld, role: Role): Promise<Page> {
+    const userId = world.accounts.addUser()
+    world.accounts.addMember(userId, world.workspaceId, role)
+    return Page.of(world, userId)
+  }
+
+  private constructor(world: HttpWorld, userId: string, cookie: string) {
+    this.#world = world
+    this.userId = userId
+    this.#cookie = cookie
+  }
+
+  call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.#world.call(method, path, {
+      key: null,
+      ...(body === undefined ? {} : { body }),
+      headers: { cookie: this.#cookie, 'sec-fetch-site': 'same-origin', ...headers },
+    })
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.call('GET', path)
+  }
+
+  post(path: string, body?: unknown): Promise<Answer> {
+    return this.call('POST', path, body)
+  }
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Kind } from '@sinclair/typebox'
+import { oneOf } from '../../../../src/domain/one-of.ts'
+import { findMisfits } from '../../../../src/domain/workflow/shape.ts'
+import { createServer } from '../../../../src/http/server.ts'
+import { HttpWorld } from '../world.ts'
+
+let world: HttpWorld
+beforeAll(async () => {
+  world = await HttpWorld.open()
+})
+afterAll(() => world.close())
+
+/** A route as Elysia keeps it. */
+type Route = { method: string; path: string; hooks?: { body?: object; query?: object } }
+
+/** The kinds of all schemas in a schema, but for its own: what is only documented has another one. */
+function* kindsIn(schema: object): Generator<unknown> {
+  for (const inner of Object.values(schema)) {
+    if (typeof inner !== 'object' || inner === null) continue
+    if (Kind in inner) yield inner[Kind]
+    yield* kindsIn(inner)
+  }
+}
+
+test('every body and every query can be checked: no schema in it is of a kind that nothing checks', async () => {
+  const server = createServer(world.services)
+  const routes = [...server.app.routes, ...(await server.editor()).routes] as unknown as Route[]
+  const read = routes.flatMap(({ method, path, hooks }) =>
+    [hooks?.body, hooks?.query].flatMap((schema) => (schema ? [{ route: `${method} ${path}`, schema }] : [])),
+  )
+  expect(read.length).toBeGreaterThan(20)
+  for (const { route, schema } of read) {
+    expect([route, [...kindsIn(schema)].filter((kind) => kind === 'Unsafe')]).toEqual([route, []])
+  }
+})
+
+test('a text that is none of those that may stand there is refused in words', () => {
+  const role = oneOf(['editor', 'viewer'], { description: 'What a member may do.' })
+  expect(findMisfits(role, 'viewer')).toEqual([])
+  const message = 'The value must be one of "editor", "viewer", not the text "owner".'
+  expect(findMisfits(role, 'owner')).toEqual([{ path: '', message }])
+})

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Page } from '../page.ts'
+import { HttpWorld, sampleDocument } from '../world.ts'
+
+let world: HttpWorld
+let page: Page
+beforeAll(async () => {
+  world = await HttpWorld.open()
+  page = await Page.of(world)
+})
+afterAll(() => world.close())
+
+const put = (id: string, name: string, ifMatch?: string) =>
+  page.call('PUT', `/api/workflows/${id}`, { ...sampleDocument(), name }, ifMatch ? { 'if-match': ifMatch } : {})
+
+test('of two who edit one workflow the second is told who saved it, and nothing is overwritten', async () => {
+  const id = await world.workflow()
+  const seen = await page.get(`/api/workflows/${id}`)
+  const etag = seen.headers.get('etag') ?? ''
+  expect([etag, seen.json.revision]).toEqual(['"1"', 1])
+
+  const first = await put(id, `${id} mine`, etag)
+  expect([first.status, first.headers.get('etag'), first.json.revision]).toEqual([200, '"2"', 2])
+  const second = await put(id, `${id} theirs`, etag)
+  expect([second.status, second.json.code, second.json.details[0].path]).toEqual([409, 'CONFLICT', 'revision'])
+  expect(second.json.error).toContain('owner@example.com')
+  expect((await page.get(`/api/workflows/${id}`)).json.name).toBe(`${id} mine`)
+
+  expect((await put(id, `${id} anyway`)).status).toBe(200)
+})
+
+test('a revision is taken in every form that clients and proxies give it, and no other', async () => {
+  const id = await world.workflow()
+  let revision = 1
+  for (const form of ['"1"', 'W/"2"', '3', '*']) {
+    expect([form, (await put(id, `${id} ${form}`, form)).status]).toEqual([form, 200])
+    revision += 1
+  }
+  expect((await page.get(`/api/workflows/${id}`)).json.revision).toBe(revision)
+  for (const form of ['latest', '"a"', '-1', '"1", "2"']) {
+    const { status, json } = await put(id, id, form)
+    expect([form, status, json.code]).toEqual([form, 400, 'INVALID_PARAMETERS'])
+  }
+})
+
+test('a draft that was saved in the meantime is not deployed by who did not see it', async () => {
+  const id = await world.workflow()
+  await put(id, `${id} changed`)
+  const deploy = (ifMatch: string) =>
+    page.call('POST', `/api/workflows/${id}/deploy`, undefined, { 'if-match': ifMatch })
+  expect((await deploy('"1"')).status).toBe(409)
+  expect((await deploy('"2"')).status).toBe(200)
+})

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { HttpWorld, type Parsed, sampleDocument } from '../world.ts'
+
+let world: HttpWorld
+beforeAll(async () => {
+  world = await HttpWorld.open()
+})
+afterAll(() => world.close())
+
+describe('creating a workflow', () => {
+  test('answers 201 with the document, its id and the findings', async () => {
+    const document = sampleDocument()
+    const { status, json } = await world.post('/api/workflows', { ...document, workspaceId: world.workspaceId })
+    expect(status).toBe(201)
+    expect(json).toMatchObject({ name: document.name, workspaceId: world.workspaceId, findings: [] })
+    expect(json.blocks.start.position).toEqual({ x: 0, y: 0 })
+    const got = await world.get(`/api/workflows/${json.id}`)
+    expect(got.status).toBe(200)
+    expect({ ...got.json, findings: [] }).toEqual(json)
+  })
+
+  test('saves what cannot be deployed, and says why it cannot', async () => {
+    const { status, json } = await world.post('/api/workflows', {
+      name: 'Draft',
+      blocks: { a: { type: 'nope', name: 'A' } },
+      edges: [],
+    })
+    expect(status).toBe(201)
+    expect(json.findings.map(({ level }: { level: string }) => level)).toContain('error')
+  })
+
+  test('keeps a free id, and gives another one when it is taken', async () => {
+    const first = await world.post('/api/workflows', { ...sampleDocument(), id: 'orders-1' })
+    expect(first.json.id).toBe('orders-1')
+    const second = await world.post('/api/workflows', { ...sampleDocument(), id: 'orders-1' })
+    expect(second.status).toBe(201)
+    expect(second.json.id).not.toBe('orders-1')
+    expect((await world.get(`/api/workflows/${second.json.id}`)).json.id).toBe(second.json.id)
+  })
+
+  test('refuses a name that the workspace has', async () => {
+    await world.post('/api/workflows', { ...sampleDocument(), name: 'Twice' })
+    const { status, json } = await world.post('/api/workflows', { ...sampleDocument(), name: 'Twice' })
+    expect({ status, code: json.code }).toEqual({ status: 409, code: 'CONFLICT' })
+  })
+
+  test('names everything that is wrong with a shape at once', async () => {
+    const { status, json } = await world.post('/api/workflows', {
+      name: 5,
+      blocks: { b: { name: 'Fetch' } },
+      edges: [],
+    })
+    expect({ status, code: json.code }).toEqual({ status: 400, code: 'INVALID_INPUT' })
+    expect(json.details).toEqual([
+      { path: 'name', message: 'name must be text, not 5.' },
+      { path: 'blocks.b.type', message: 'In block "Fetch" (b): blocks.b.type is missing; it must be text.' },
+    ])
+    expect(json.error).toContain('name must be text, not 5. (and 1 more, see details)')
+  })
+
+  test('needs a workspace when several are its own, and finds the only one otherwise', async () => {
+    const one = await world.member('editor')
+    expect((await world.post('/api/workflows', sampleDocument(), { key: one })).status).toBe(201)
+    const userId = world.accounts.addUser()
+    world.accounts.addMember(userId, world.workspaceId, 'editor')
+    const own = world.accounts.addWorkspace(userId)
+    const found = await world.post('/api/workflows', sampleDocument(), { key: await world.key({ userId }) })
+    expect(found.json.workspaceId).toBe(own)
+    const second = world.accounts.addWorkspace(userId)
+    const key = await world.key({ userId })
+    const refused = await world.post('/api/workflows', sampleDocument(), { key })
+    expect(refused.json).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ path: 'workspaceId' }] })
+    const named = await world.post(`/api/workflows?workspaceId=${second}`, sampleDocument(), { key })
+    expect(named.json.workspaceId).toBe(second)
+  })
+
+  test('the body names the workspace before the parameter does', async () => {
+    const key = await world.key({ workspaceId: world.workspaceId })
+    const body = { ...sampleDocument(), workspaceId: 'another' }
+    const { status } = await world.post(`/api/workflows?workspaceId=${world.workspaceId}`, body, { key })
+    expect(status).toBe(404)
+  })
+})
+
+describe('a saved workflow', () => {
+  test('is listed without its blocks', async () => {
+    const id = await world.workflow({ folder: 'sales/eu', description: 'About orders' })
+    const { json } = await world.get(`/api/workflows?workspaceId=${world.workspaceId}`)
+    const found = json.data.find((row: { id: string }) => row.id === id)
+    expect(found).toMatchObject({
+      folder: 'sales/eu',
+      description: 'About orders',
+      isDeployed: false,
+      version: null,
+      deployedAt: null,
+    })
+    expect(found).not.toHaveProperty('blocks')
+  })
+
+  test('is replaced as a whole; what was read can be sent back', async () => {
+    const id = await world.workflow({ description: 'first' })
+    const { json } = await world.get(`/api/workflows/${id}`)
+    const { description: _gone, ...rest } = json
+    const { status, json: saved } = await world.call('PUT', `/api/workflows/${id}`, { body: rest })
+    expect(status).toBe(200)
+    expect(saved.findings).toEqual([])
+    expect((await world.get(`/api/workflows/${id}`)).json).not.toHaveProperty('description')
+  })
+
+  test('keeps its id whatever a replacement says', async () => {
+    const id = await world.workflow()
+    const { json } = await world.call('PUT', `/api/workflows/${id}`, { body: { ...sampleDocument(), id: 'elsewhere' } })
+    expect(json.id).toBe(id)
+    expect((await world.get('/api/workflows/elsewhere')).status).toBe(404)
+  })
+
+  test('is gone after DELETE, and its name is free', async () => {
+    const id = await world.workflow({ name: 'Short-lived' })
+    const { status, text } = await world.call('DELETE', `/api/workflows/${id}`)
+    expect({ status, text }).toEqual({ status: 204, text: '' })
+    expect((await world.get(`/api/workflows/${id}`)).status).toBe(404)
+    expect((await world.call('DELETE', `/api/workflows/${id}`)).status).toBe(404)
+    expect((await world.post('/api/workflows', { ...sampleDocument(), name: 'Short-lived' })).status).toBe(201)
+  })
+
+  test('describes its endpoint by its input format', async () => {
+    const id = await world.workflow()
+    const { json } = await world.get(`/api/workflows/${id}/openapi.json`)
+    expect(json.openapi).toBe('3.1.0')
+    expect(json.info.version).toBe('draft')
+    expect(json.servers).toEqual([{ url: world.url }])
+    const operation = json.paths[`/api/workflows/${id}/execute`].post
+    expect(operation.requestBody.content['application/json'].schema).toEqual({
+      type: 'object',
+      properties: { city: { type: 'string', description: 'Where', examples: ['Porto'] } },
+      required: ['city'],
+    })
+    await world.post(`/api/workflows/${id}/deploy`)
+    expect((await world.get(`/api/workflows/${id}/openapi.json`)).json.info.version).toBe('1')
+  })
+})
+
+describe('deploying', () => {
+  test('makes versions, and reports what is active', async () => {
+    const id = await world.workflow()
+    expect((await world.get(`/api/workflows/${id}/status`)).json).toEqual({
+      isDeployed: false,
+      deployedAt: null,
+      needsRedeployment: false,
+      version: null,
+    })
+    const first = await world.post(`/api/workflows/${id}/deploy`)
+    expect(first.status).toBe(200)
+    expect(first.json).toMatchObject({ version: 1, warnings: [] })
+    const second = await world.post(`/api/workflows/${id}/deploy`)
+    expect(second.json.version).toBe(2)
+    const { json } = await world.get(`/api/workflows/${id}/deployments`)
+    expect(json.data.map(({ version, isActive }: Parsed) => [version, isActive]).sort()).toEqual([
+      [1, false],
+      [2, true],
+    ])
+    expect((await world.get(`/api/workflows/${id}/status`)).json).toEqual({
+      isDeployed: true,
+      deployedAt: second.json.deployedAt,
+      needsRedeployment: false,
+      version: 2,
+    })
+  })
+
+  test('refuses with every finding as a row that names the block', async () => {
+    const blocks = {
+      ...sampleDocument().blocks,
+      bad: { type: 'nope', name: 'Bad one' },
+      worse: { type: 'nada', name: 'Worse' },
+    }
+    const id = await world.workflow({ blocks } as Parsed)
+    const { status, json } = await world.post(`/api/workflows/${id}/deploy`)
+    expect({ status, code: json.code }).toEqual({ status: 400, code: 'INVALID_INPUT' })
+    const messages = json.details.map(({ message }: { message: string }) => message).join('\n')
+    expect(messages).toContain('In block "Bad one" (bad): ')
+    expect(messages).toContain('In block "Worse" (worse): ')
+    expect((await world.get(`/api/workflows/${id}/status`)).json.isDeployed).toBe(false)
+  })
+
+  test('needs to be done again when the draft would run differently, and only then', async () => {
+    const id = await world.deployed()
+    const draft = (await world.get(`/api/workflows/${id}`)).json
+    draft.blocks.start.position = { x: 5, y: 5 }
+    draft.blocks.start.params.inputFormat[0].value = 'Lisbon'
+    await world.put(`/api/workflows/${id}`, draft)
+    expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(false)
+    draft.blocks.end.params.data = 'else'
+    await world.put(`/api/workflows/${id}`, draft)
+    expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(true)
+  })
+
+  test('what was cached of a deployment is forgotten at once', async () => {
+    const id = await world.deployed()
+    const { deployments } = world.services.runs.execute
+    expect((await deployments.load(id))?.version).toBe(1)
+    await world.post(`/api/workflows/${id}/deploy`)
+    expect((await deployments.load(id))?.version).toBe(2)
+    await world.post(`/api/workflows/${id}/deployments/1/activate`)
+    expect((await deployments.load(id))?.version).toBe(1)
+    const { status } = await world.call('DELETE', `/api/workflows/${id}/deploy`)
+    expect(status).toBe(204)
+    expect((await deployments.load(id))?.plan).toBeNull()
+    await world.call('DELETE', `/api/workflows/${id}`)
+    expect(await deployments.load(id)).toBeUndefined()
+  })
+
+  test('an older version can be made active, named, and loaded back into the draft', async () => {
+    const id = await world.deployed({ description: 'the first' })
+    const draft = (await world.get(`/api/workflows/${id}`)).json
+    draft.blocks.end.params.data = 'second'
+    draft.description = 'the second'
+    await world.put(`/api/workflows/${id}`, draft)
+    await world.post(`/api/workflows/${id}/deploy`)
+
+    const activated = await world.post(`/api/workflows/${id}/deployments/1/activate`)
+    expect(activated.json.version).toBe(1)
+    expect((await world.get(`/api/workflows/${id}/status`)).json).toMatchObject({
+      version: 1,
+      needsRedeployment: true,
+      deployedAt: activated.json.deployedAt,
+    })
+
+    const named = await world.call('PATCH', `/api/workflows/${id}/deployments/1`, {
+      body: { name: 'stable', description: 'x' },
+    })
+    expect(named.json).toMatchObject({ version: 1, name: 'stable', description: 'x', isActive: true })
+    const again = await world.call('PATCH', `/api/workflows/${id}/deployments/1`, { body: { description: null } })
+    expect(again.json).toMatchObject({ name: 'stable', description: null })
+
+    const reverted = await world.post(`/api/workflows/${id}/deployments/1/revert`)
+    expect(reverted.status).toBe(200)
+    expect(reverted.json.description).toBe('the first')
+    expect(reverted.json.name).toBe(draft.name)
+    expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(false)
+  })
+
+  test('a version that does not exist is 404, and a bad name is 400', async () => {
+    const id = await world.deployed()
+    for (const version of ['2', '0', '-1', '1.0', 'x', '99999999999999999999', '%00']) {
+      const { status, json } = await world.get(`/api/workflows/${id}/deployments/${version}`)
+      expect({ version, status, code: json.code }).toEqual({ version, status: 404, code: 'NOT_FOUND' })
+    }
+    const { json } = await world.call('PATCH', `/api/workflows/${id}/deployments/1`, { body: { name: 5 } })
+    expect(json).toMatchObject({
+      code: 'INVALID_INPUT',
+      details: [{ path: 'name', message: 'name must be text or null, not 5.' }],
+    })
+  })
+})

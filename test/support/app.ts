@@ -1,0 +1,47 @@
+import { type App, type AppOptions, type Assembled, assembleApp, startApp } from '../../src/app.ts'
+import { allowListOf, proxiesOf } from '../../src/cli/support/allow-list.ts'
+import { priceTableOf } from '../../src/cli/support/price-table.ts'
+import { type Config, resolveConfig } from '../../src/config.ts'
+import { type Clock, systemClock } from '../../src/domain/clock.ts'
+import { Listener } from '../../src/http/listener.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { Logger } from '../../src/telemetry/logger.ts'
+import { madeUpInterface } from '../service/http/interface-files.ts'
+
+/** The whole service in this process, on a folder and a free port. `flags` are settings as on the command line. */
+export async function startTestApp(
+  data: string,
+  flags: Record<string, string> = {},
+  clock: Clock = systemClock,
+): Promise<App & { config: Config }> {
+  const options = testOptions(data, flags, { clock })
+  return { ...(await startApp(options)), config: options.config }
+}
+
+/** The parts of the service, connected; nothing works yet, and the listener handles no requests. */
+export async function assembleTestApp(
+  data: string,
+  flags: Record<string, string>,
+  more: Partial<AppOptions>,
+): Promise<Assembled & { listener: Listener }> {
+  const opening = openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
+  const options = testOptions(data, flags, { opening, ...more })
+  return { ...(await assembleApp(options)), listener: options.listener }
+}
+
+function testOptions(data: string, flags: Record<string, string>, more: Partial<AppOptions>): AppOptions {
+  const { config } = resolveConfig({ flags: { data, port: '0', sync: 'normal', ...flags } })
+  return {
+    config,
+    outboundAllow: allowListOf(config),
+    isProxy: proxiesOf(config),
+    priceOf: priceTableOf(config),
+    logger: new Logger({ level: 'error', access: 'off', now: Date.now }),
+    clock: systemClock,
+    build: { version: 'test', commit: 'test', bun: Bun.version },
+    interfaceFiles: async () => madeUpInterface(data),
+    listener: new Listener({ hostname: config.host, port: config.port, version: 'test' }),
+    opening: more.opening ?? openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' }),
+    ...more,
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { newExecutionId } from '../../../../src/domain/ids.ts'
+import type { NewJob } from '../../../../src/domain/run/job.ts'
+import { logWrite } from '../../../../src/domain/run/write.ts'
+import type { Store } from '../../../../src/store/store.ts'
+import { block, document } from '../../make.ts'
+import { type Installed, logRow } from '../installed.ts'
+import { rejectionOf } from '../rejection.ts'
+
+/** What every store promises of asynchronous runs. */
+export function jobContract(here: () => { store: Store; home: Installed }): void {
+  const jobOf = ({ workflowId, workspaceId }: Installed, more: Partial<NewJob> = {}): NewJob => ({
+    executionId: newExecutionId(),
+    workflowId,
+    workspaceId,
+    version: 3,
+    trigger: 'api',
+    createdAt: 5_000,
+    startedAt: null,
+    input: Uint8Array.of(1, 2, 255),
+    ...more,
+  })
+
+  describe('a job', () => {
+    test('is read as it was written, and ends with the log entry of its run', async () => {
+      const { store, home } = here()
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uint8Array({ maxLength: 2_000 }),
+          fc.array(fc.uint8Array({ minLength: 1, maxLength: 200 }), { maxLength: 5 }),
+          fc.option(fc.uint8Array({ minLength: 1, maxLength: 200 }), { nil: null }),
+          async (input, steps, output) => {
+            const row = jobOf(home, { input })
+            const { executionId } = row
+            await store.append([{ kind: 'job', row }])
+            expect(await store.getJob(executionId)).toEqual({ ...row, state: 'queued', cuts: 0 })
+            await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
+            const started = { ...row, startedAt: 6_000, state: 'running' as const, cuts: 0 }
+            expect(await store.getJob(executionId)).toEqual(started)
+            await store.append(
+              steps.map((content, index) => ({ kind: 'job-step', executionId, number: index + 1, content })),
+            )
+            expect(await store.getJobSteps(executionId)).toEqual(steps)
+            const log = logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt: row.createdAt })
+            await store.append([logWrite(log, output)])
+            expect(await store.getJob(executionId)).toBeUndefined()
+            expect(await store.getJobSteps(executionId)).toEqual([])
+            expect(await store.getJobOutput(executionId)).toEqual(output ?? undefined)
+            expect(await store.getExecution(executionId)).toMatchObject({ executionId, createdAt: 5_000 })
+          },
+        ),
+        { numRuns: 20 },
+      )
+    })
+
+    test('leaves only its log entry when its run ends in the same group', async () => {
+      const { store, home } = here()
+      const row = jobOf(home, { startedAt: 5_000 })
+      const { executionId, createdAt } = row
+      const log = logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt })
+      const output = Uint8Array.of(1, 2)
+      await store.append([{ kind: 'job', row }, logWrite(log, output)])
+      expect(await store.getJob(executionId)).toBeUndefined()
+      expect(await store.parkJobs(true)).toEqual({ queued: 0, cut: 0 })
+      expect(await store.getExecution(executionId)).toMatchObject({ executionId, createdAt })
+      expect(await store.getJobOutput(executionId)).toEqual(output)
+    })
+
+    test('is interrupted and counted when its process dies, but not counted after an orderly stop', async () => {
+      const { store, home } = here()
+      const queued = jobOf(home)
+      const running = jobOf(home, { startedAt: 5_500 })
+      await store.append([
+        { kind: 'job', row: queued },
+        { kind: 'job', row: running },
+      ])
+      expect(await store.parkJobs(true)).toEqual({ queued: 1, cut: 1 })
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
+      expect((await store.listCutJobs()).map(({ executionId }) => executionId)).toEqual([running.executionId])
+      // One that waits to go on is not cut again by another death.
+      await store.parkJobs(true)
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
+      await store.append([{ kind: 'job-start', executionId: running.executionId, at: 9_000 }])
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'running', startedAt: 5_500 })
+      await store.parkJobs(false)
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
+      expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', cuts: 0 })
+    })
+
+    test('in the queue is listed with the oldest jobs of its workflow', async () => {
+      const { store, home } = here()
+      const draft = document({ name: 'Second', blocks: [block('start', 'api_trigger')] })
+      const { id } = await store.createWorkflow({ id: null, workspaceId: home.workspaceId, document: draft, at: 1 })
+      const first = Array.from({ length: 5 }, () => jobOf(home))
+      const second = Array.from({ length: 2 }, () => jobOf(home, { workflowId: id }))
+      await store.append([...first, ...second].map((row) => ({ kind: 'job', row })))
+      // Jobs of a workflow that is deleted meanwhile are not lost.
+      await store.deleteWorkflow(id, 2)
+      const listed = async (perWorkflow: number, workflowsMax = 10, after?: string) => {
+        const jobs = await store.listQueuedJobs({ perWorkflow, workflowsMax, after })
+        return new Set(jobs.map(({ executionId }) => executionId))
+      }
+      const idsOf = (rows: readonly NewJob[]) => rows.map(({ executionId }) => executionId)
+      expect(await listed(3)).toEqual(new Set([...idsOf(first.slice(0, 3)), ...idsOf(second)]))
+      expect(await listed(1)).toEqual(new Set([first[0]!.executionId, second[0]!.executionId]))
+      const one = await listed(9, 1)
+      const [front, behind] = one.has(first[0]!.executionId) ? [first, second] : [second, first]
+      expect(one).toEqual(new Set(idsOf(front)))
+      expect(await listed(9, 1, front[0]!.workflowId)).toEqual(new Set(idsOf(behind)))
+      expect(await listed(9, 1, behind[0]!.workflowId)).toEqual(new Set())
+    })
+
+    test('is refused without a workflow, and when it exists already', async () => {
+      const { store, home } = here()
+      const row = jobOf(home)
+      await store.append([{ kind: 'job', row }])
+      expect(await rejectionOf(store.append([{ kind: 'job', row }]))).toBeInstanceOf(Error)
+      const unknown = jobOf(home, { workflowId: 'nowhere' })
+      expect(await rejectionOf(store.append([{ kind: 'job', row: unknown }]))).toMatchObject({ code: 'NOT_FOUND' })
+      expect(await store.getJob(unknown.executionId)).toBeUndefined()
+    })
+
+    test('accepts no steps after its end', async () => {
+      const { store } = here()
+      const executionId = newExecutionId()
+      await store.append([{ kind: 'job-step', executionId, number: 1, content: Uint8Array.of(1) }])
+      expect(await store.getJobSteps(executionId)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,81 @@
+import { logIdOf, sequenceOf } from '../../../src/domain/ids.ts'
+import type { LogRow } from '../../../src/domain/run/log.ts'
+import type { LogFilter, LogPage, LogQuery } from '../../../src/store/log-query.ts'
+import type { Store } from '../../../src/store/store.ts'
+
+/** A query without a filter, or with what is given. */
+export function logQuery(workspaceId: string, more: Partial<Omit<LogQuery, 'workspaceId'>> = {}): LogQuery {
+  const show = { details: false, finalOutput: false, traceSpans: false }
+  return { workspaceId, filter: logFilter(), order: 'asc', limit: 1_000, after: undefined, show, ...more }
+}
+
+export function logFilter(more: Partial<LogFilter> = {}): LogFilter {
+  return {
+    ...{ workflowIds: undefined, folderIds: undefined, triggers: undefined, level: undefined, model: undefined },
+    ...{ startDate: undefined, endDate: undefined, executionId: undefined, minCost: undefined, maxCost: undefined },
+    ...{ minDurationMs: undefined, maxDurationMs: undefined },
+    ...more,
+  }
+}
+
+/** An entry of a list, as it was parsed. */
+export type ParsedEntry = { id: string; executionId: string } & Record<string, unknown>
+
+export function entriesOf({ entries, count }: LogPage): ParsedEntry[] {
+  const parsed = JSON.parse(`[${entries}]`) as ParsedEntry[]
+  if (parsed.length !== count) throw new Error(`The page says it has ${count} entries, and has ${parsed.length}`)
+  return parsed
+}
+
+/** The list form of a row, by the interface's table and nothing of the code that writes it. */
+export function listForm(row: LogRow): ParsedEntry {
+  return {
+    id: logIdOf(row.sequence),
+    workflowId: row.workflowId,
+    executionId: row.executionId,
+    level: row.level,
+    trigger: row.trigger,
+    startedAt: new Date(row.startedAt).toISOString(),
+    endedAt: new Date(row.endedAt).toISOString(),
+    totalDurationMs: row.durationMs,
+    cost: { total: row.costTotal },
+    files: null,
+  }
+}
+
+/** Whether a filter admits a row. `folderIds`: of the folders that each workflow lies in, those above included. */
+export function admits(filter: LogFilter, row: LogRow, folderIds: ReadonlyMap<string, readonly string[]>): boolean {
+  const from = (value: number, least: number | undefined) => least === undefined || value >= least
+  const to = (value: number, most: number | undefined) => most === undefined || value <= most
+  return (
+    (filter.workflowIds?.includes(row.workflowId) ?? true) &&
+    (filter.folderIds?.some((id) => folderIds.get(row.workflowId)?.includes(id)) ?? true) &&
+    (filter.triggers?.includes(row.trigger) ?? true) &&
+    (filter.level === undefined || filter.level === row.level) &&
+    (filter.executionId === undefined || filter.executionId === row.executionId) &&
+    (filter.model === undefined || row.models.includes(filter.model)) &&
+    from(row.startedAt, filter.startDate) &&
+    to(row.startedAt, filter.endDate) &&
+    from(row.durationMs, filter.minDurationMs) &&
+    to(row.durationMs, filter.maxDurationMs) &&
+    from(row.costTotal, filter.minCost) &&
+    to(row.costTotal, filter.maxCost)
+  )
+}
+
+/** Walks from page to page to the end; gives the sequences met, and how many pages there were. */
+export async function walkPages(
+  store: Pick<Store, 'queryLogs'>,
+  query: LogQuery,
+): Promise<{ sequences: number[]; pages: LogPage[] }> {
+  const sequences: number[] = []
+  const pages: LogPage[] = []
+  for (let after = query.after; ; ) {
+    const page = await store.queryLogs({ ...query, after })
+    pages.push(page)
+    sequences.push(...entriesOf(page).map(({ id }) => sequenceOf(id) ?? Number.NaN))
+    if (page.end === 'last') return { sequences, pages }
+    if (page.position === null || page.position === after) throw new Error('A page that is not the last goes nowhere')
+    after = page.position
+  }
+}

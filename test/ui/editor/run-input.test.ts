@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { call } from '../../support/running-service.ts'
+import { type Visit, visit } from '../../support/ui/browser.ts'
+import { node } from '../../support/ui/editor-page.ts'
+import { accessibilityFaults } from '../accessibility.ts'
+
+describe('a manual run', () => {
+  let visited: Visit
+  beforeAll(async () => {
+    visited = await visit()
+    const { page, serving, apiKey } = visited
+    const inputFormat = [
+      { name: 'who', type: 'string', value: 'you' },
+      { name: 'times', type: 'number' },
+    ]
+    const blocks = {
+      api: { name: 'Start', type: 'api_trigger', position: { x: 0, y: 0 }, params: { inputFormat } },
+      hook: { name: 'Hook', type: 'webhook_trigger', position: { x: 0, y: 200 }, params: {} },
+      answer: {
+        name: 'Answer',
+        type: 'function',
+        position: { x: 300, y: 0 },
+        params: { code: 'return `Hello, ${<api.who>}.`' },
+      },
+      echo: { name: 'Echo', type: 'function', position: { x: 300, y: 200 }, params: { code: 'return <webhook.body>' } },
+    }
+    const edges = [
+      { source: 'api', target: 'answer' },
+      { source: 'hook', target: 'echo' },
+    ]
+    const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', { name: 'Two starts', blocks, edges })
+    await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
+    await page.locator('.react-flow__node').first().waitFor()
+  }, 120_000)
+  afterAll(() => visited.close())
+
+  const write = async (text: string) => {
+    const { page } = visited
+    await page.getByRole('dialog').getByLabel('Input', { exact: true }).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(text)
+  }
+  const output = () => visited.page.getByRole('region', { name: 'Output' })
+
+  test('accepts custom input, reports what does not fit, and keeps what was typed', async () => {
+    const { page, pageErrors } = visited
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await page.getByRole('button', { name: 'Run with custom input' }).click()
+    await dialog.getByLabel('Input', { exact: true }).getByText('"you"').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await write('{ "who": ')
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click()
+    await dialog.getByRole('alert').getByText('The input is not valid JSON').waitFor()
+    await write('{ "who": "Ada", "times": "many" }')
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click()
+    await dialog.getByRole('alert').getByText('times').waitFor()
+    await write('{ "who": "Ada", "times": 2 }')
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await output().getByText('"Hello, Ada."').waitFor()
+    await page.keyboard.press('Control+Shift+Enter')
+    await dialog.getByLabel('Input', { exact: true }).getByText('"Ada"').waitFor()
+    expect(pageErrors).toEqual([])
+  }, 120_000)
+
+  test('starts with the selected trigger', async () => {
+    const { page } = visited
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    await dialog.getByLabel('Trigger').selectOption('Hook')
+    await dialog.getByLabel('Input', { exact: true }).getByText('"method"').waitFor()
+    await write('{ "body": { "order": 17 } }')
+    await page.keyboard.press('Control+Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await output().getByText('17').waitFor()
+  }, 120_000)
+
+  test('starts from within the code editor without changing the code', async () => {
+    const { page } = visited
+    await node(page, 'Answer').click()
+    const code = page.getByRole('complementary', { name: 'Block Answer' }).getByLabel('Code')
+    await code.and(page.locator('.cm-content')).click()
+    await page.keyboard.press('Control+Enter')
+    await output().getByText('"Hello, you."').waitFor()
+    expect(await page.getByRole('status').getByText('Saved', { exact: true }).count()).toBe(1)
+  }, 120_000)
+})

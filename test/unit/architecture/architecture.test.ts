@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { breaches } from './architecture-rules.ts'
+import { blank, importLines } from './source-lines.ts'
+
+const root = resolve(import.meta.dir, '../../..')
+
+/** Every source file of the project. */
+function projectSources(): Record<string, string> {
+  const glob = new Bun.Glob('{src,test,bench,scripts}/**/*.{ts,tsx}')
+  const files = [...glob.scanSync({ cwd: root })].toSorted()
+  return Object.fromEntries(files.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]))
+}
+
+test('the project keeps its own rules', () => {
+  const sources = projectSources()
+  expect(Object.keys(sources)).toContain('src/main.ts')
+  const lines = breaches(sources).map(({ file, line, rule, message }) => `${file}:${line}: ${rule}: ${message}`)
+  expect(lines).toEqual([])
+})
+
+describe('the checker', () => {
+  const of = (sources: Record<string, string>) =>
+    breaches(sources).map(({ file, line, rule }) => `${file}:${line} ${rule}`)
+
+  test('sees an arrow that points the wrong way, whatever way it is written', () => {
+    const other = { 'src/blocks/api.ts': 'export const api = 1\n', 'src/store/store.ts': 'export type Store = {}\n' }
+    const from = (text: string) => of({ ...other, 'src/engine/compile/plan.ts': text })
+    expect(from("import { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("\nimport {\n  api,\n} from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:2 arrow'])
+    expect(from("export { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("import '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("const x = await import('../blocks/api.ts')\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("type X = import('../store/store.ts').Store\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("import { join } from '../../test/make.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("import { codes } from '../domain/errors'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("import { codes } from '../domain/errors.ts'\n")).toEqual([])
+    expect(from("import first from '../../samples/first.json'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(of({ 'src/cli/x.ts': "import first from '../../samples/first.json'\n" })).toEqual([])
+    expect(of({ 'src/attic/old.ts': 'export const old = 1\n' })).toEqual(['src/attic/old.ts:1 arrow'])
+  })
+
+  test('lets types pass where only types may', () => {
+    const from = (text: string) => of({ 'src/store/store.ts': 'export const s = 1\n', 'src/events/writer.ts': text })
+    expect(from("import type { Store } from '../store/store.ts'\n")).toEqual([])
+    expect(from("import { type Store, type Row } from '../store/store.ts'\n")).toEqual([])
+    expect(from("import { type Store, s } from '../store/store.ts'\n")).toEqual(['src/events/writer.ts:1 arrow'])
+    expect(from("import { s } from '../store/store.ts'\n")).toEqual(['src/events/writer.ts:1 arrow'])
+  })
+
+  test('lets a block see the contract of blocks and nothing else of the engine', () => {
+    const from = (file: string) => of({ 'src/blocks/wait.ts': `import { x } from '../engine/${file}'\n` })
+    expect(from('block.ts')).toEqual([])
+    expect(from('plan.ts')).toEqual(['src/blocks/wait.ts:1 arrow'])
+  })
+
+  test('does not take text for an import', () => {
+    const text = [
+      '// import { api } from "../blocks/api.ts"',
+      '/* import "../blocks/api.ts" */',
+      'const a = `import { api } from "../blocks/api.ts"`',
+      'const b = "import \'../blocks/api.ts\'"',
+    ].join('\n')
+    expect(of({ 'src/engine/compile/plan.ts': text })).toEqual([])
+  })
+
+  test('sees a cycle, and counts types except in a few folders', () => {
+    const ring = {
+      'src/engine/a.ts': "import { b } from './b.ts'\n",
+      'src/engine/b.ts': "import { c } from './c.ts'\n",
+      'src/engine/c.ts': "\nimport { a } from './a.ts'\n",
+    }
+    expect(of(ring)).toEqual(['src/engine/c.ts:2 cycle'])
+    expect(breaches(ring)[0]?.message).toBe('src/engine/a.ts → src/engine/b.ts → src/engine/c.ts → src/engine/a.ts')
+    expect(of({ ...ring, 'src/engine/c.ts': "import type { a } from './a.ts'\n" })).toEqual(['src/engine/c.ts:1 cycle'])
+    const pair = (type: string) => ({
+      'src/store/a.ts': "import { b } from './b.ts'\n",
+      'src/store/b.ts': `import ${type}{ a } from './a.ts'\n`,
+    })
+    expect(of(pair('type '))).toEqual([])
+    expect(of(pair(''))).toEqual(['src/store/b.ts:1 cycle'])
+  })
+
+  test('keeps packages in their folders', () => {
+    const from = (folder: string, name: string) => of({ [`src/${folder}/x.ts`]: `import { y } from '${name}'\n` })
+    expect(from('language', 'acorn')).toEqual([])
+    expect(from('engine', 'acorn')).toEqual(['src/engine/x.ts:1 package'])
+    expect(from('http', '@elysiajs/swagger')).toEqual([])
+    expect(from('accounts', 'elysia')).toEqual(['src/accounts/x.ts:1 package'])
+    expect(from('events', 'bun:sqlite')).toEqual(['src/events/x.ts:1 package'])
+    expect(from('sandbox', 'quickjs-wasi/quickjs.wasm')).toEqual([])
+    expect(from('engine', 'left-pad')).toEqual(['src/engine/x.ts:1 package'])
+    expect(from('domain', 'node:fs')).toEqual(['src/domain/x.ts:1 package'])
+    expect(from('store', 'node:fs')).toEqual([])
+  })
+
+  test('lets the environment be read in one place', () => {
+    const from = (file: string, text: string) => of({ [file]: text })
+    expect(from('src/http/server.ts', '\nconst a = process.env.HOME\n')).toEqual(['src/http/server.ts:2 environment'])
+    expect(from('src/http/server.ts', 'const a = Bun.env["HOME"]\n')).toEqual(['src/http/server.ts:1 environment'])
+    expect(from('src/http/server.ts', '// process.env is for config.ts\n')).toEqual([])
+    expect(from('src/config.ts', 'const a = process.env\n')).toEqual([])
+    expect(from('test/x.test.ts', 'const a = process.env\n')).toEqual([])
+  })
+
+  test('sees state that a module keeps', () => {
+    const from = (text: string) => of({ 'src/engine/x.ts': text })
+    const breach = ['src/engine/x.ts:1 state']
+    expect(from('let count = 0\n')).toEqual(breach)
+    expect(from('export let count = 0\n')).toEqual(breach)
+    expect(from('const cache = new Map<string, number>()\n')).toEqual(breach)
+    expect(from('export const seen: Set<string> = new Set()\n')).toEqual(breach)
+    expect(from('const rows: string[] = []\n')).toEqual(breach)
+    expect(from('const rows: Record<string, string> = {}\n')).toEqual(breach)
+    expect(from('export const names = [\n  "a",\n]\n')).toEqual(breach)
+    expect(from('class A {\n  static count = 0\n}\n')).toEqual(['src/engine/x.ts:2 state'])
+    expect(from('export const names = [\n  "a",\n] as const\n')).toEqual([])
+    expect(from('export const names: readonly string[] = ["a"]\n')).toEqual([])
+    expect(from('export const known: ReadonlySet<string> = new Set(["a"])\n')).toEqual([])
+    expect(from('const known = new Set(["a"])\n')).toEqual([])
+    expect(from('export const known = new Set(["a"])\n')).toEqual(breach)
+    expect(from('function f() {\n  let count = 0\n  const rows = []\n  return [count, rows]\n}\n')).toEqual([])
+    expect(from('class A {\n  static readonly max = 3\n  static of(): A {\n    return new A()\n  }\n}\n')).toEqual([])
+  })
+
+  test('counts lines, unless the file says why it is long', () => {
+    const lines = (count: number) => 'const a = 1\n'.repeat(count)
+    expect(of({ 'src/engine/x.ts': lines(300) })).toEqual([])
+    expect(of({ 'src/engine/x.ts': lines(301) })).toEqual(['src/engine/x.ts:301 length'])
+    expect(of({ 'src/engine/x.ts': `// Long because it is one table.\n${lines(400)}` })).toEqual([])
+    expect(of({ 'test/x.test.ts': lines(301) })).toEqual(['test/x.test.ts:301 length'])
+  })
+
+  test('sees any, default exports and names that say nothing', () => {
+    const from = (text: string) => of({ 'src/engine/x.ts': text })
+    expect(from('const a: any = 1\n')).toEqual(['src/engine/x.ts:1 any'])
+    expect(from('const a = b as any\n')).toEqual(['src/engine/x.ts:1 any'])
+    expect(from('function f(a: Record<string, any>) {}\n')).toEqual(['src/engine/x.ts:1 any'])
+    expect(from('const a = AbortSignal.any([]) // any of them\nconst b = "any"\n')).toEqual([])
+    expect(from('export default 1\n')).toEqual(['src/engine/x.ts:1 default export'])
+    expect(from('const a = 1\nexport { a as default }\n')).toEqual(['src/engine/x.ts:2 default export'])
+    for (const name of ['utils', 'helpers', 'common', 'types', 'index', 'manager', 'camelCase']) {
+      expect(of({ [`src/engine/${name}.ts`]: 'export const a = 1\n' })).toEqual([`src/engine/${name}.ts:1 name`])
+    }
+  })
+
+  test('reads strings, templates and regular expressions as what they are', () => {
+    expect(blank("a = 'x//y' // z", { strings: true })).toBe("a = '    '     ")
+    expect(blank('a = `b${c + `d${e}`}f` /* g */', { strings: true })).toBe('a = ` ${c + ` ${e}`} `        ')
+    expect(blank("a = /['\"]/.test(b) ? 'c' : d / e / f", { strings: true })).toBe(
+      "a = /    /.test(b) ? ' ' : d / e / f",
+    )
+    expect(blank('`${{ a: 1 }}` // b', { strings: true })).toBe('`${{ a: 1 }}`     ')
+    expect(importLines("const a = /'/\nimport { b } from './b.ts'\n")).toEqual([
+      { line: 2, target: './b.ts', typeOnly: false },
+    ])
+  })
+})

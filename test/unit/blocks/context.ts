@@ -1,0 +1,87 @@
+import { Value } from '@sinclair/typebox/value'
+import { systemClock } from '../../../src/domain/clock.ts'
+import { newId } from '../../../src/domain/ids.ts'
+import { defaultLimits } from '../../../src/domain/limits.ts'
+import { type FileStore, fileKey } from '../../../src/domain/run/file.ts'
+import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
+import type { BlockContext, BlockDefinition, BlockResult } from '../../../src/engine/block.ts'
+import { RunFiles } from '../../../src/engine/run/run-files.ts'
+import { outboundOf } from '../../support/outbound/peers.ts'
+
+/** A context that records what the block passes to it. */
+export type TestContext = BlockContext &
+  Disposable & { readonly notes: { attempts: readonly SpanAttempt[]; children: Span[] }; readonly chunks: string[] }
+
+/**
+ * A context for tests of a single block: real requests to loopback and the real clock. Other capabilities throw until a
+ * test replaces them.
+ */
+export function makeContext(overrides: Partial<BlockContext> = {}): TestContext {
+  const outbound = outboundOf(['loopback'])
+  const notes: { attempts: readonly SpanAttempt[]; children: Span[] } = { attempts: [], children: [] }
+  const chunks: string[] = []
+  return {
+    block: { id: 'b1', name: 'Block 1', type: 'test' },
+    run: { executionId: 'e1', workflowId: 'w1', workspaceId: 's1', trigger: 'manual' },
+    signal: new AbortController().signal,
+    clock: systemClock,
+    random: () => 0.5,
+    limits: defaultLimits,
+    input: { input: {}, fields: {} },
+    fetch: outbound.fetch,
+    runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
+    runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
+    idempotencyKey: () => 'key-of-b1',
+    models: {
+      call: () => Promise.reject(new Error('This test gave its block no models')),
+      checkJson: () => Promise.reject(new Error('This test gave its block no models')),
+    },
+    priceOf: () => undefined,
+    spend: () => Promise.resolve(),
+    part: () => {
+      throw new Error('This test gave its block no parts')
+    },
+    describeWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
+    note({ attempts, children }) {
+      if (attempts) notes.attempts = attempts
+      if (children) notes.children.push(...children)
+    },
+    chunk: (text) => void chunks.push(text),
+    files: new RunFiles({ workspaceId: 's1', workflowId: 'w1', executionId: 'e1' }, memoryFiles()),
+    variables: new Map(),
+    body: undefined,
+    ...overrides,
+    notes,
+    chunks,
+    [Symbol.dispose]: () => outbound.stop(),
+  }
+}
+
+/** Stores files in memory. */
+function memoryFiles(): FileStore {
+  const kept = new Map<string, Blob>()
+  return {
+    async store(owner, content, { name, type }) {
+      const key = fileKey(owner, newId(), name)
+      kept.set(key, new Blob([content.slice()]))
+      const at = new Date(0).toISOString()
+      const file = { url: `https://files.test/${key}`, name, size: content.length, type, uploadedAt: at, expiresAt: at }
+      return { key, file }
+    },
+    read: async (key) => kept.get(key),
+  }
+}
+
+/**
+ * Runs a block with parameters whose references are filled in: applies defaults and checks them against the schema.
+ */
+export async function runBlock(
+  definition: BlockDefinition,
+  given: Record<string, unknown>,
+  context: BlockContext,
+): Promise<BlockResult> {
+  const params = Value.Default(definition.parameters, structuredClone(given)) as Record<string, unknown>
+  const [invalid] = [...Value.Errors(definition.parameters, params)]
+  if (invalid) throw new Error(`The parameters do not fit at ${invalid.path}: ${invalid.message}`)
+  return await definition.run(params, context)
+}

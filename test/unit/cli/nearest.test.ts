@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { didYouMean, editDistance, nearest } from '../../../src/cli/support/nearest.ts'
+
+const commands = ['serve', 'init', 'keys', 'workflows', 'run', 'config', 'doctor', 'version']
+
+test.each([
+  ['sevre', 'serve'],
+  ['srve', 'serve'],
+  ['workflow', 'workflows'],
+  ['work', 'workflows'],
+  ['confg', 'config'],
+  ['key', 'keys'],
+  ['rnu', 'run'],
+])('%s was probably meant to be %s', (wanted, name) => {
+  expect(nearest(wanted, commands)).toBe(name)
+})
+
+test('what is far from every name has no suggestion', () => {
+  expect(nearest('deploy', commands)).toBeUndefined()
+  expect(nearest('', commands)).toBeUndefined()
+  expect(didYouMean('xyzzy', commands)).toBe('')
+  expect(didYouMean('doktor', commands)).toBe(' Did you mean "doctor"?')
+})
+
+test('the distance counts insertions, removals, replacements and swaps', () => {
+  expect(editDistance('', 'abc')).toBe(3)
+  expect(editDistance('abc', '')).toBe(3)
+  expect(editDistance('abc', 'acb')).toBe(1)
+  expect(editDistance('abc', 'abd')).toBe(1)
+  expect(editDistance('kitten', 'sitting')).toBe(3)
+})

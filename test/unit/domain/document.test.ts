@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readDocument } from '../../../src/domain/workflow/document.ts'
+import { runAlike } from '../../../src/domain/workflow/redeployment.ts'
+import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
+
+const minimal = { name: 'Orders', blocks: { t: { type: 'api_trigger', name: 'Start' } }, edges: [] }
+
+function accepted(value: unknown): WorkflowDocument {
+  const reading = readDocument(value)
+  if ('details' in reading) throw new Error(`refused: ${JSON.stringify(reading.details)}`)
+  return reading.document
+}
+
+function refused(value: unknown): Record<string, string> {
+  const reading = readDocument(value)
+  if (!('details' in reading)) throw new Error('accepted')
+  return Object.fromEntries(reading.details.map(({ path, message }) => [path, message]))
+}
+
+describe('reading a workflow document', () => {
+  test('fills in what may be left out', () => {
+    const document = accepted({
+      ...minimal,
+      folder: '/sales// eu /',
+      edges: [
+        { source: 't', target: 'a' },
+        { source: 't', target: 'a' },
+        { source: 't', target: 'b', sourceHandle: 'error' },
+      ],
+      loops: { l: { loopType: 'for' } },
+      description: null,
+    })
+    expect(document.blocks['t']).toEqual({
+      id: 't',
+      type: 'api_trigger',
+      name: 'Start',
+      position: { x: 0, y: 0 },
+      enabled: true,
+    })
+    expect(document.edges.map(({ id }) => id)).toEqual(['t:source-a', 't:source-a-2', 't:error-b'])
+    expect(document.loops?.['l']).toEqual({ id: 'l', loopType: 'for' })
+    expect(document.folder).toBe('sales/eu')
+    expect('description' in document).toBe(false)
+  })
+
+  test('reading what was read changes nothing', () => {
+    const once = accepted({ ...minimal, edges: [{ source: 't', target: 't' }], folder: 'a' })
+    expect(accepted(JSON.parse(JSON.stringify(once)))).toEqual(once)
+  })
+
+  test('keeps everything the user wrote inside a block, a __proto__ member too', () => {
+    const params = JSON.parse('{"__proto__":{"x":1},"constructor":null,"deep":[{"any":"thing"}],"nothing":null}')
+    const document = accepted({ ...minimal, blocks: { t: { ...minimal.blocks.t, params, height: 95 } } })
+    expect(JSON.stringify(document.blocks['t']?.params)).toBe(JSON.stringify(params))
+    expect(document.blocks['t']).toHaveProperty('height', 95)
+  })
+
+  test('drops what the service adds to its answers and warns of members it does not know', () => {
+    const reading = readDocument({ ...minimal, workspaceId: 'w', createdAt: 'x', findings: [], edgse: [] })
+    if ('details' in reading) throw new Error('refused')
+    expect(Object.keys(reading.document).sort()).toEqual(['blocks', 'edges', 'edgse', 'name'])
+    expect(reading.warnings.map(({ level, code, path }) => ({ level, code, path }))).toEqual([
+      { level: 'warning', code: 'UNKNOWN_MEMBER', path: 'edgse' },
+    ])
+  })
+
+  test('names every misfit at once, each with its place, in words for people', () => {
+    expect(
+      refused({
+        id: 'a b',
+        name: '',
+        description: 5,
+        blocks: {
+          a: 3,
+          b: { id: 'c', name: 'Fetch', parentId: 4, position: { x: 'left' }, params: [] },
+          7: { type: 't', name: ' ' },
+        },
+        edges: [{ source: 't' }, 3],
+        loops: { x: { loopType: 'fo', nodes: [3] } },
+        variables: { v: null },
+        webhooks: 'none',
+      }),
+    ).toEqual({
+      id: 'id must be letters, digits, "-" and "_" only, not the text "a b".',
+      name: 'name must not be empty.',
+      description: 'description must be text, not 5.',
+      'blocks.a': 'blocks.a must be an object, not 3.',
+      'blocks.b.type': 'In block "Fetch" (b): blocks.b.type is missing; it must be text.',
+      'blocks.b.parentId': 'In block "Fetch" (b): blocks.b.parentId must be text or null, not 4.',
+      'blocks.b.position.x': 'In block "Fetch" (b): blocks.b.position.x must be a number, not the text "left".',
+      'blocks.b.position.y': 'In block "Fetch" (b): blocks.b.position.y is missing; it must be a number.',
+      'blocks.b.params': 'In block "Fetch" (b): blocks.b.params must be an object, not a list.',
+      'blocks.b.id': 'blocks.b.id is "c". It must equal the name of its member, "b", or be absent.',
+      'blocks.7.name': 'blocks.7.name must not consist of spaces only.',
+      'edges[0].target': 'edges[0].target is missing; it must be text.',
+      'edges[1]': 'edges[1] must be an object, not 3.',
+      'loops.x.nodes[0]': 'loops.x.nodes[0] must be text, not 3.',
+      'loops.x.loopType': 'loops.x.loopType must be one of "for", "forEach", "while", "doWhile", not the text "fo".',
+      'variables.v': 'variables.v must be an object, not null.',
+      webhooks: 'webhooks must be a list, not the text "none".',
+    })
+  })
+
+  test('names every misfit of its webhooks, unknown members among them', () => {
+    const hook = { url: 'https://example.org' }
+    expect(
+      refused({
+        ...minimal,
+        webhooks: [
+          { ...hook, id: 'same' },
+          { ...hook, id: 'same' },
+          { secret: '', levelFilter: [], triggerFilter: ['api', 'api'], active: 'yes', levelFilters: ['error'] },
+          { url: '', levelFilter: ['warning'], triggerFilter: 'api', id: 'a b' },
+        ],
+      }),
+    ).toEqual({
+      'webhooks[1].id': 'webhooks[1].id is "same", like webhooks[0]. Remove it to get a new ID.',
+      'webhooks[2].url': 'webhooks[2].url is missing; it must be text.',
+      'webhooks[2].secret':
+        'webhooks[2].secret must be a text of 1 to 1000 characters, or null for none, not the text "".',
+      'webhooks[2].levelFilter':
+        'webhooks[2].levelFilter must be a list of different ones of "info" and "error", not empty (left out, it is all of them).',
+      'webhooks[2].triggerFilter':
+        'webhooks[2].triggerFilter must be a list of different ones of "api", "webhook", "schedule", "manual" and "chat", ' +
+        'not empty (left out, it is all of them).',
+      'webhooks[2].active': 'webhooks[2].active must be true or false, not the text "yes".',
+      'webhooks[2].levelFilters': 'webhooks[2].levelFilters is not known here.',
+      'webhooks[3].url': 'webhooks[3].url must not be empty.',
+      'webhooks[3].levelFilter[0]':
+        'webhooks[3].levelFilter[0] must be one of "info", "error", not the text "warning".',
+      'webhooks[3].triggerFilter':
+        'webhooks[3].triggerFilter must be a list of different ones of "api", "webhook", "schedule", "manual" and "chat", ' +
+        'not empty (left out, it is all of them), not the text "api".',
+      'webhooks[3].id': 'webhooks[3].id must be letters, digits, "-" and "_" only, not the text "a b".',
+    })
+    expect(refused({ ...minimal, webhooks: Array.from({ length: 21 }, () => hook) })).toEqual({
+      webhooks: 'webhooks must have at most 20 entries, not 21.',
+    })
+  })
+
+  test('takes null for a member of a webhook that may be left out, and keeps it for the secret', () => {
+    const webhook = { url: 'https://example.org', levelFilter: null, active: null, id: null, secret: null }
+    const reading = readDocument({ ...minimal, webhooks: [webhook] })
+    expect(reading).toMatchObject({ document: { webhooks: [{ url: 'https://example.org', secret: null }] } })
+  })
+
+  test('refuses names that nobody can see, type or compare', () => {
+    expect(refused({ ...minimal, name: 'a\u0000b' })).toHaveProperty('name')
+    expect(refused({ ...minimal, name: 'a\ud800' })).toHaveProperty('name')
+    expect(refused({ ...minimal, name: '\t ' })).toHaveProperty('name')
+    expect(refused(JSON.parse('{"name":"n","blocks":{"__proto__":{"type":"t","name":"n"}},"edges":[]}'))).toEqual({
+      'blocks.__proto__': 'blocks.__proto__: this name is reserved. Choose another name.',
+    })
+  })
+
+  test('a hundred thousand misfits give a hundred rows', () => {
+    expect(Object.keys(refused({ ...minimal, edges: Array.from({ length: 100_000 }, () => 1) })).length).toBe(100)
+  })
+
+  test('whatever JSON it is given, it answers, and never accepts what the shape refuses', () => {
+    const anything = fc.jsonValue()
+    const almost = fc.record(
+      { name: anything, blocks: fc.dictionary(fc.string(), anything), edges: fc.array(anything), loops: anything },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(anything, almost), (value) => {
+        const reading = readDocument(value)
+        if ('details' in reading) {
+          expect(reading.details.length).toBeGreaterThan(0)
+          for (const { message } of reading.details) expect(message).toMatch(/\.$/)
+          return
+        }
+        expect(typeof reading.document.name).toBe('string')
+        for (const [id, block] of Object.entries(reading.document.blocks)) expect(block.id).toBe(id)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('whether a draft needs to be deployed again', () => {
+  const deployed = accepted({
+    ...minimal,
+    blocks: {
+      t: { type: 'api_trigger', name: 'Start', params: { inputFormat: [{ name: 'n', type: 'number', value: 1 }] } },
+      w: { type: 'wait', name: 'Wait', params: { ms: 5 } },
+    },
+    edges: [
+      { source: 't', target: 'w' },
+      { source: 'w', target: 't', sourceHandle: 'error' },
+    ],
+    loops: { l: { loopType: 'for', nodes: ['a', 'b'] } },
+  })
+  const change = (edit: (draft: WorkflowDocument) => void) => {
+    const draft = structuredClone(deployed)
+    edit(draft)
+    return runAlike(draft, deployed)
+  }
+
+  test('not for positions, sample values, descriptions, webhooks, or the order of things', () => {
+    expect(change((draft) => Object.assign(draft.blocks['t']!, { position: { x: 9, y: 9 } }))).toBe(true)
+    expect(
+      change((draft) => {
+        draft.blocks['t']!.params = { inputFormat: [{ name: 'n', type: 'number', value: 2 }] }
+      }),
+    ).toBe(true)
+    expect(
+      change((draft) => Object.assign(draft, { description: 'x', folder: 'y', webhooks: [{ url: 'https://x' }] })),
+    ).toBe(true)
+    expect(change((draft) => draft.edges.reverse())).toBe(true)
+    expect(change((draft) => Object.assign(draft.edges[0]!, { id: 'other', sourceHandle: 'source' }))).toBe(true)
+    expect(change((draft) => draft.loops!['l']!.nodes!.reverse())).toBe(true)
+  })
+
+  test('for everything that runs', () => {
+    expect(change((draft) => Object.assign(draft.blocks['w']!, { name: 'Pause' }))).toBe(false)
+    expect(change((draft) => Object.assign(draft.blocks['w']!, { enabled: false }))).toBe(false)
+    expect(change((draft) => Object.assign(draft.blocks['w']!.params!, { ms: 6 }))).toBe(false)
+    expect(
+      change((draft) => {
+        draft.blocks['t']!.params = { inputFormat: [{ name: 'm', type: 'number', value: 1 }] }
+      }),
+    ).toBe(false)
+    expect(change((draft) => draft.edges.pop())).toBe(false)
+    expect(change((draft) => Object.assign(draft.loops!['l']!, { iterations: 3 }))).toBe(false)
+    expect(change((draft) => Object.assign(draft, { variables: { v: { value: 1 } } }))).toBe(false)
+  })
+})

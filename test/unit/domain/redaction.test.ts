@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createRedactor, type Redactor, type Secret } from '../../../src/domain/redaction/redactor.ts'
+
+const redactorOf = (...secrets: (string | Secret)[]): Redactor =>
+  createRedactor(secrets.map((each, index) => (typeof each === 'string' ? { name: `S${index}`, value: each } : each)))!
+
+/** What becomes of one string. */
+const redactText = (redactor: Redactor, text: string): string => JSON.parse(redactor.redact(JSON.stringify(text)))
+
+const json = (text: string) => JSON.stringify(text).slice(1, -1)
+const percent = encodeURIComponent
+const form = (text: string) => new URLSearchParams({ x: text }).toString().slice(2)
+const lowerHex = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (each) => each.toLowerCase())
+const upperHex = (text: string) => text.replaceAll(/\\u[0-9a-f]{4}/g, (each) => `\\u${each.slice(2).toUpperCase()}`)
+const ascii = (text: string) =>
+  json(text).replaceAll(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const slashes = (text: string) => json(text).replaceAll('/', '\\/')
+/** A URL's own encoding of its path: of few characters. What would end the path is encoded before. */
+const path = (text: string) => new URL(`http://h/${text.replaceAll(/[?#\\/\t\n\r%]/g, percent)}!`).pathname
+
+/** Encodings that a workflow, a server or a library puts over a text. */
+const encodings: Readonly<Record<string, (text: string) => string>> = {
+  none: (text) => text,
+  json,
+  'json in json': (text) => json(json(text)),
+  'json, four levels deep': (text) => json(json(json(json(text)))),
+  'json in ascii': ascii,
+  'json in ascii, upper case': (text) => upperHex(ascii(text)),
+  'json in ascii in json': (text) => json(ascii(text)),
+  'json with escaped slashes': slashes,
+  percent,
+  'percent, lower case': (text) => lowerHex(percent(text)),
+  'percent twice': (text) => percent(percent(text)),
+  'percent three times': (text) => percent(percent(percent(text))),
+  'percent six times': (text) => Array.from({ length: 6 }).reduce<string>((inner) => percent(inner), text),
+  form,
+  'json in percent': (text) => percent(json(text)),
+  'json in json in form': (text) => form(json(json(text))),
+  'percent in json': (text) => json(percent(text)),
+}
+
+/** Everything that people keep in variables, and what they never should. */
+const anySecret = fc
+  .oneof(
+    fc.string({ minLength: 6, maxLength: 60 }),
+    fc.string({ unit: 'grapheme', minLength: 6, maxLength: 40 }),
+    fc.string({
+      unit: fc.constantFrom('"', '\\', '\n', "'", '/', '%', '+', ' ', 'é', '🙂', 'a', 'n', 'u', '0'),
+      minLength: 6,
+    }),
+    fc.base64String({ minLength: 8, maxLength: 80 }),
+    fc.stringMatching(/^sk_live_[A-Za-z0-9]{24}$/),
+    fc.stringMatching(/^[0-9]{6,16}$/),
+    fc.string({ unit: 'binary', minLength: 6, maxLength: 30 }).map((text) => text.toWellFormed()),
+  )
+  .filter((text) => text.trim().length >= 6)
+
+describe('a redactor', () => {
+  test('is made only for secrets of six characters or more', () => {
+    expect(createRedactor([])).toBeUndefined()
+    expect(createRedactor([{ name: 'SHORT', value: '12345' }])).toBeUndefined()
+    expect(redactText(redactorOf('12345', '123456'), '12345 123456')).toBe('12345 {{S1}}')
+  })
+
+  test('writes the name for the value, in values and in keys', () => {
+    const redactor = redactorOf({ name: 'TOKEN', value: 'hunter22' })
+    const text = JSON.stringify({ a: 'hunter22', 'is hunter22!': ['Bearer hunter22', { deep: 'xhunter22hunter22y' }] })
+    expect(JSON.parse(redactor.redact(text))).toEqual({
+      a: '{{TOKEN}}',
+      'is {{TOKEN}}!': ['Bearer {{TOKEN}}', { deep: 'x{{TOKEN}}{{TOKEN}}y' }],
+    })
+  })
+
+  for (const [name, encode] of Object.entries(encodings)) {
+    test(`finds a secret under the encoding: ${name}`, () => {
+      fc.assert(
+        fc.property(anySecret, (secret) => {
+          const value = secret.trim()
+          const redactor = redactorOf(value)
+          expect(redactText(redactor, `before ${encode(value)} after`)).toBe('before {{S0}} after')
+          expect(redactText(redactor, encode(value))).toBe('{{S0}}')
+        }),
+        { numRuns: 300 },
+      )
+    })
+  }
+
+  test('finds a secret in a URL, whatever part of it', () => {
+    fc.assert(
+      fc.property(anySecret, (secret) => {
+        const value = secret.trim()
+        const url = new URL('http://host/')
+        url.searchParams.set('key', value)
+        url.hash = percent(value)
+        const redacted = redactText(redactorOf(value), url.href)
+        expect(redacted).toBe('http://host/?key={{S0}}#{{S0}}')
+        expect(redactText(redactorOf(value), path(value))).toBe('/{{S0}}!')
+      }),
+    )
+  })
+
+  test('finds a secret as a part of base64, in either alphabet, at every place', () => {
+    const around = fc.uint8Array({ maxLength: 7 })
+    fc.assert(
+      fc.property(
+        anySecret,
+        around,
+        around,
+        fc.constantFrom(json, percent, (text: string) => text),
+        (secret, before, after, inner) => {
+          const value = secret.trim()
+          const bytes = Buffer.concat([before, Buffer.from(inner(value)), after])
+          const redactor = redactorOf(value)
+          for (const text of [
+            bytes.toString('base64'),
+            bytes.toString('base64').replaceAll('=', ''),
+            bytes.toString('base64url'),
+          ]) {
+            for (const written of [text, percent(text), slashes(text)]) {
+              const redacted = redactText(redactor, `Basic ${written}`)
+              expect(redacted).toContain('{{S0}}')
+              const left = redacted.replace(/^Basic /, '').split(/\{\{S0\}\}/)
+              // No byte of the secret alone is left on either side.
+              const bytesLeft = left.map((part) =>
+                Math.floor((part.replaceAll(/%3D|=|\\/g, '').replaceAll(/%../g, '+').length * 6) / 8),
+              )
+              expect(bytesLeft[0]).toBeLessThanOrEqual(before.length)
+              expect(bytesLeft[1]).toBeLessThanOrEqual(after.length)
+            }
+          }
+        },
+      ),
+      // The digit that holds the last bits is a slash, which JSON and URLs may escape.
+      { examples: [[`${'"'.repeat(8)}/`, Uint8Array.of(0, 0), Uint8Array.of(192, 0), (text) => text]] },
+    )
+  })
+
+  test('leaves nothing behind of a value that is base64 as a whole', () => {
+    const redactor = redactorOf('hunter22')
+    expect(redactText(redactor, btoa('hunter22'))).toBe('{{S0}}')
+    expect(redactText(redactor, `x=${btoa('hunter22')}&y`)).toBe('x={{S0}}&y')
+    expect(redactText(redactor, `Basic ${btoa('user:hunter22')}`)).toBe('Basic dXNlcj{{S0}}==')
+  })
+
+  test('finds every secret at any place of any JSON, and the text stays JSON', () => {
+    const names = Object.keys(encodings)
+    const planted = fc.record({ which: fc.nat(), how: fc.constantFrom(...names) })
+    const tree = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 6, withCrossShrink: true },
+        planted,
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.record({ key: planted, value: tie('value') }).map((member) => ({ member })),
+      ),
+    })).value
+    fc.assert(
+      fc.property(fc.array(anySecret, { minLength: 1, maxLength: 4 }), tree, (secrets, draft) => {
+        const expected: string[] = []
+        const plant = (value: unknown): unknown => {
+          if (Array.isArray(value)) return value.map(plant)
+          if (typeof value !== 'object' || value === null) return value
+          const { which, how, member } = value as {
+            which?: number
+            how?: string
+            member?: { key: unknown; value: unknown }
+          }
+          if (member) return { [String(plant(member.key))]: plant(member.value) }
+          if (how === undefined || which === undefined || !(how in encodings)) return value
+          const secret = secrets[which % secrets.length]!
+          const text = encodings[how]!(secret)
+          expected.push(encodings[how]!(secret.trim()))
+          return `<${text}>`
+        }
+        const planted = plant(draft)
+        const redacted = JSON.parse(redactorOf(...secrets).redact(JSON.stringify(planted)))
+        const texts = textsOf(redacted).map((text) => text.replaceAll(/\{\{S\d\}\}/g, '\u0000'))
+        for (const text of expected) for (const each of texts) expect(each).not.toContain(text)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('gives back the very same text where no secret stands', () => {
+    const secret = 'Ωzq9-Kq7W_zzXq.9wQ'
+    const redactor = redactorOf(secret, '👩‍🚀👩‍🚀', '\\\\\\"""', '777777777')
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.string({ unit: fc.constantFrom('\\', '"', 'u', '0', 'n', '%', '5', 'C') }),
+        (value, noise) => {
+          const text = JSON.stringify([
+            value,
+            noise.slice(0, 5),
+            secret.slice(0, -1),
+            secret.slice(1),
+            { [noise.slice(0, 5)]: value },
+          ])
+          expect(redactor.redact(text)).toBe(text)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('never breaks an escape in two', () => {
+    // Each could be found in the middle of an escape sequence.
+    const redactor = redactorOf('name12', '00e9ab', 'u00e9a', '\\name1')
+    for (const text of ['\name12', '\u00e9ab', '\\u00e9ab', '\\\name1', '\\\\name12', '"\\"name12\\""']) {
+      const wire = JSON.stringify({ text })
+      expect(() => JSON.parse(redactor.redact(wire))).not.toThrow()
+      expect(() => JSON.parse(redactor.redact(JSON.stringify({ wire })))).not.toThrow()
+    }
+    expect(redactText(redactor, '\name12')).toBe('\name12')
+    expect(redactText(redactor, 'C:\\name12')).toBe('C:{{S3}}{{S0}}')
+  })
+
+  test('makes a string of a number that is a secret, or holds one', () => {
+    const redactor = redactorOf(
+      { name: 'PIN', value: '123456' },
+      { name: 'PRICE', value: '0990.50' },
+      { name: 'CARD', value: '12345678901234567890' },
+    )
+    const text = JSON.stringify([123456, -123456, 1234567, 12345, 990.5, 12345678901234567000, { pin: 123456 }])
+    expect(redactor.redact(text)).toBe('["{{PIN}}","-{{PIN}}","{{PIN}}7",12345,990.5,"{{CARD}}",{"pin":"{{PIN}}"}]')
+    expect(redactorOf('1000000.0').redact('[1000000]')).toBe('["{{S0}}"]')
+  })
+
+  test('takes the longest value where one is a part of another', () => {
+    const inner = { name: 'INNER', value: 'secret' }
+    const outer = { name: 'OUTER', value: 'my secret token' }
+    for (const redactor of [redactorOf(inner, outer), redactorOf(outer, inner)]) {
+      expect(redactText(redactor, 'my secret token, my secret')).toBe('{{OUTER}}, my {{INNER}}')
+    }
+    const start = { name: 'START', value: 'my secret' }
+    expect(redactText(redactorOf(start, outer), 'my secret token')).toBe('{{OUTER}}')
+  })
+
+  test('leaves nothing of secrets that overlap', () => {
+    expect(redactText(redactorOf('abcdefgh', 'efghijkl'), '-abcdefghijkl-')).toBe('-{{S0}}{{S1}}-')
+  })
+
+  test('names the first of two variables with one value', () => {
+    expect(redactText(redactorOf('the same', 'the same'), 'the same')).toBe('{{S0}}')
+  })
+
+  test('finds a value also when the spaces and line breaks around it are gone', () => {
+    expect(redactText(redactorOf('  hunter22\n'), 'is hunter22.')).toBe('is {{S0}}.')
+    expect(redactText(redactorOf('  ab  \n'), 'ab,   ab  \n,')).toBe('ab, {{S0}},')
+  })
+
+  test('counts a long beginning of a long value as the value', () => {
+    const value = Array.from({ length: 3_000 }, (_, index) => (index % 7 === 0 ? '"' : index.toString(36))).join('')
+    const redactor = redactorOf(value)
+    for (const encode of [encodings['none']!, json, percent, btoa]) {
+      expect(redactText(redactor, `<${encode(value)}>`)).toBe('<{{S0}}>')
+      expect(redactText(redactor, `<${encode(value.slice(0, 1_000))}`)).toStartWith('<{{S0}}')
+      expect(redactText(redactor, `<${encode(value.slice(0, 90))}`)).toBe(`<${encode(value.slice(0, 90))}`)
+    }
+  })
+})
+
+/** Every string of a JSON value, keys included. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return [String(value)]
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)])
+}

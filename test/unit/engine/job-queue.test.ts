@@ -1,0 +1,149 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JobFacts, JobPage } from '../../../src/domain/run/job.ts'
+import { JobQueue } from '../../../src/engine/jobs/job-queue.ts'
+
+/** Replaces the disk: jobs in the order of acceptance. */
+class Disk {
+  readonly jobs: JobFacts[] = []
+  readonly active = new Set<string>()
+
+  list = async ({ perWorkflow, workflowsMax, after = '' }: JobPage): Promise<JobFacts[]> => {
+    const byWorkflow = Map.groupBy(this.jobs, ({ workflowId }) => workflowId)
+    const listed = [...byWorkflow.keys()].sort().filter((workflowId) => workflowId > after)
+    return listed.slice(0, workflowsMax).flatMap((workflowId) => byWorkflow.get(workflowId)!.slice(0, perWorkflow))
+  }
+}
+
+const jobOf = (n: number, workflow: number): JobFacts => ({
+  executionId: `job ${n}`,
+  workflowId: `workflow ${workflow}`,
+  workspaceId: 'w',
+  createdAt: n,
+  startedAt: null,
+})
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ put: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.constant('take' as const) },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
+)
+
+test('every job gets exactly one turn, in the order of its workflow, however few jobs fit in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 120 }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (steps, rememberedMax, workflowsMax) => {
+        const disk = new Disk()
+        const isActive = (id: string) => disk.active.has(id)
+        const queue = new JobQueue({ list: disk.list, isActive, rememberedMax, workflowsMax })
+        const taken: JobFacts[] = []
+        const cancelled = new Set<string>()
+        let made = 0
+        const take = async () => {
+          let job = queue.take()
+          while (!job && queue.hasMore) {
+            await queue.refill()
+            job = queue.take()
+          }
+          if (!job) return false
+          // It has started: its row still exists but does not wait any more.
+          disk.jobs.splice(disk.jobs.indexOf(job), 1)
+          taken.push(job)
+          return true
+        }
+        for (const each of steps) {
+          if (each === 'take') await take()
+          else if ('put' in each) {
+            const job = jobOf(made++, each.put)
+            queue.announce(job.executionId)
+            disk.jobs.push(job)
+            queue.put(job)
+          } else if (disk.jobs.length > 0) {
+            const [job] = disk.jobs.splice(each.cancel % disk.jobs.length, 1)
+            cancelled.add(job!.executionId)
+            queue.remove(job!.executionId)
+          }
+          expect(queue.size).toBe(disk.jobs.length)
+        }
+        while (await take());
+        const numbers = taken.map(({ createdAt }) => createdAt)
+        expect(new Set(numbers).size).toBe(numbers.length)
+        expect(numbers.length + cancelled.size).toBe(made)
+        for (const lane of Map.groupBy(taken, ({ workflowId }) => workflowId).values()) {
+          const order = lane.map(({ createdAt }) => createdAt)
+          expect(order).toEqual(order.toSorted((a, b) => a - b))
+        }
+        expect(queue.size).toBe(0)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('a single job gets its turn soon, however many jobs of other workflows wait in memory and on disk', async () => {
+  const disk = new Disk()
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100 })
+  const put = (job: JobFacts) => {
+    disk.jobs.push(job)
+    queue.put(job)
+  }
+  let made = 0
+  for (let n = 0; n < 1_000; n += 1) put(jobOf(made++, n % 20))
+  for (let n = 0; n < 3; n += 1) put(jobOf(made++, 99))
+  const order: string[] = []
+  while (disk.jobs.length > 0) {
+    if (queue.isUneven) await queue.refill()
+    const job = queue.take()
+    disk.jobs.splice(disk.jobs.indexOf(job!), 1)
+    order.push(job!.workflowId)
+  }
+  const turns = order.flatMap((workflowId, turn) => (workflowId === 'workflow 99' ? [turn] : []))
+  expect(turns).toHaveLength(3)
+  expect(turns[2]).toBeLessThan(100)
+})
+
+test('jobs of an earlier process get their turns among new jobs', async () => {
+  const disk = new Disk()
+  for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, n % 10))
+  disk.jobs.push(jobOf(5_000, 99))
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 20 })
+  queue.addOnDisk(disk.jobs.length)
+  await queue.refill()
+  const first: string[] = []
+  for (let turn = 0; turn < 11; turn += 1) first.push(queue.take()!.workflowId)
+  expect(first).toContain('workflow 99')
+})
+
+test('a single job gets its turn soon when more workflows have jobs than fit in one list', async () => {
+  const disk = new Disk()
+  for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 10 + (n % 20)))
+  disk.jobs.push(jobOf(5_000, 99))
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 200, workflowsMax: 3 })
+  queue.addOnDisk(disk.jobs.length)
+  const order: string[] = []
+  while (disk.jobs.length > 0) {
+    while (queue.isUneven) await queue.refill()
+    let job = queue.take()
+    while (!job) {
+      await queue.refill()
+      job = queue.take()
+    }
+    disk.jobs.splice(disk.jobs.indexOf(job), 1)
+    order.push(job.workflowId)
+  }
+  expect(order.indexOf('workflow 99')).toBeLessThan(50)
+  expect(new Set(order.slice(0, 50)).size).toBe(21)
+  expect(queue.size).toBe(0)
+})
+
+test('workflows take turns, and interrupted jobs go first', () => {
+  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  for (const [n, workflow] of [0, 0, 0, 1, 1, 2].entries()) queue.put(jobOf(n, workflow))
+  queue.putFirst(jobOf(9, 0))
+  const order: number[] = []
+  for (let job = queue.take(); job; job = queue.take()) order.push(job.createdAt)
+  expect(order).toEqual([9, 0, 3, 5, 1, 4, 2])
+})

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { registry } from '../../../src/blocks/registry.ts'
+import { noEnvironment } from '../../../src/domain/account/environment.ts'
+import { AppError } from '../../../src/domain/errors.ts'
+import { LogSequence } from '../../../src/domain/ids.ts'
+import { defaultLimits } from '../../../src/domain/limits.ts'
+import { Deployments } from '../../../src/engine/deployments.ts'
+import { Jobs } from '../../../src/engine/jobs/jobs.ts'
+import { LogWriter } from '../../../src/events/writer.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { type Installed, install } from '../../support/store/installed.ts'
+import { World } from './world.ts'
+
+const utf8 = new TextDecoder()
+
+/** Jobs with a real store whose writes fail on demand. */
+class JobWorld {
+  readonly clock = new ManualClock()
+  readonly world = new World({ clock: this.clock })
+  readonly bugs: unknown[] = []
+  readonly store: Store
+  readonly home: Installed
+  readonly jobs: Jobs
+  readonly #folder: Disposable
+  /** The number of steps that can still be written. */
+  stepsLeft = Number.POSITIVE_INFINITY
+  /** Kinds of writes that fail. */
+  failing = new Set<string>()
+  /** The error of failing writes. */
+  failure: unknown = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
+
+  static async open(): Promise<JobWorld> {
+    const folder = temporaryFolder()
+    const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+    return new JobWorld(folder, store, await install(store))
+  }
+
+  private constructor(folder: Disposable, store: Store, home: Installed) {
+    this.#folder = folder
+    this.store = store
+    this.home = home
+    const writer = new LogWriter({
+      store,
+      clock: this.clock,
+      sequence: new LogSequence(() => this.clock.now()),
+      rowsWaitingMax: 100,
+      onHealth: () => undefined,
+    })
+    const deployments = new Deployments({
+      registry,
+      limits: defaultLimits,
+      plansMax: 10,
+      getActive: (id) => store.getActive(id),
+      getVersion: (id, version) => store.getVersion(id, version),
+    })
+    const { runner } = this.world
+    this.jobs = new Jobs({
+      store,
+      write: async (write) => {
+        this.#check(write.kind)
+        if (write.kind === 'job-step' && this.stepsLeft-- <= 0) throw this.failure
+        return await writer.write(write)
+      },
+      record: async (record) => {
+        this.#check('log')
+        await writer.append(record)
+      },
+      seal: (text) => new TextEncoder().encode(text),
+      open: (sealed) => utf8.decode(sealed),
+      runner: {
+        executeJob: async (request) => {
+          const end = await runner.executeJob(request)
+          if (!end.suspension) {
+            this.#check('log')
+            await writer.append(end.record)
+          }
+          return end
+        },
+        cancel: (id) => runner.cancel(id),
+      },
+      environmentOf: () => noEnvironment,
+      deploymentOf: (id, version) => deployments.loadVersion(id, version),
+      clock: this.clock,
+      concurrency: 2,
+      waitingMax: 10,
+      timeoutMs: 60_000,
+      onBug: (_, error) => this.bugs.push(error),
+    })
+  }
+
+  async accept(value: string): Promise<string> {
+    const { workflowId, workspaceId } = this.home
+    const draft = document({
+      blocks: [
+        block('start', 'api_trigger'),
+        block('f', 'function', { code: 'return <api.input.value>' }),
+        block('g', 'function', { code: 'return <f.result>' }),
+      ],
+      edges: ['start > f', 'f > g'],
+    })
+    const { version } = await this.store.deploy(workflowId, draft, 1, this.home.userId)
+    const input = { input: { value }, fields: {} }
+    const { executionId } = await this.jobs.accept({ workflowId, workspaceId, version, trigger: 'api', input })
+    return executionId
+  }
+
+  /** Waits for the log entry of a job. */
+  async entry(executionId: string) {
+    for (;;) {
+      const entry = await this.store.getExecution(executionId)
+      if (entry) return entry
+      await Bun.sleep(1)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.jobs.stop()
+    await this.world.stop()
+    await this.store.close()
+    this.#folder[Symbol.dispose]()
+  }
+
+  #check(kind: string): void {
+    if (this.failing.has(kind)) throw this.failure
+  }
+}
+
+let it: JobWorld
+beforeEach(async () => {
+  it = await JobWorld.open()
+})
+afterEach(() => it.close())
+
+describe('when the disk fails', () => {
+  test('at the start, jobs wait until those of an earlier process are loaded', async () => {
+    const { parkJobs } = it.store
+    let failures = 2
+    it.store.parkJobs = (crashed) => (failures-- > 0 ? Promise.reject(it.failure) : parkJobs(crashed))
+    await it.jobs.open()
+    const executionId = await it.accept('a')
+    expect(it.jobs).toMatchObject({ running: 0, queued: 1 })
+    it.clock.advance(1_000)
+    while (failures > 0) await Bun.sleep(1)
+    await it.clock.whenPending()
+    expect(it.jobs.running).toBe(0)
+    it.clock.advance(1_000)
+    expect(await it.entry(executionId)).toMatchObject({ level: 'info' })
+  })
+
+  test('a job that cannot be written is refused and does not exist', async () => {
+    it.failing.add('job')
+    const refused = await it.accept('a').then(
+      () => undefined,
+      (error: AppError) => error,
+    )
+    expect(refused?.code).toBe('STORAGE_UNAVAILABLE')
+    expect(it.jobs.running + it.jobs.queued).toBe(0)
+  })
+
+  for (const kind of ['job-step', 'log']) {
+    test(`after a ${kind}, the job waits and resumes when the disk works again`, async () => {
+      it.failing.add(kind)
+      const id = await it.accept('a')
+      while (it.jobs.running > 0) await Bun.sleep(1)
+      expect(await it.jobs.find(id)).toMatchObject({ executionId: id })
+      expect(it.bugs).toEqual([])
+      it.failing.clear()
+      it.clock.advance(1_000)
+      expect(JSON.parse((await it.entry(id)).finalOutput)).toMatchObject({ result: 'a' })
+      expect(await it.jobs.find(id)).toBeUndefined()
+    })
+  }
+})
+
+test('a job with another internal error ends as failed, and the error is reported', async () => {
+  it.failing.add('job-step')
+  it.failure = new TypeError('a bug')
+  const id = await it.accept('a')
+  expect((await it.entry(id)).level).toBe('error')
+  expect(it.bugs).toEqual([it.failure])
+})
+
+test('a suspended job that is cancelled shows the blocks that ended', async () => {
+  it.stepsLeft = 1
+  const id = await it.accept('a')
+  while (it.jobs.running > 0) await Bun.sleep(1)
+  expect(await it.jobs.cancel(id)).toBe(true)
+  const entry = await it.entry(id)
+  expect(JSON.parse(entry.finalOutput)).toMatchObject({ code: 'CANCELLED' })
+  const [root] = JSON.parse(entry.traceSpans) as [{ status: string; children: { name: string; output: unknown }[] }]
+  expect(root.status).toBe('cancelled')
+  expect(root.children.map(({ name }) => name)).toEqual(['f'])
+  expect(root.children[0]!.output).toMatchObject({ result: 'a' })
+})

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { newExecutionId } from '../../../src/domain/ids.ts'
+import { createDiskStorage } from '../../../src/files/disk.ts'
+import { FileSweep } from '../../../src/files/file-sweep.ts'
+import { UrlSigner } from '../../../src/files/signed-url.ts'
+import { Spool } from '../../../src/files/spool.ts'
+import type { FileStorage } from '../../../src/files/storage.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { appendLogs } from '../../support/store/append-logs.ts'
+import { type Installed, install, logRow } from '../../support/store/installed.ts'
+
+const dayMs = 86_400_000
+let folder: Disposable & { path: string }
+let store: Store
+let home: Installed
+let storage: FileStorage
+let spool: Spool
+let clock: ManualClock
+let sweep: FileSweep | undefined
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+  home = await install(store)
+  const signer = new UrlSigner(
+    () => [],
+    () => '',
+  )
+  storage = createDiskStorage({ root: `${folder.path}/files`, signer, isDurable: false })
+  spool = new Spool(`${folder.path}/files/.incoming`, { isDurable: false })
+  clock = new ManualClock()
+})
+afterEach(async () => {
+  await sweep?.stop()
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+async function keep(executionId: string): Promise<string> {
+  const path = `${home.workspaceId}/${home.workflowId}/${executionId}`
+  await storage.put(`${path}/1/a.txt`, await spool.hold(Buffer.from('x')), 'text/plain')
+  return path
+}
+
+async function folders(): Promise<string[]> {
+  const found: string[] = []
+  for await (const each of storage.folders()) found.push(each)
+  return found.toSorted()
+}
+
+/** Runs rounds until a condition holds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) {
+    clock.advance(60_000)
+    await Bun.sleep(1)
+  }
+}
+
+test('files are deleted with their log entry and not before, even after an outage of the storage', async () => {
+  const [gone, kept] = [newExecutionId(), newExecutionId()]
+  const [gonePath, keptPath] = [await keep(gone), await keep(kept)]
+  const files = (path: string) => ({ text: '[]', folder: path })
+  await appendLogs(store, [logRow(home, 1, { executionId: gone, files: files(gonePath) })])
+  await appendLogs(store, [logRow(home, 5_000_000, { executionId: kept, files: files(keptPath) })])
+  while (!(await store.retain({ before: 2, bytesMax: 2 ** 40, workMs: 0 })).done);
+  let isDown = true
+  const failures: unknown[] = []
+  sweep = new FileSweep({
+    store,
+    clock,
+    storage: {
+      ...storage,
+      removeFolder: (path) => (isDown ? Promise.reject(new Error('down')) : storage.removeFolder(path)),
+    },
+    onFailure: (error) => failures.push(error),
+  })
+  await until(async () => failures.length > 1)
+  expect(await folders()).toEqual([gonePath, keptPath].toSorted())
+  isDown = false
+  await until(async () => (await store.listGoneFiles(1)).length === 0)
+  expect(await folders()).toEqual([keptPath])
+})
+
+test('files of unrecorded runs are deleted after eight days; recorded and younger ones stay', async () => {
+  const [lost, recorded] = [newExecutionId(), newExecutionId()]
+  const [lostPath, recordedPath] = [await keep(lost), await keep(recorded)]
+  await appendLogs(store, [logRow(home, 1, { executionId: recorded })])
+  const now = clock.now()
+  clock.advance(Math.max(0, Date.now() - now) + 7 * dayMs)
+  sweep = new FileSweep({ store, storage, clock, onFailure: (error) => expect.unreachable(String(error)) })
+  clock.advance(60_000)
+  for (let rounds = 0; rounds < 20; rounds += 1) await Bun.sleep(1)
+  expect(await folders()).toEqual([lostPath, recordedPath].toSorted())
+  clock.advance(2 * dayMs)
+  await until(async () => (await folders()).length === 1)
+  expect(await folders()).toEqual([recordedPath])
+})

@@ -1,0 +1,177 @@
+import { expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
+import { systemClock } from '../../../src/domain/clock.ts'
+import type { OutboundOpen } from '../../../src/domain/outbound-request.ts'
+import { createLanguageModels } from '../../../src/models/language-models.ts'
+import { eachOf, outboundOf, RawPeer } from '../../support/outbound/peers.ts'
+
+/** Gives all that comes of a body in the moment in which it ends. */
+function inOneMoment(open: OutboundOpen): OutboundOpen {
+  return async (request) => {
+    const outcome = await open(request)
+    if (!outcome.ok) return outcome
+    const { body, ...head } = outcome.answer
+    let parts: Uint8Array<ArrayBuffer>[] | undefined
+    let error: { thrown: unknown } | undefined
+    const read = async () => {
+      if (!parts) {
+        parts = []
+        await eachOf(body, (part) => parts?.push(part)).catch((thrown: unknown) => {
+          error = { thrown }
+        })
+      }
+      const part = parts.shift()
+      if (!part && error) throw error.thrown
+      return part
+    }
+    return { ok: true, answer: { ...head, body: { read, close: () => body.close() } } }
+  }
+}
+
+/** Writes bytes and closes the connection after they have arrived: `fetch` drops what arrives together with the end. */
+function writeThenCut(socket: Socket, bytes: string): void {
+  socket.write(bytes)
+  setTimeout(() => socket.destroy(), 30)
+}
+
+/** Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection. */
+async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
+  const send = { end: (socket: Socket) => socket.end(response), keep: (socket: Socket) => socket.write(response) }
+  using peer = await new RawPeer((socket) =>
+    then === 'cut' ? writeThenCut(socket, response) : send[then](socket),
+  ).listen()
+  using outbound = outboundOf(['loopback'])
+  let streamed = ''
+  const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, (text) => {
+    streamed += text
+  })
+  // A connection that nobody has a use for any more is closed while the peer still keeps it.
+  while (then === 'keep' && peer.open > 0) await Bun.sleep(5)
+  return { outcome, streamed }
+}
+
+function outcomeOf(open: OutboundOpen, baseUrl: string, onText: (text: string) => void = () => undefined) {
+  const { call } = createLanguageModels({ open, clock: systemClock, answerBytesMax: 1_000_000 })
+  return call({
+    provider: 'openai-compatible',
+    model: 'm',
+    baseUrl,
+    messages: [{ role: 'user', content: 'A secret question' }],
+    tools: [],
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    onText,
+  })
+}
+
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n'
+const said = { choices: [{ index: 0, delta: { content: 'All of it' }, finish_reason: null }] }
+const finished = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+const spent = {
+  choices: [],
+  usage: { prompt_tokens: 9, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 5 } },
+}
+const counted = { prompt: 9, cached: 5, completion: 4 }
+
+function streamOf(...events: (object | '[DONE]')[]): string {
+  return events.map((event) => `data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`).join('')
+}
+
+/** As a chunk of a body behind which more may come. */
+function chunked(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+}
+
+test.each([
+  ['and ends', `${head}\r\n${streamOf(said, finished, spent, '[DONE]')}`, 'end'],
+  ['and its connection stays open', `${head}\r\n${streamOf(said, finished, spent, '[DONE]')}`, 'keep'],
+  [
+    'and it is never ended',
+    `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent, '[DONE]'))}`,
+    'keep',
+  ],
+  ['by its end alone', `${head}\r\n${streamOf(said, finished, spent)}`, 'end'],
+  [
+    'by its last chunk alone',
+    `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}0\r\n\r\n`,
+    'end',
+  ],
+] as const)('an answer is complete when it says so %s', async (_, answer, then) => {
+  const { outcome, streamed } = await asked(answer, then)
+  expect(outcome).toMatchObject({ ok: true, answer: { text: 'All of it', finish: 'stop' }, tokens: counted })
+  expect(streamed).toBe('All of it')
+})
+
+test('the tokens of a response count even if the connection breaks right after them', async () => {
+  const cut = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}`
+  const { outcome } = await asked(cut, 'cut')
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'CONNECTION_FAILED', mayPass: true }, tokens: counted })
+})
+
+test('a connection whose answer was ended behind its last word is used again', async () => {
+  const answer = chunked(streamOf(said, finished, '[DONE]'))
+  using peer = await new RawPeer((socket) => {
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${answer}`)
+    setTimeout(() => socket.write('0\r\n\r\n'), 20)
+  }).listen()
+  using outbound = outboundOf(['loopback'])
+  for (let asking = 0; asking < 3; asking += 1) {
+    await outcomeOf(outbound.open, `${peer.url}v1`)
+    while (outbound.load().running > 0) await Bun.sleep(5)
+  }
+  expect(peer.connections).toBe(1)
+})
+
+test('text arrives in its order, also when some of its events hold more than text', async () => {
+  const deltas = [{ content: 'One ' }, { content: 'two ', refusal: '' }, { content: 'three ' }, { content: 'four' }]
+  const events = [
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  ]
+  const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  const { outcome, streamed } = await asked(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${stream}`)
+  expect(streamed).toBe('One two three four')
+  expect(outcome).toMatchObject({ ok: true, answer: { text: 'One two three four', finish: 'stop' } })
+})
+
+test.each([
+  ['<html>bad gateway</html>', '<html>bad gateway</html>'],
+  ['', 'no reason given'],
+  [' ', 'no reason given'],
+  ['{"error":{"message":"come back later"}}', 'come back later'],
+])('an error whose answer is %j says that, and never what was asked', async (body, words) => {
+  const { outcome } = await asked(`HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\n\r\n${body}`)
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'HTTP_ERROR', status: 502, mayPass: true } })
+  expect(outcome.ok ? '' : outcome.failure.message).toMatch(/^127\.0\.0\.1:\d+ responded with 502: /)
+  expect(outcome.ok ? '' : outcome.failure.message).toEndWith(`responded with 502: ${words}`)
+})
+
+test('of an answer that breaks off the tokens count that it told before, also in the same moment', async () => {
+  const usage = { input_tokens: 7, output_tokens: 1 }
+  const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage }
+  const opening = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n'
+  using peer = await new RawPeer((socket) => writeThenCut(socket, head + opening)).listen()
+  using outbound = outboundOf(['loopback'])
+  const { call } = createLanguageModels({
+    open: inOneMoment(outbound.open),
+    clock: systemClock,
+    answerBytesMax: 1_000_000,
+  })
+  const outcome = await call({
+    provider: 'anthropic',
+    model: 'm',
+    baseUrl: peer.url,
+    apiKey: 'k',
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: [],
+    timeoutMs: 20_000,
+    signal: new AbortController().signal,
+    onText: () => undefined,
+  })
+  expect(outcome).toMatchObject({
+    ok: false,
+    failure: { code: 'CONNECTION_FAILED', mayPass: true },
+    tokens: { prompt: 7 },
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { bodyReaderOf, brokenEncoding } from '../../../src/outbound/body-reader.ts'
+import { until } from '../../support/outbound/peers.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+const compressors: Record<string, (bytes: Uint8Array) => Buffer> = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+}
+
+/** An answer whose body comes in parts of the given size. */
+function answer(body: Uint8Array, encoding: string | undefined, partBytes = 1024): Response {
+  let at = 0
+  const stream = new ReadableStream<Bytes>({
+    pull(controller) {
+      if (at >= body.byteLength) return controller.close()
+      controller.enqueue(new Uint8Array(body.subarray(at, at + partBytes)))
+      at += partBytes
+    },
+  })
+  return new Response(stream, encoding === undefined ? {} : { headers: { 'content-encoding': encoding } })
+}
+
+async function readAll(response: Response): Promise<Buffer> {
+  const reader = bodyReaderOf(response)
+  const parts: Bytes[] = []
+  for (let part = await reader.read(); part; part = await reader.read()) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+const text = Buffer.from('hello '.repeat(1000))
+
+describe('a body', () => {
+  test.each(Object.keys(compressors))('in %s is what it was before, in whatever parts it comes', async (encoding) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 5_000 }),
+        fc.integer({ min: 1, max: 200 }),
+        async (bytes, partBytes) => {
+          const read = await readAll(answer(compressors[encoding]!(bytes), encoding, partBytes))
+          expect(read.equals(bytes)).toBe(true)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+
+  test('in deflate may be without its frame, as some servers send it', async () => {
+    expect((await readAll(answer(deflateRawSync(text), 'deflate'))).equals(text)).toBe(true)
+  })
+
+  test('in several encodings is taken apart in turn', async () => {
+    const body = gzipSync(brotliCompressSync(text))
+    expect((await readAll(answer(body, 'BR, identity , gzip'))).equals(text)).toBe(true)
+  })
+
+  test('in no encoding, or in one that nobody knows, is handed on as it is', async () => {
+    for (const encoding of [undefined, '', 'identity', 'nonsense', 'gzip, nonsense', 'gzip, gzip, gzip, gzip'])
+      expect([encoding, (await readAll(answer(text, encoding))).equals(text)]).toEqual([encoding, true])
+  })
+
+  test('may be empty whatever its encoding, and may not be there at all', async () => {
+    for (const encoding of Object.keys(compressors))
+      expect((await readAll(answer(Buffer.alloc(0), encoding))).byteLength).toBe(0)
+    expect((await readAll(new Response(null, { headers: { 'content-encoding': 'gzip' } }))).byteLength).toBe(0)
+  })
+
+  test.each(Object.keys(compressors))(
+    'that is not the %s it should be, or is cut off, is never taken for a whole one',
+    async (encoding) => {
+      const whole = compressors[encoding]!(text)
+      for (const body of [
+        Buffer.from('this is no compressed text'),
+        whole.subarray(0, whole.byteLength - 1),
+        whole.subarray(0, 5),
+      ])
+        await expect(readAll(answer(body, encoding))).rejects.toMatchObject({ code: brokenEncoding })
+    },
+  )
+
+  test('of a connection that fails keeps the reason', async () => {
+    const failing = (first: Uint8Array) => {
+      let sent = false
+      return new ReadableStream<Bytes>({
+        pull(controller) {
+          if (sent) return controller.error(Object.assign(new Error('gone'), { code: 'ECONNRESET' }))
+          sent = true
+          controller.enqueue(new Uint8Array(first))
+        },
+      })
+    }
+    for (const encoding of ['gzip', 'identity']) {
+      const response = new Response(failing(gzipSync(text).subarray(0, 20)), {
+        headers: { 'content-encoding': encoding },
+      })
+      await expect(readAll(response)).rejects.toMatchObject({ code: 'ECONNRESET' })
+    }
+  })
+
+  test.each(['gzip', 'identity'])('in %s that is cancelled is asked for no more', async (encoding) => {
+    let cancelled = 0
+    let asked = 0
+    const zeros = encoding === 'gzip' ? gzipSync(Buffer.alloc(50_000_000)) : Buffer.alloc(50_000)
+    const stream = new ReadableStream<Bytes>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(zeros.subarray(asked++ * 1000, asked * 1000)))
+      },
+      cancel: () => void cancelled++,
+    })
+    const reader = bodyReaderOf(new Response(stream, { headers: { 'content-encoding': encoding } }))
+    await reader.read()
+    reader.cancel()
+    await until(() => cancelled === 1)
+    expect(asked).toBeLessThan(10)
+  })
+})

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Bulkhead, type Slot } from '../../../src/outbound/bulkhead.ts'
+
+const never = new AbortController().signal
+
+/** Lets everything that is ready to go on do so. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Asks for a place and writes down who got one, in order. */
+function line(bulkhead: Bulkhead) {
+  const order: string[] = []
+  const places = new Map<string, Slot>()
+  const enter = (name: string, host: string) => {
+    void bulkhead.acquire(host, never).then((place) => {
+      order.push(name)
+      places.set(name, place)
+    })
+  }
+  return { order, places, enter }
+}
+
+describe('the bulkhead', () => {
+  test('gives a free place at once, up to the bound of a host and the bound in all', async () => {
+    const bulkhead = new Bulkhead({ total: 3, perHost: 2, waiting: 10 })
+    const { order, enter } = line(bulkhead)
+    for (const [name, host] of [
+      ['a1', 'a'],
+      ['a2', 'a'],
+      ['a3', 'a'],
+      ['b1', 'b'],
+      ['c1', 'c'],
+    ] as const)
+      enter(name, host)
+    await settle()
+    expect(order).toEqual(['a1', 'a2', 'b1'])
+    expect([bulkhead.running, bulkhead.waiting]).toEqual([3, 2])
+  })
+
+  test('gives a free place to the next host in turn, however long the line of another', async () => {
+    const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 1000 })
+    const { order, places, enter } = line(bulkhead)
+    for (let index = 0; index < 300; index++) enter(`slow${index}`, 'slow')
+    enter('other0', 'other')
+    enter('other1', 'other')
+    enter('third0', 'third')
+    await settle()
+    for (let step = 0; step < 6; step++) {
+      places.get(order.at(-1)!)?.release()
+      await settle()
+    }
+    expect(order).toEqual(['slow0', 'other0', 'third0', 'slow1', 'other1', 'slow2', 'slow3'])
+  })
+
+  test('passes over a host that is at its own bound', async () => {
+    const bulkhead = new Bulkhead({ total: 2, perHost: 1, waiting: 10 })
+    const { order, places, enter } = line(bulkhead)
+    for (const [name, host] of [
+      ['a1', 'a'],
+      ['a2', 'a'],
+      ['b1', 'b'],
+      ['c1', 'c'],
+    ] as const)
+      enter(name, host)
+    await settle()
+    places.get('b1')?.release()
+    await settle()
+    expect(order).toEqual(['a1', 'b1', 'c1'])
+    places.get('a1')?.release()
+    await settle()
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2'])
+  })
+
+  test('refuses what would make the lines longer than their bound, and says so', async () => {
+    const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 1 })
+    const { enter } = line(bulkhead)
+    enter('a1', 'a')
+    enter('a2', 'a')
+    const refused = bulkhead.acquire('b', never)
+    expect(refused).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+      message: expect.stringContaining('b was not called'),
+    })
+  })
+
+  test('lets go of who gives up waiting, and turns to the next', async () => {
+    const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 10 })
+    const { order, places, enter } = line(bulkhead)
+    enter('a1', 'a')
+    const giving = new AbortController()
+    const given = bulkhead.acquire('b', giving.signal)
+    enter('b2', 'b')
+    const reason = new Error('enough')
+    giving.abort(reason)
+    expect(given).rejects.toBe(reason)
+    expect(bulkhead.acquire('b', giving.signal)).rejects.toBe(reason)
+    await settle()
+    places.get('a1')?.release()
+    await settle()
+    expect(order).toEqual(['a1', 'b2'])
+  })
+
+  test('counts a place that is given back twice once', async () => {
+    const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 10 })
+    const place = await bulkhead.acquire('a', never)
+    place.release()
+    place.release()
+    expect(bulkhead.running).toBe(0)
+    await bulkhead.acquire('a', never)
+    const { order, enter } = line(bulkhead)
+    enter('late', 'b')
+    await settle()
+    expect(order).toEqual([])
+  })
+
+  test('keeps its bounds, leaves no place unused and serves everyone, whatever happens in whatever order', async () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ kind: fc.constant('enter' as const), host: fc.constantFrom('a', 'b', 'c', 'd') }),
+        fc.record({ kind: fc.constant('leave' as const), pick: fc.nat() }),
+        fc.record({ kind: fc.constant('give up' as const), pick: fc.nat() }),
+      ),
+      { maxLength: 80 },
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        steps,
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (list, total, perHost) => {
+          const bulkhead = new Bulkhead({ total, perHost, waiting: 1000 })
+          const inside: { host: string; place: Slot }[] = []
+          const outside: { host: string; giving: AbortController }[] = []
+          const check = () => {
+            const of = (host: string) => inside.filter((one) => one.host === host).length
+            expect(bulkhead.running).toBe(inside.length)
+            expect(bulkhead.waiting).toBe(outside.length)
+            expect(inside.length).toBeLessThanOrEqual(total)
+            for (const host of ['a', 'b', 'c', 'd']) expect(of(host)).toBeLessThanOrEqual(perHost)
+            // A place is free only when nobody who waits may have it.
+            if (inside.length < total) for (const { host } of outside) expect(of(host)).toBe(perHost)
+          }
+          for (const step of list) {
+            if (step.kind === 'enter') {
+              const waiting = { host: step.host, giving: new AbortController() }
+              outside.push(waiting)
+              const out = () => outside.splice(outside.indexOf(waiting), 1)
+              bulkhead.acquire(step.host, waiting.giving.signal).then(
+                (place) => inside.push({ host: step.host, place }) && out(),
+                () => out(),
+              )
+            } else if (step.kind === 'leave' && inside.length > 0) {
+              inside.splice(step.pick % inside.length, 1)[0]?.place.release()
+            } else if (step.kind === 'give up' && outside.length > 0)
+              outside[step.pick % outside.length]?.giving.abort()
+            await settle()
+            check()
+          }
+          while (inside.length > 0) {
+            inside.pop()?.place.release()
+            await settle()
+          }
+          expect([bulkhead.running, bulkhead.waiting, bulkhead.hosts, outside.length]).toEqual([0, 0, 0, 0])
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})

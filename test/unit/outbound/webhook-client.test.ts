@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'bun:test'
+import type { OutboundPost } from '../../../src/domain/outbound-request.ts'
+import { WebhookClient, type WebhookClientOptions } from '../../../src/outbound/webhook-client.ts'
+import { allowList, answering, hanging, httpPeer, RawPeer, until } from '../../support/outbound/peers.ts'
+
+function clientOf(allow: readonly string[] = ['loopback'], more: Partial<WebhookClientOptions> = {}) {
+  const client = new WebhookClient({ allow: allowList(allow), version: '1.2.3', ...more })
+  return { post: client.post, stop: () => client.stop(), [Symbol.dispose]: () => client.stop() }
+}
+
+const message = (url: string, more: Partial<OutboundPost> = {}): OutboundPost => ({
+  url,
+  headers: [['X-Test', 'yes']],
+  body: '{"é":1}',
+  timeoutMs: 20_000,
+  answerBytes: 2_048,
+  signal: new AbortController().signal,
+  ...more,
+})
+
+const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+
+describe('a message', () => {
+  test('arrives as it was written, with the name of its host', async () => {
+    using client = clientOf()
+    using peer = await answering(fine, 'keep')
+    const url = `http://user:pa%20ss@localhost:${peer.port}/a/b?c=d#e`
+    expect(await client.post(message(url))).toMatchObject({ ok: true, status: 200, answer: Buffer.from('ok') })
+    const [head, body] = peer.received[0]!.split('\r\n\r\n')
+    const [start, ...headers] = head!.split('\r\n')
+    expect(start).toBe('POST /a/b?c=d HTTP/1.1')
+    expect(headers.toSorted()).toEqual([
+      'Accept-Encoding: identity',
+      'Accept: */*',
+      `Authorization: Basic ${btoa('user:pa ss')}`,
+      'Connection: keep-alive',
+      'Content-Length: 8',
+      `Host: localhost:${peer.port}`,
+      'User-Agent: Millrace/1.2.3',
+      'X-Test: yes',
+    ])
+    expect(Buffer.from(body!, 'latin1').toString()).toBe('{"é":1}')
+  })
+
+  test('of megabytes arrives whole, however slowly it is taken', async () => {
+    using client = clientOf()
+    const body = JSON.stringify('é'.repeat(3_000_000))
+    await using peer = httpPeer(async (request) => {
+      await Bun.sleep(50)
+      return new Response(String(Bun.hash(await request.text())))
+    })
+    const outcome = await client.post(message(peer.url.href, { body }))
+    expect(outcome.ok && Buffer.from(outcome.answer).toString()).toBe(String(Bun.hash(body)))
+  })
+
+  test('goes over the connection of the one before it, and several at once over several', async () => {
+    using client = clientOf()
+    using peer = await answering(fine, 'keep')
+    for (let n = 0; n < 5; n += 1) expect(await client.post(message(peer.url))).toMatchObject({ ok: true })
+    expect(peer.connections).toBe(1)
+    const many = await Promise.all(Array.from({ length: 5 }, () => client.post(message(peer.url))))
+    expect(many.every(({ ok }) => ok)).toBe(true)
+    expect(peer.connections).toBe(5)
+  })
+
+  test('is sent again at once when the connection that was kept turns out to be closed', async () => {
+    using client = clientOf()
+    // Takes the second request of its first connection and hangs up.
+    using peer = await new RawPeer((socket, piece, connection) => {
+      if (connection === 0 && piece > 0) socket.destroy()
+      else socket.write(fine)
+    }).listen()
+    expect(await client.post(message(peer.url))).toMatchObject({ ok: true })
+    expect(await client.post(message(peer.url))).toMatchObject({ ok: true, status: 200 })
+    expect(peer.connections).toBe(2)
+  })
+
+  test('is not sent again when a new connection breaks, or an answer had begun', async () => {
+    using client = clientOf()
+    using breaking = await new RawPeer((socket) => socket.destroy()).listen()
+    expect(await client.post(message(breaking.url))).toMatchObject({ ok: false, code: 'CONNECTION_FAILED' })
+    expect(breaking.connections).toBe(1)
+    using half = await new RawPeer((socket, piece) => {
+      if (piece === 0) socket.write(fine)
+      else socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf')
+    }).listen()
+    expect(await client.post(message(half.url))).toMatchObject({ ok: true })
+    expect(await client.post(message(half.url))).toMatchObject({ ok: false, code: 'CONNECTION_FAILED' })
+    expect(half.connections).toBe(1)
+  })
+
+  test('has its answer as soon as enough of it has come, and the connection is closed', async () => {
+    using client = clientOf()
+    using peer = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n${'x'.repeat(5_000)}`, 'keep')
+    const outcome = await client.post(message(peer.url))
+    expect(outcome.ok && outcome.answer.length).toBe(2_048)
+    await until(() => peer.open === 0)
+  })
+
+  test('is not redirected', async () => {
+    using client = clientOf()
+    using peer = await answering('HTTP/1.1 307 Elsewhere\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n', 'keep')
+    expect(await client.post(message(peer.url))).toMatchObject({ ok: true, status: 307 })
+    expect(peer.received[0]!.match(/POST/g)).toHaveLength(1)
+  })
+
+  test('is given up when its time is over, whatever the receiver does', async () => {
+    using client = clientOf()
+    using silent = await hanging()
+    using slow = await new RawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc')
+    }).listen()
+    const outcomes = await Promise.all([silent, slow].map((peer) => client.post(message(peer.url, { timeoutMs: 150 }))))
+    expect(outcomes).toMatchObject([{ code: 'TIMEOUT' }, { code: 'TIMEOUT' }])
+    await until(() => silent.open === 0 && slow.open === 0)
+  })
+
+  test('that is refused has that answer, also when the rest of it never comes', async () => {
+    using client = clientOf()
+    const head = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 10\r\n\r\nabc'
+    using slow = await answering(head, 'keep')
+    // `fetch` drops what arrives together with the end of the connection.
+    using broken = await new RawPeer((socket) => {
+      socket.write(head)
+      setTimeout(() => socket.destroy(), 30)
+    }).listen()
+    const refused = { ok: true, status: 503, retryAfter: '7', answer: Buffer.from('abc') }
+    expect(await client.post(message(slow.url, { timeoutMs: 150 }))).toMatchObject(refused)
+    expect(await client.post(message(broken.url))).toMatchObject(refused)
+    const caller = new AbortController()
+    const sent = client.post(message(slow.url, { signal: caller.signal }))
+    await until(() => (slow.received[1] ?? '') !== '')
+    caller.abort()
+    expect(await sent).toMatchObject({ code: 'CANCELLED' })
+    await until(() => slow.open === 0)
+  })
+
+  test('is given up when its caller gives up', async () => {
+    using client = clientOf()
+    using silent = await hanging()
+    const caller = new AbortController()
+    const sent = client.post(message(silent.url, { signal: caller.signal }))
+    await until(() => silent.received[0] !== undefined && silent.received[0] !== '')
+    caller.abort()
+    expect(await sent).toMatchObject({ code: 'CANCELLED' })
+  })
+
+  test('goes to no address that the rules refuse, whatever name it has', async () => {
+    using peer = await answering(fine)
+    using strict = clientOf([])
+    const refused = { ok: false, code: 'ADDRESS_REFUSED' }
+    expect(await strict.post(message(peer.url))).toMatchObject(refused)
+    expect(await strict.post(message(`http://localhost:${peer.port}/`))).toMatchObject(refused)
+    using rebound = clientOf([], { lookup: async () => ['127.0.0.1', '10.0.0.1'] })
+    expect(await rebound.post(message(`http://example.org:${peer.port}/`))).toMatchObject(refused)
+    expect(peer.connections).toBe(0)
+  })
+
+  test.each([
+    ['file:///etc/passwd', 'INVALID_URL'],
+    ['nonsense', 'INVALID_URL'],
+  ])('to %s is refused', async (url, code) => {
+    using client = clientOf()
+    expect(await client.post(message(url))).toMatchObject({ ok: false, code })
+  })
+
+  test('to nobody says who refused the connection', async () => {
+    using client = clientOf()
+    const peer = await answering(fine)
+    const { url, port } = peer
+    peer[Symbol.dispose]()
+    const outcome = await client.post(message(url))
+    expect(outcome).toMatchObject({
+      ok: false,
+      code: 'CONNECTION_FAILED',
+      message: `127.0.0.1:${port} refused the connection`,
+    })
+  })
+
+  test('tries the next address of a name when one does not take the connection', async () => {
+    using peer = await answering(fine)
+    using client = clientOf(['loopback'], { lookup: async () => ['127.0.0.2', '127.0.0.1'] })
+    expect(await client.post(message(`http://two.example:${peer.port}/`))).toMatchObject({ ok: true, status: 200 })
+  })
+
+  test('has an answer that is no HTTP told as such', async () => {
+    using client = clientOf()
+    using peer = await answering('SSH-2.0-OpenSSH_9.6\r\n\r\n', 'keep')
+    expect(await client.post(message(peer.url))).toMatchObject({
+      ok: false,
+      code: 'INVALID_RESPONSE',
+      message: expect.stringContaining(`${peer.url} sent an answer that is not HTTP`),
+    })
+  })
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../../src/domain/errors.ts'
+import { takeLock } from '../../../src/store/lock.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+
+function refusal(directory: string): AppError {
+  try {
+    takeLock(directory).release()
+  } catch (error) {
+    if (error instanceof AppError) return error
+  }
+  throw new Error('The lock was not refused')
+}
+
+test('a directory that cannot be locked is refused in words that say what to look at', () => {
+  using folder = temporaryFolder()
+  // What a mode or an owner does to everybody but root: the file cannot be opened.
+  mkdirSync(join(folder.path, 'millrace.lock'))
+  const error = refusal(folder.path)
+  expect(error.code).toBe('STORAGE_UNAVAILABLE')
+  expect(error.message).toContain('Check its owner, its mode and the disk.')
+})
+
+test('one process cannot take it twice either, and can after releasing it', () => {
+  using folder = temporaryFolder()
+  const lock = takeLock(join(folder.path, 'new'))
+  expect(refusal(join(folder.path, 'new')).message).toContain(`process ${process.pid} `)
+  lock.release()
+  lock.release()
+  const again = takeLock(join(folder.path, 'new'))
+  expect(refusal(join(folder.path, 'new')).code).toBe('CONFLICT')
+  again.release()
+  expect(existsSync(join(folder.path, 'new', 'millrace.pid'))).toBe(false)
+})
+
+test('a missing process id only makes the message shorter', () => {
+  using folder = temporaryFolder()
+  const lock = takeLock(folder.path)
+  writeFileSync(join(folder.path, 'millrace.pid'), 'garbage')
+  expect(refusal(folder.path).message).toContain('is served by another process already')
+  lock.release()
+})

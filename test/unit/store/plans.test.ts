@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test'
+import type { LogRow } from '../../../src/domain/run/log.ts'
+import type { LogFilter } from '../../../src/store/log-query.ts'
+import type { Connection, Sql, Value } from '../../../src/store/sqlite/connection.ts'
+import { queryLogs } from '../../../src/store/sqlite/logs/log-page.ts'
+import { deleteZoneMaps, ZoneMapMaker, zoneRows } from '../../../src/store/sqlite/logs/zone-maps.ts'
+import { openConnection } from '../../../src/store/sqlite/open.ts'
+import { createInstallation } from '../../../src/store/sqlite/tables/installation.ts'
+import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
+import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { type Installed, logRow, newKey } from '../../support/store/installed.ts'
+import { logFilter, logQuery } from '../../support/store/log-model.ts'
+import { LogTable } from './log-table.ts'
+
+/** A handle that also asks how each statement will be carried out. */
+class Watched implements Sql {
+  readonly #connection: Connection
+  readonly plans: string[] = []
+  readonly workflows = new Map()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  get<Row>(text: string, ...values: Value[]): Row | undefined {
+    this.#explain(text, values)
+    return this.#connection.get<Row>(text, ...values)
+  }
+
+  all<Row>(text: string, ...values: Value[]): Row[] {
+    this.#explain(text, values)
+    return this.#connection.all<Row>(text, ...values)
+  }
+
+  run(text: string, ...values: Value[]): number {
+    this.#explain(text, values)
+    return this.#connection.run(text, ...values)
+  }
+
+  #explain(text: string, values: Value[]): void {
+    const steps = this.#connection.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
+    this.plans.push(...steps.map(({ detail }) => detail))
+  }
+}
+
+test('no query on log entries sorts or scans a table', () => {
+  using folder = temporaryFolder()
+  const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
+  const userId = 'user'
+  const workspaceId = 'workspace'
+  const first = { userId, email: 'a@example.org', workspaceId, workspaceName: 'Main' }
+  createInstallation(connection, { ...first, key: newKey({ userId }), signInTokenHash: null, at: 1 })
+  const document = { name: 'A', blocks: {}, edges: [] }
+  const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
+  const row: LogRow = logRow({ userId, workspaceId, workflowId } as Installed, 7, { costTotal: 1, models: ['a', 'b'] })
+
+  const watched = new Watched(connection)
+  appendLogs(watched, [row])
+  lastSequence(watched)
+  expect(queryLogs(watched, logQuery(workspaceId))).toMatchObject({ count: 1 })
+  expect(queryLogs(watched, logQuery(workspaceId, { order: 'desc', after: 9 }))).toMatchObject({ count: 1 })
+  expect(getLog(watched, 7)).toBeDefined()
+  expect(getExecution(watched, row.executionId)).toBeDefined()
+  connection.close()
+
+  const slow = watched.plans.filter(
+    (detail) => /TEMP B-TREE|AUTOMATIC/.test(detail) || /^SCAN (?!log_chunks)/.test(detail),
+  )
+  expect(slow).toEqual([])
+  // The newest chunk is found by walking the table from its end, one step.
+  expect(watched.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
+  expect(watched.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
+})
+
+test('no search with a filter sorts or scans a table, in either order', () => {
+  using folder = temporaryFolder()
+  const table = new LogTable(folder.path)
+  const many = Array.from({ length: zoneRows + 10 }, (_, index) => ({ models: [`m${index % 3}`] }))
+  table.append(many)
+  const watched = new Watched(table.connection)
+  expect(new ZoneMapMaker().step(watched, 'home')).toBe(true)
+  deleteZoneMaps(watched, 1, 10)
+  // What a step makes of one zone's rows may be sorted.
+  expect(watched.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
+  watched.plans.length = 0
+
+  const filters: Partial<LogFilter>[] = [
+    { level: 'info', triggers: ['api'] },
+    { startDate: 0, maxDurationMs: 50 },
+    { minCost: 0 },
+    { workflowIds: ['w0', 'w1'] },
+    { folderIds: LogTable.folderIds.get('w3')! },
+    { model: 'm1' },
+    { model: 'm1', workflowIds: ['w0'], level: 'info', endDate: 1e15 },
+    { executionId: 'x', model: 'm1' },
+  ]
+  for (const filter of filters) {
+    for (const order of ['asc', 'desc'] as const) {
+      const query = { filter: logFilter(filter), order, limit: 5 }
+      const { count } = queryLogs(watched, logQuery('home', query))
+      expect(count).toBe(filter.folderIds || filter.executionId ? 0 : 5)
+    }
+  }
+  table.connection.close()
+  const slow = watched.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))
+  expect(slow.filter((detail) => !/^SCAN \w+ VIRTUAL TABLE/.test(detail))).toEqual([])
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { bodyOf, readWebhookBody } from '../../../src/triggers/webhook-body.ts'
+
+const stored: { bytes: Uint8Array; name: string; type: string }[] = []
+async function read(body: BodyInit | null, type?: string) {
+  const request = new Request('http://x/', { method: 'POST', body })
+  // A request with a string body sets a type by itself.
+  const headers = new Headers(type === undefined ? {} : { 'content-type': type })
+  const content = await readWebhookBody(await request.bytes(), headers)
+  stored.splice(0)
+  return await bodyOf(content, async (bytes, facts) => {
+    stored.push({ bytes, ...facts })
+    return { key: facts.name, file: { url: `/files/${facts.name}`, size: bytes.byteLength, ...facts } }
+  })
+}
+const bodyAs = async (body: BodyInit, type?: string) => (await read(body, type)).body
+
+describe('a body', () => {
+  test('of JSON is its value, whatever its type', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const text = JSON.stringify(value)
+        expect(JSON.stringify(await bodyAs(text, 'application/json; charset=utf-8'))).toBe(text)
+        expect(JSON.stringify(await bodyAs(text, 'application/vnd.api+json'))).toBe(text)
+        expect(JSON.stringify(await bodyAs(text))).toBe(text)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('that claims to be JSON but is not is rejected; without a type it is text', async () => {
+    const problem = await read('{"a":', 'application/json').catch((error: unknown) => error)
+    expect(problem).toMatchObject({ code: 'INVALID_JSON' })
+    expect(await bodyAs('{"a":')).toBe('{"a":')
+    const latin = Uint8Array.of(0x22, 0xe9, 0x22)
+    expect(await read(latin, 'application/json').catch((error: unknown) => error)).toMatchObject({
+      code: 'INVALID_JSON',
+    })
+  })
+
+  test('that is empty is null', async () => {
+    expect((await read(null, 'application/json')).body).toBeNull()
+  })
+
+  test('of a form is its fields; a repeated name gets a list', async () => {
+    const form = 'a=1&b=x+y&a=%C3%A9&__proto__=p'
+    const body = await bodyAs(form, 'application/x-www-form-urlencoded')
+    expect(JSON.stringify(body)).toBe('{"a":["1","é"],"b":"x y","__proto__":"p"}')
+  })
+
+  test('of text is text, in its charset', async () => {
+    expect(await bodyAs('plain', 'text/plain')).toBe('plain')
+    expect(await bodyAs('<a>1</a>', 'application/xml')).toBe('<a>1</a>')
+    expect(await bodyAs(Uint8Array.of(0xe9), 'text/plain; charset=iso-8859-1')).toBe('é')
+  })
+
+  test('of a multipart form has its files stored', async () => {
+    const form = new FormData()
+    form.append('note', 'hello')
+    form.append('photo', new File([Uint8Array.of(1, 2, 3)], 'a b.png', { type: 'image/png' }))
+    form.append('doc', new File(['x'], 'one.txt', { type: 'text/plain' }))
+    form.append('doc', new File(['yy'], 'two.txt', { type: 'text/plain' }))
+    const sent = new Response(form)
+    const type = sent.headers.get('content-type') ?? ''
+    const { body, files } = await read(await sent.bytes(), type)
+    expect(body).toEqual({
+      note: 'hello',
+      photo: { url: '/files/a b.png', name: 'a b.png', type: 'image/png', size: 3 },
+      doc: [
+        { url: '/files/one.txt', name: 'one.txt', type: 'text/plain', size: 1 },
+        { url: '/files/two.txt', name: 'two.txt', type: 'text/plain', size: 2 },
+      ],
+    })
+    expect(files.map(({ key }) => key)).toEqual(['a b.png', 'one.txt', 'two.txt'])
+    expect(stored[0]?.bytes).toEqual(Uint8Array.of(1, 2, 3))
+  })
+
+  test('of a form with an unselected file has null in its place; an unnamed file gets a name', async () => {
+    const part = (name: string, content: string) => {
+      const head = `Content-Disposition: form-data; name="${name}"; filename=""\r\nContent-Type: application/octet-stream`
+      return `--x\r\n${head}\r\n\r\n${content}\r\n`
+    }
+    const sent = `${part('photo', '')}${part('doc', 'abc')}--x--\r\n`
+    const { body, files } = await read(sent, 'multipart/form-data; boundary=x')
+    expect(body).toMatchObject({ photo: null, doc: { name: 'file', size: 3 } })
+    expect(files).toHaveLength(1)
+  })
+
+  test('that is a broken multipart form is rejected', async () => {
+    const problem = await read('nothing of it', 'multipart/form-data; boundary=x').catch((error: unknown) => error)
+    expect(problem).toMatchObject({ code: 'INVALID_INPUT' })
+  })
+
+  test('of any other type is a file', async () => {
+    const bytes = Uint8Array.of(0xff, 0xfe, 0)
+    expect(await bodyAs(bytes, 'image/png')).toMatchObject({ name: 'body', type: 'image/png', size: 3 })
+    expect(await bodyAs(bytes)).toMatchObject({ type: 'application/octet-stream' })
+  })
+})
