@@ -13,7 +13,7 @@ import { docsOfBlock } from '../../../src/ui/parts/docs-link.tsx'
 import { MemoryTerminal } from '../../support/cli/memory-terminal.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { serve } from '../../support/running-service.ts'
-import { arrows } from '../../unit/architecture/architecture-rules.ts'
+import { arrows } from '../../unit/architecture/allowed-imports.ts'
 import { type CodeBlock, codeBlocks, readText, root, userPages } from './docs-blocks.ts'
 import { runBlocks } from './docs-session.ts'
 

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { arrows, filesPerFolderMax, innerArrows, listFolders, packages } from './allowed-imports.ts'
 import { type CodeLine, codeLines, type ImportLine, importLines } from './source-lines.ts'
 
 /** One place that breaks a rule of the house. */
@@ -6,79 +7,6 @@ export type Breach = { file: string; line: number; rule: string; message: string
 
 /** Source files by their path below the repository's root. */
 export type Sources = Readonly<Record<string, string>>
-
-/**
- * Who may import whom below `src/`: folders, single files, `type:` for types only. `src/README.md` shows the same
- * table. Folders that stand side by side never import one another: `app.ts` hands functions from one to the other.
- */
-export const arrows: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  language: ['domain'],
-  engine: ['domain', 'language'],
-  telemetry: ['domain'],
-  outbound: ['domain', 'type:store'],
-  models: ['domain', 'type:store'],
-  sandbox: ['domain', 'type:store'],
-  files: ['domain', 'type:store', 'sync-folder.ts'],
-  accounts: ['domain', 'type:store', 'sync-folder.ts'],
-  blocks: ['domain', 'language', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
-  store: ['domain', 'sync-folder.ts'],
-  events: ['domain', 'type:store', 'type:outbound'],
-  webhooks: ['domain', 'type:store', 'type:outbound'],
-  triggers: ['domain', 'language', 'type:store', 'type:outbound'],
-  http: [
-    ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
-    ...['store', 'events', 'webhooks', 'triggers'],
-  ],
-  ui: ['type:http'],
-  'config.ts': ['domain'],
-  'sync-folder.ts': [],
-  'main.ts': ['cli', 'config.ts'],
-  'app.ts': ['*'],
-  assembly: ['*'],
-  cli: ['*'],
-}
-
-/** The folders that a package may be imported in; `*` is every one. A package that is missing here has no place yet. */
-export const packages: Readonly<Record<string, readonly string[]>> = {
-  '@sinclair/typebox': ['*'],
-  '@aws-sdk/client-s3': ['files'],
-  '@aws-sdk/s3-request-presigner': ['files'],
-  acorn: ['language'],
-  croner: ['language'],
-  'quickjs-wasi': ['sandbox'],
-  elysia: ['http'],
-  '@elysiajs/swagger': ['http'],
-  'swagger-ui-dist': ['http'],
-  'bun:sqlite': ['store'],
-  'modern-tar': ['cli'],
-  'eventsource-parser': ['cli', 'models'],
-  '@ai-sdk/provider': ['models'],
-  '@ai-sdk/openai': ['models'],
-  '@ai-sdk/openai-compatible': ['models'],
-  '@ai-sdk/anthropic': ['models'],
-  '@ai-sdk/google': ['models'],
-  '@cfworker/json-schema': ['models'],
-  // Made into a module by scripts/build-interface.ts.
-  '#interface': ['http'],
-  react: ['ui'],
-  'react-dom': ['ui'],
-  '@xyflow/react': ['ui'],
-  '@base-ui/react': ['ui'],
-  '@tanstack/react-query': ['ui'],
-  wouter: ['ui'],
-  minisearch: ['ui'],
-  'lucide-react': ['ui'],
-  '@codemirror/autocomplete': ['ui'],
-  '@codemirror/commands': ['ui'],
-  '@codemirror/lang-javascript': ['ui'],
-  '@codemirror/lang-json': ['ui'],
-  '@codemirror/language': ['ui'],
-  '@codemirror/lint': ['ui'],
-  '@codemirror/state': ['ui'],
-  '@codemirror/view': ['ui'],
-  '@lezer/highlight': ['ui'],
-}
 
 /** Folders that know no clock, disk, network or framework. */
 const pureFolders = ['domain', 'language']
@@ -96,7 +24,9 @@ export function breaches(sources: Sources): Breach[] {
     ...wordBreaches(source),
     ...(source.file.startsWith('src/') ? [...importBreaches(source), ...stateBreaches(source)] : []),
   ])
-  return [...found, ...cycleBreaches(files)].toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
+  return [...found, ...heapBreaches(files), ...cycleBreaches(files)].toSorted(
+    (a, b) => a.file.localeCompare(b.file) || a.line - b.line,
+  )
 }
 
 type Source = { file: string; text: string; imports: readonly ImportLine[]; code: readonly CodeLine[] }
@@ -155,10 +85,42 @@ function arrowMessage(file: string, from: string, allowed: readonly string[], on
   if (from === 'cli' && /^samples\/[a-z-]+\.json$/.test(target)) return undefined
   if (!target.startsWith('src/')) return `${target} lies outside src/`
   const to = folderOf(target)
-  if (to === from || allowed.includes('*') || allowed.includes(to) || allowed.includes(target.slice(4)))
-    return undefined
+  if (to === from) return innerMessage(file, target, one)
+  if (allowed.includes('*') || allowed.includes(to) || allowed.includes(target.slice(4))) return undefined
   if (allowed.includes(`type:${to}`)) return one.typeOnly ? undefined : `${from} may import only types of ${to}`
   return `${from} may not import ${to}`
+}
+
+/** Checks an import between two inner folders of the same folder. */
+function innerMessage(file: string, target: string, one: ImportLine): string | undefined {
+  for (const [base, folders] of Object.entries(innerArrows)) {
+    if (!file.startsWith(`${base}/`) || !target.startsWith(`${base}/`)) continue
+    const from = innerFolderOf(base, file)
+    const to = innerFolderOf(base, target)
+    if (from === undefined || to === undefined || from === to) continue
+    const allowed = folders[from]
+    if (!allowed) return `${base}/${from} is not in the table of inner imports`
+    if (allowed.includes(to) || allowed.includes(target.slice(base.length + 1))) continue
+    if (allowed.includes(`type:${to}`) && one.typeOnly) continue
+    return `${base}/${from} may not import ${to}${allowed.includes(`type:${to}`) ? ', except its types' : ''}`
+  }
+  return undefined
+}
+
+/** `compile` for `src/engine/compile/plan.ts` in `src/engine`; undefined for a file directly in the folder. */
+function innerFolderOf(base: string, file: string): string | undefined {
+  const [folder, ...rest] = file.slice(base.length + 1).split('/')
+  return rest.length === 0 ? undefined : folder
+}
+
+/** Folders with too many files at one level. */
+function heapBreaches(files: readonly Source[]): Breach[] {
+  const byFolder = Map.groupBy(files, ({ file }) => posix.dirname(file))
+  return [...byFolder].flatMap(([folder, { length }]) => {
+    if (length <= filesPerFolderMax || listFolders.includes(folder)) return []
+    const message = `${folder} has ${length} files at one level, more than ${filesPerFolderMax}: sort them into folders`
+    return [{ file: folder, line: 1, rule: 'heap', message }]
+  })
 }
 
 function packageMessage(from: string, target: string): string | undefined {

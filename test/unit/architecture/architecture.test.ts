@@ -26,17 +26,17 @@ describe('the checker', () => {
 
   test('sees an arrow that points the wrong way, whatever way it is written', () => {
     const other = { 'src/blocks/api.ts': 'export const api = 1\n', 'src/store/store.ts': 'export type Store = {}\n' }
-    const from = (text: string) => of({ ...other, 'src/engine/compile/plan.ts': text })
-    expect(from("import { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("\nimport {\n  api,\n} from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:2 arrow'])
-    expect(from("export { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("import '../blocks/api.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("const x = await import('../blocks/api.ts')\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("type X = import('../store/store.ts').Store\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("import { join } from '../../test/make.ts'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
-    expect(from("import { codes } from '../domain/errors'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    const from = (text: string) => of({ ...other, 'src/engine/plan.ts': text })
+    expect(from("import { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("\nimport {\n  api,\n} from '../blocks/api.ts'\n")).toEqual(['src/engine/plan.ts:2 arrow'])
+    expect(from("export { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("import '../blocks/api.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("const x = await import('../blocks/api.ts')\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("type X = import('../store/store.ts').Store\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("import { join } from '../../test/make.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
+    expect(from("import { codes } from '../domain/errors'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
     expect(from("import { codes } from '../domain/errors.ts'\n")).toEqual([])
-    expect(from("import first from '../../samples/first.json'\n")).toEqual(['src/engine/compile/plan.ts:1 arrow'])
+    expect(from("import first from '../../samples/first.json'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
     expect(of({ 'src/cli/x.ts': "import first from '../../samples/first.json'\n" })).toEqual([])
     expect(of({ 'src/attic/old.ts': 'export const old = 1\n' })).toEqual(['src/attic/old.ts:1 arrow'])
   })
@@ -55,6 +55,27 @@ describe('the checker', () => {
     expect(from('plan.ts')).toEqual(['src/blocks/wait.ts:1 arrow'])
   })
 
+  test('keeps the walls inside a folder', () => {
+    const files = { 'src/engine/run/walk.ts': 'export const w = 1\n', 'src/engine/block.ts': 'export const b = 1\n' }
+    const from = (file: string, text: string) => of({ ...files, [file]: text })
+    const plan = 'src/engine/compile/plan.ts'
+    expect(from(plan, "import { w } from '../run/walk.ts'\n")).toEqual([`${plan}:1 arrow`])
+    expect(from(plan, "import type { w } from '../run/walk.ts'\n")).toEqual([])
+    expect(from(plan, "import { b } from '../block.ts'\n")).toEqual([])
+    expect(from('src/engine/jobs/jobs.ts', "import { w } from '../run/walk.ts'\n")).toEqual([])
+    expect(from('src/engine/attic/old.ts', "import { w } from '../run/walk.ts'\n")).toEqual([
+      'src/engine/attic/old.ts:1 arrow',
+    ])
+  })
+
+  test('sees a folder with too many files, except lists of similar ones', () => {
+    const many = (folder: string, count: number) =>
+      of(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/file-${index}.ts`, ''])))
+    expect(many('src/engine/run', 26)).toEqual(['src/engine/run:1 heap'])
+    expect(many('src/engine/run', 25)).toEqual([])
+    expect(many('src/blocks', 26)).toEqual([])
+  })
+
   test('does not take text for an import', () => {
     const text = [
       '// import { api } from "../blocks/api.ts"',
@@ -62,7 +83,7 @@ describe('the checker', () => {
       'const a = `import { api } from "../blocks/api.ts"`',
       'const b = "import \'../blocks/api.ts\'"',
     ].join('\n')
-    expect(of({ 'src/engine/compile/plan.ts': text })).toEqual([])
+    expect(of({ 'src/engine/plan.ts': text })).toEqual([])
   })
 
   test('sees a cycle, and counts types except in a few folders', () => {

@@ -1,0 +1,131 @@
+/**
+ * The allowed imports below `src/`: folders, single files, and `type:` for types only. `src/README.md` shows the same
+ * table. Sibling folders do not import each other; `assembly/` passes functions between them.
+ */
+export const arrows: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  language: ['domain'],
+  engine: ['domain', 'language'],
+  telemetry: ['domain'],
+  outbound: ['domain', 'type:store'],
+  models: ['domain', 'type:store'],
+  sandbox: ['domain', 'type:store'],
+  files: ['domain', 'type:store', 'sync-folder.ts'],
+  accounts: ['domain', 'type:store', 'sync-folder.ts'],
+  blocks: ['domain', 'language', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
+  store: ['domain', 'sync-folder.ts'],
+  events: ['domain', 'type:store', 'type:outbound'],
+  webhooks: ['domain', 'type:store', 'type:outbound'],
+  triggers: ['domain', 'language', 'type:store', 'type:outbound'],
+  http: [
+    ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
+    ...['store', 'events', 'webhooks', 'triggers'],
+  ],
+  ui: ['type:http'],
+  'config.ts': ['domain'],
+  'sync-folder.ts': [],
+  'main.ts': ['cli', 'config.ts'],
+  'app.ts': ['*'],
+  assembly: ['*'],
+  cli: ['*'],
+}
+
+/**
+ * The allowed imports between the folders inside a folder. The files next to those folders are not restricted, and every
+ * folder may import them. A folder that is missing here has no inner walls.
+ */
+export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'src/domain': {
+    text: [],
+    redaction: [],
+    schedule: [],
+    account: ['type:redaction'],
+    run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],
+    webhook: ['type:run', 'type:workflow'],
+    workflow: ['run', 'webhook', 'type:schedule'],
+  },
+  'src/engine': {
+    compile: ['type:run'],
+    run: ['type:compile'],
+    jobs: ['run'],
+    manual: ['run', 'type:compile'],
+  },
+  'src/http': {
+    requests: [],
+    access: ['requests', 'responses'],
+    openapi: ['access', 'responses'],
+    responses: ['access', 'openapi', 'requests', 'streams'],
+    streams: ['requests', 'responses'],
+    routes: ['access', 'openapi', 'requests', 'responses', 'streams'],
+  },
+  'src/store/sqlite': {
+    migrations: [],
+    tables: ['writes/fan-out-records.ts', 'type:logs'],
+    logs: ['tables'],
+    writes: ['tables', 'logs', 'upkeep/retention.ts'],
+    'legacy-journal': ['writes'],
+    upkeep: ['tables', 'logs', 'writes', 'migrations', 'legacy-journal', 'thread'],
+    thread: ['tables', 'logs', 'writes', 'upkeep', 'legacy-journal'],
+  },
+  'src/cli': {
+    support: ['commands/version.ts'],
+    doctor: ['support'],
+    commands: ['support'],
+  },
+  'src/ui/editor': {
+    document: ['canvas'],
+    save: ['document'],
+    palette: ['canvas', 'document'],
+    run: ['canvas', 'document', 'inspector/code-field.tsx', 'type:save'],
+    canvas: ['document', 'palette', 'run', 'save'],
+    inspector: ['canvas', 'document', 'run'],
+    deploy: ['canvas', 'document', 'type:save'],
+  },
+}
+
+/** The folders that a package may be imported in; `*` is every one. A package that is missing here has no place yet. */
+export const packages: Readonly<Record<string, readonly string[]>> = {
+  '@sinclair/typebox': ['*'],
+  '@aws-sdk/client-s3': ['files'],
+  '@aws-sdk/s3-request-presigner': ['files'],
+  acorn: ['language'],
+  croner: ['language'],
+  'quickjs-wasi': ['sandbox'],
+  elysia: ['http'],
+  '@elysiajs/swagger': ['http'],
+  'swagger-ui-dist': ['http'],
+  'bun:sqlite': ['store'],
+  'modern-tar': ['cli'],
+  'eventsource-parser': ['cli', 'models'],
+  '@ai-sdk/provider': ['models'],
+  '@ai-sdk/openai': ['models'],
+  '@ai-sdk/openai-compatible': ['models'],
+  '@ai-sdk/anthropic': ['models'],
+  '@ai-sdk/google': ['models'],
+  '@cfworker/json-schema': ['models'],
+  // Made into a module by scripts/build-interface.ts.
+  '#interface': ['http'],
+  react: ['ui'],
+  'react-dom': ['ui'],
+  '@xyflow/react': ['ui'],
+  '@base-ui/react': ['ui'],
+  '@tanstack/react-query': ['ui'],
+  wouter: ['ui'],
+  minisearch: ['ui'],
+  'lucide-react': ['ui'],
+  '@codemirror/autocomplete': ['ui'],
+  '@codemirror/commands': ['ui'],
+  '@codemirror/lang-javascript': ['ui'],
+  '@codemirror/lang-json': ['ui'],
+  '@codemirror/language': ['ui'],
+  '@codemirror/lint': ['ui'],
+  '@codemirror/state': ['ui'],
+  '@codemirror/view': ['ui'],
+  '@lezer/highlight': ['ui'],
+}
+
+/** More files than this at one level are hard to find one's way in. */
+export const filesPerFolderMax = 25
+
+/** Folders that are lists of similar files. */
+export const listFolders: readonly string[] = ['src/blocks', 'src/ui/parts']
