@@ -1,4 +1,4 @@
-import { deploy, load, median, startBare, startMillrace } from './service.ts'
+import { deploy, load, median, startBare, startMillrace } from './support/service.ts'
 
 /**
  * How much of a bare server's speed remains when each request is a complete run with a durable log entry?

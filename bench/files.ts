@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deploy, median, residentMb, startMillrace } from './service.ts'
+import { deploy, median, residentMb, startMillrace } from './support/service.ts'
 
 /**
  * How much of a bare server's speed remains when a file of 20 MB arrives as base64 and is stored with its run, and how
@@ -17,7 +17,7 @@ const item = { type: 'file', name: 'large.bin', data: `data:application/pdf;base
 const body = Buffer.from(JSON.stringify({ docs: item }))
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-files-'))
-const bare = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-upload.ts'), folder], { stdout: 'pipe' })
+const bare = Bun.spawn([process.execPath, join(import.meta.dir, 'support/bare-upload.ts'), folder], { stdout: 'pipe' })
 const { value: port } = await bare.stdout.getReader().read()
 const millrace = await startMillrace()
 const execute = await deploy(millrace, {

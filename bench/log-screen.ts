@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { millrace } from '../test/support/executable.ts'
 import { serve } from '../test/support/running-service.ts'
 import { launch } from '../test/support/ui/browser.ts'
-import { seed, seededIn } from './logs-seed.ts'
+import { seed, seededIn } from './support/logs-seed.ts'
 
 /**
  * The log screen with many entries: `bun bench/log-screen.ts [folder made by bench/logs.ts seed]`. Scrolls as fast as

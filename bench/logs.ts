@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measureExport } from './logs-export.ts'
-import { measureQueries } from './logs-query.ts'
-import { seed, seededIn } from './logs-seed.ts'
-import { measureWriting } from './logs-write.ts'
+import { measureExport } from './support/logs-export.ts'
+import { measureQueries } from './support/logs-query.ts'
+import { seed, seededIn } from './support/logs-seed.ts'
+import { measureWriting } from './support/logs-write.ts'
 
 /**
  * The log of a service with a long history: `bun bench/logs.ts <command> <folder> …`, with the built executable.

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databasePath } from '../src/store/sqlite/open.ts'
-import { seed } from './logs-seed.ts'
-import { load, type Millrace, median, pacedLoad, serveMillrace } from './service.ts'
+import { seed } from './support/logs-seed.ts'
+import { load, type Millrace, median, pacedLoad, serveMillrace } from './support/service.ts'
 
 /**
  * How long does it take to delete millions of old log entries, and how does that affect callers? `bun

@@ -12,7 +12,7 @@ import {
   percentile,
   residentMb,
   serveMillrace,
-} from './service.ts'
+} from './support/service.ts'
 
 /**
  * How much do many schedules cost at start and while the service is idle, and how late do runs start? `bun

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { executable, median, residentMb } from './service.ts'
+import { executable, median, residentMb } from './support/service.ts'
 
 /**
  * The time from exec to the first 200, and the idle memory: the executable with an existing installation, compared with

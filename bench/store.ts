@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { load, median } from './service.ts'
+import { load, median } from './support/service.ts'
 
 /**
  * Where should the commit of finished runs happen? `bun bench/store.ts [rounds] [ms] [full|normal]`. In turns:
- * - bare: bench/bare-server.ts, one short row a request, committed by the event loop;
+ * - bare: bench/support/bare-server.ts, one short row a request, committed by the event loop;
  * - direct: the service's writer and store, committed by the event loop;
  * - threads: the same in a thread of its own. This is what the service does.
  *
@@ -29,8 +29,8 @@ async function serve(variant: string): Promise<Served> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const command =
     variant === 'bare'
-      ? [join(import.meta.dir, 'bare-server.ts'), join(directory, 'bare.db')]
-      : [join(import.meta.dir, 'store-server.ts'), directory, variant, sync]
+      ? [join(import.meta.dir, 'support/bare-server.ts'), join(directory, 'bare.db')]
+      : [join(import.meta.dir, 'support/store-server.ts'), directory, variant, sync]
   const child = Bun.spawn([process.execPath, ...command], { stdout: 'pipe', stderr: 'inherit' })
   const { value } = await child.stdout.getReader().read()
   const origin = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`

@@ -1,4 +1,4 @@
-import { deploy, residentMb, startMillrace } from './service.ts'
+import { deploy, residentMb, startMillrace } from './support/service.ts'
 
 /**
  * What a streamed piece of text takes longer through the service: a stand-in for a model says the time every 10 ms, and

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { deploy, type Millrace, residentMb, startMillrace } from './service.ts'
+import { deploy, type Millrace, residentMb, startMillrace } from './support/service.ts'
 
 /**
  * What do many streams at once cost in memory, and what is left behind by callers who leave in the middle? `bun

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { deploy, load, median, startMillrace } from './service.ts'
+import { deploy, load, median, startMillrace } from './support/service.ts'
 
 /**
  * What is left of the execute endpoint's requests a second when another service starts the runs, and is answered as

@@ -13,8 +13,8 @@ import {
   residentMb,
   serveMillrace,
   startMillrace,
-} from './service.ts'
-import { type SinkCounts, startSink } from './webhook-sink.ts'
+} from './support/service.ts'
+import { type SinkCounts, startSink } from './support/webhook-sink.ts'
 
 /**
  * What webhooks take, and how soon they come. `bun bench/webhooks.ts [latency|hanging|executions|throughput|million]…`,

@@ -1,5 +1,5 @@
 /**
- * Sends requests at a steady rate: `bun bench/paced.ts <url> <per second> <ms> <body> [header: value]…`, in its own
+ * Sends requests at a steady rate: `bun bench/support/paced.ts <url> <per second> <ms> <body> [header: value]…`, in its own
  * process. Requests do not wait for earlier responses, so a blocked server delays all requests that are due meanwhile.
  * Prints one line of JSON.
  */

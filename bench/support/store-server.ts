@@ -1,13 +1,13 @@
-import { systemClock } from '../src/domain/clock.ts'
-import { LogSequence, logIdOf, newExecutionId } from '../src/domain/ids.ts'
-import { noCost } from '../src/domain/run/cost.ts'
-import type { RunRecord, Span } from '../src/domain/run/log.ts'
-import { LogWriter } from '../src/events/writer.ts'
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { LogSequence, logIdOf, newExecutionId } from '../../src/domain/ids.ts'
+import { noCost } from '../../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../../src/domain/run/log.ts'
+import { LogWriter } from '../../src/events/writer.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 /**
  * A `Bun.serve` that records one run of three blocks a request, through the service's own writer and store, and does
- * nothing else. `bun bench/store-server.ts <directory> direct|threads full|normal`; prints its port. `GET /lag`
+ * nothing else. `bun bench/support/store-server.ts <directory> direct|threads full|normal`; prints its port. `GET /lag`
  * answers how late the event loop was since the last time, in milliseconds.
  */
 const [directory = '', variant = 'threads', sync = 'full'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { sequenceOf } from '../src/domain/ids.ts'
-import { databasePath } from '../src/store/sqlite/open.ts'
+import { sequenceOf } from '../../src/domain/ids.ts'
+import { databasePath } from '../../src/store/sqlite/open.ts'
 import { ask, settings } from './logs-query.ts'
 import type { Seeded } from './logs-seed.ts'
 import { pacedLoad, residentMb, serveMillrace } from './service.ts'

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { newExecutionId, sequenceAt } from '../src/domain/ids.ts'
-import type { LogRow } from '../src/domain/run/log.ts'
-import { createIsoTime } from '../src/domain/text/iso-time.ts'
-import { ZoneMapMaker } from '../src/store/sqlite/logs/zone-maps.ts'
-import { databasePath, openConnection } from '../src/store/sqlite/open.ts'
-import { appendLogs } from '../src/store/sqlite/writes/logs.ts'
+import { newExecutionId, sequenceAt } from '../../src/domain/ids.ts'
+import type { LogRow } from '../../src/domain/run/log.ts'
+import { createIsoTime } from '../../src/domain/text/iso-time.ts'
+import { ZoneMapMaker } from '../../src/store/sqlite/logs/zone-maps.ts'
+import { databasePath, openConnection } from '../../src/store/sqlite/open.ts'
+import { appendLogs } from '../../src/store/sqlite/writes/logs.ts'
 import { deploy, type Installation, initMillrace, serveMillrace } from './service.ts'
 
 /** A folder with a database of many entries, and what a measurement must know of it. */

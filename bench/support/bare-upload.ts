@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /**
  * The server to compare uploads with: a bare `Bun.serve` that reads a body with one file item, decodes it and writes it
- * durably. `bun bench/bare-upload.ts <folder>` prints its port.
+ * durably. `bun bench/support/bare-upload.ts <folder>` prints its port.
  */
 const [folder = '.'] = process.argv.slice(2)
 

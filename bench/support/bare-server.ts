@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 /**
  * The server to compare the service with: a bare `Bun.serve` that reads the JSON body, writes one row per request in
  * group commits with the same durability (WAL, `synchronous=FULL`), and responds when its group is on disk. `bun
- * bench/bare-server.ts <database file>` prints its port.
+ * bench/support/bare-server.ts <database file>` prints its port.
  */
 const [file = ':memory:'] = process.argv.slice(2)
 const database = new Database(file, { create: true })

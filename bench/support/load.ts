@@ -1,7 +1,7 @@
 import type { Socket } from 'bun'
 
 /**
- * A load generator in its own process: `bun bench/load.ts <url> <connections> <ms> <body> [header: value]…`.
+ * A load generator in its own process: `bun bench/support/load.ts <url> <connections> <ms> <body> [header: value]…`.
  * It uses raw sockets and one prepared request, to take as little CPU time as possible from the server.
  * Prints one line of JSON: responses, failures, duration and latency percentiles in milliseconds.
  */

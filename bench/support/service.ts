@@ -13,7 +13,7 @@ export type Installation = { apiKey: string; workspaceId: string; directory: str
 /** The executable, installed and serving. */
 export type Millrace = Service & Installation
 
-export const executable = join(import.meta.dir, '..', 'dist', 'millrace')
+export const executable = join(import.meta.dir, '../..', 'dist', 'millrace')
 
 /** Starts the executable with a temporary data folder, which is deleted at the end. */
 export async function startMillrace(environment: Record<string, string> = {}): Promise<Millrace> {
