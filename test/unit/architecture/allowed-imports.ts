@@ -76,7 +76,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     document: ['canvas'],
     save: ['document'],
     palette: ['canvas', 'document'],
-    run: ['canvas', 'document', 'inspector/code-field.tsx', 'type:save'],
+    run: ['canvas', 'document', 'inspector/code-editor.tsx', 'type:save'],
     canvas: ['document', 'palette', 'run', 'save'],
     inspector: ['canvas', 'document', 'run'],
     deploy: ['canvas', 'document', 'type:save'],
