@@ -11,7 +11,7 @@ import { Retention } from '../store/retention.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { createOutbox } from '../webhooks/outbox.ts'
 import { Subscriptions } from '../webhooks/subscriptions.ts'
-import { Trials } from '../webhooks/trial.ts'
+import { TestDeliveries } from '../webhooks/test-delivery.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { stopAll } from './stop-all.ts'
@@ -30,7 +30,7 @@ export type DeliveryOptions = Base & {
 
 export function assembleDelivery(options: DeliveryOptions) {
   const { config, store, metrics, logger, clock, accounts, onRecorded } = options
-  const { subscriptions, dispatcher, trials, stop: stopWebhooks } = assembleWebhooks(options)
+  const { subscriptions, dispatcher, testDeliveries, stop: stopWebhooks } = assembleWebhooks(options)
   const writer = new LogWriter({
     store,
     clock,
@@ -69,7 +69,7 @@ export function assembleDelivery(options: DeliveryOptions) {
       ['retention', () => retention.stop()],
       ['log', () => writer.stop()],
     ])
-  return { subscriptions, writer, record, dispatcher, trials, retention, open, stop }
+  return { subscriptions, writer, record, dispatcher, testDeliveries, retention, open, stop }
 }
 
 function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
@@ -103,12 +103,12 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     onFirstAttempt: (waitedMs) => metrics.webhooks.firstTried(waitedMs),
     onBug: (cause) => logger.error('webhook failed', { cause }),
   })
-  const trials = new Trials({ ...sending, limitsOf: accounts.ownerLimits })
+  const testDeliveries = new TestDeliveries({ ...sending, limitsOf: accounts.ownerLimits })
   const stop = (graceMs: number) =>
     stopAll(logger, [
       ['dispatcher', () => dispatcher.stop(graceMs)],
       ['attempt writer', () => attemptWriter.stop()],
       ['connections', () => webhookClient.stop()],
     ])
-  return { subscriptions, dispatcher, trials, stop }
+  return { subscriptions, dispatcher, testDeliveries, stop }
 }

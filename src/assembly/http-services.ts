@@ -62,8 +62,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       files: config.s3Bucket === undefined ? 'disk' : 's3',
     },
     subscriptions: delivery.subscriptions,
-    deliveries: delivery.dispatcher.decisions,
-    tryWebhook: delivery.trials.run,
+    deliveries: delivery.dispatcher.commands,
+    tryWebhook: delivery.testDeliveries.run,
     interfaceFiles: base.interfaceFiles,
     writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),
     settings: {

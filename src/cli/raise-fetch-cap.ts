@@ -2,9 +2,9 @@ import { environmentWith } from '../config.ts'
 import { fetchCap, fetchCapVariable } from '../outbound/fetch-cap.ts'
 
 /**
- * Executes this program again with a higher limit of concurrent `fetch` calls, if it starts the service and the environment
- * does not set the limit. The new program replaces this one: process id, standard streams and signal handling stay. It costs
- * about as much as the start of an empty program, so call this before anything else is loaded.
+ * Executes this program again with a higher limit of concurrent `fetch` calls, if it starts the service and the
+ * environment does not set the limit. The new program replaces this one: process id, standard streams and signal
+ * handling stay. It costs about as much as the start of an empty program, so call this before anything else is loaded.
  */
 export function raiseFetchCap(
   words: readonly string[],

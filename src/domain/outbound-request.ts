@@ -61,8 +61,8 @@ export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody
 /** The request keeps its slot among those in flight until the body was read to its end, failed or was closed. */
 export type OutboundBody = {
   /**
-   * The next part; undefined at the end. Rejects with an `OutboundError` when the body broke off, grew too large, passed the
-   * deadline or was closed.
+   * The next part; undefined at the end. Rejects with an `OutboundError` when the body broke off, grew too large,
+   * passed the deadline or was closed.
    */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>
   /** Ends the request; the rest of its response is not read. */
@@ -83,7 +83,10 @@ export class OutboundError extends Error {
   }
 }
 
-/** A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not followed. */
+/**
+ * A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not
+ * followed.
+ */
 export type OutboundPost = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]

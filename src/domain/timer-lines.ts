@@ -1,7 +1,7 @@
 /**
- * Timers for the deadlines of runs and requests: thousands are pending, and nearly all have one of a few delays. Timers with
- * the same delay end in the order in which they began, so one engine timer serves all of them. An engine timer for each would
- * take 300 bytes.
+ * Timers for the deadlines of runs and requests: thousands are pending, and nearly all have one of a few delays. Timers
+ * with the same delay end in the order in which they began, so one engine timer serves all of them. An engine timer for
+ * each would take 300 bytes.
  */
 export class TimerLines {
   readonly #lines = new Map<number, Line>()

@@ -15,9 +15,9 @@ import type { SignedIn } from '../store/session-store.ts'
 import type { KeyRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
+import type { DeliveryCommands } from '../webhooks/delivery-commands.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
-import type { Trials } from '../webhooks/trial.ts'
-import type { UserDecisions } from '../webhooks/user-decisions.ts'
+import type { TestDeliveries } from '../webhooks/test-delivery.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
 import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
 
@@ -58,9 +58,9 @@ export type Services = {
     Subscriptions,
     'of' | 'changing' | 'findProblems' | 'prepare' | 'create' | 'change' | 'rotate' | 'delete' | 'find'
   >
-  deliveries: Pick<UserDecisions, 'resend' | 'resendFailed' | 'cancel'>
+  deliveries: Pick<DeliveryCommands, 'resend' | 'resendFailed' | 'cancel'>
   /** Sends a test delivery. Rejects with OVERLOADED when it was aborted. */
-  tryWebhook: Trials['run']
+  tryWebhook: TestDeliveries['run']
   environments: {
     /** Encrypts and stores a variable; the next run reads it. Rejects with INVALID_INPUT when it is invalid. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

@@ -26,8 +26,8 @@ export type LanguageModelsOptions = {
 }
 
 /**
- * Calls language models through the low-level interface of the `ai` SDK's providers, which know the wire formats. Retries,
- * tools, addresses and timeouts are the service's own.
+ * Calls language models through the low-level interface of the `ai` SDK's providers, which know the wire formats.
+ * Retries, tools, addresses and timeouts are the service's own.
  */
 export function createLanguageModels(options: LanguageModelsOptions): Models {
   const providers = new Providers()
@@ -132,7 +132,7 @@ class ModelCall {
       return { code: failure.code, message: failure.message, mayPass }
     }
     if (status !== undefined && status >= 300 && status < 400) {
-      const message = `${host} responded with ${status}, a redirect, which is not followed for models: check the baseUrl`
+      const message = `${host} responded with ${status}, a redirect, which is not followed: check the baseUrl`
       return { code: 'HTTP_ERROR', message, status, mayPass: false }
     }
     if (status !== undefined && status >= 400) {
@@ -158,8 +158,8 @@ class ModelCall {
 }
 
 /**
- * A text that arrives in small pieces. Appending each piece to a string would keep every piece as an object of its own until
- * somebody reads the whole: 60 bytes for a piece of 5.
+ * A text that arrives in small pieces. Appending each piece to a string would keep every piece as an object of its own
+ * until somebody reads the whole: 60 bytes for a piece of 5.
  */
 class GrowingText {
   readonly #parts: string[] = []
@@ -189,8 +189,8 @@ function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenCou
 const wordsMax = 1_000
 
 /**
- * The words of an error in one of the shapes that providers use: thrown, or the `error` member of a message. A thrown error
- * also holds the whole prompt; if it has no message, only the response's own words are shown.
+ * The words of an error in one of the shapes that providers use: thrown, or the `error` member of a message. A thrown
+ * error also holds the whole prompt; if it has no message, only the response's own words are shown.
  */
 function wordsOf(thrown: unknown): string {
   const isThrown = thrown instanceof Error

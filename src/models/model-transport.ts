@@ -11,8 +11,8 @@ import type { Send } from './providers.ts'
 type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>
 
 /**
- * Sends the request of one model call through `outbound` and records what happened, because each provider's code reports
- * failures differently.
+ * Sends the request of one model call through `outbound` and records what happened, because each provider's code
+ * reports failures differently.
  */
 export class ModelTransport {
   readonly #open: OutboundOpen
@@ -75,7 +75,8 @@ export class ModelTransport {
       if (this.isFinished) return
       if (part instanceof OutboundError && !ending.isReached) {
         this.failure = { code: part.code, message: part.message }
-        // An error discards what the streams of the provider's code have not passed on yet. They need no more than a turn.
+        // An error discards what the streams of the provider's code have not passed on yet. They need no more than a
+        // turn.
         await new Promise((resolve) => setImmediate(resolve))
         controller.error(part)
       } else if (part instanceof Uint8Array) {

@@ -11,13 +11,13 @@ export type PriceFile = Static<typeof PriceFile>
 
 export type PriceReading = { ok: true; prices: ReadonlyMap<string, Price> } | { ok: false; message: string }
 
-/** Reads the text of such a file. The message of a wrong one says where it is wrong and what it should look like. */
+/** Reads the text of a price file. The message for an invalid file names the place and the valid form. */
 export function readPrices(text: string): PriceReading {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { ok: false, message: `it is no JSON: ${(error as Error).message}` }
+    return { ok: false, message: `it is not valid JSON: ${(error as Error).message}` }
   }
   if (Value.Check(PriceFile, value)) return { ok: true, prices: new Map(Object.entries(value)) }
   const [first] = findMisfits(PriceFile, value)

@@ -7,15 +7,18 @@ export type Send = (input: string | URL | Request, init?: RequestInit) => Promis
 
 /**
  * Keeps the providers' code by model, address and key. Each instance builds the schemas of its protocol anew, 150 KB of
- * them, which would live as long as the response. Each call has its own `fetch`: a header that is removed before the request
- * is sent tells which call a request belongs to.
+ * them, which would live as long as the response. Each call has its own `fetch`: a header that is removed before the
+ * request is sent tells which call a request belongs to.
  */
 export class Providers {
   readonly #models = new Map<string, Promise<LanguageModelV4>>()
   readonly #sending = new Map<string, Send>()
   #calls = 0
 
-  /** Sends one request with `send` and returns its stream. Rejects with the errors of `send` and of the provider's code. */
+  /**
+   * Sends one request with `send` and returns its stream. Rejects with the errors of `send` and of the provider's
+   * code.
+   */
   async stream(selection: Selection, options: LanguageModelV4CallOptions, send: Send): Promise<Stream['stream']> {
     const model = await this.#model(selection)
     this.#calls += 1
@@ -56,8 +59,9 @@ type Stream = Awaited<ReturnType<LanguageModelV4['doStream']>>
 type Selection = Pick<ModelRequest, 'provider' | 'model' | 'baseUrl' | 'apiKey'>
 
 /**
- * Loads the provider's code when the first request needs it, so that a service without models does not have it in memory.
- * Every option that the code would otherwise read from the environment is set: keys and addresses come from the workflow.
+ * Loads the provider's code when the first request needs it, so that a service without models does not have it in
+ * memory. Every option that the code would otherwise read from the environment is set: keys and addresses come from the
+ * workflow.
  */
 async function languageModel(
   { provider, model, baseUrl, apiKey = '' }: Selection,

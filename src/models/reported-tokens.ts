@@ -1,8 +1,8 @@
 import type { TokenCount } from '../domain/run/cost.ts'
 
 /**
- * The tokens that one event of a stream reports, as the provider sent it. They count even if the stream breaks off later.
- * OpenAI reports them once, before the end; Anthropic reports those of the prompt in its first event.
+ * The tokens that one event of a stream reports, as the provider sent it. They count even if the stream breaks off
+ * later. OpenAI reports them once, before the end; Anthropic reports those of the prompt in its first event.
  */
 export function reportedTokens(event: unknown): TokenCount | undefined {
   const { type, message, usage } = (event ?? {}) as Event

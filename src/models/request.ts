@@ -8,7 +8,7 @@ import { jsonDepthMax } from '../domain/limits.ts'
 import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/run/model-call.ts'
 import { isDeeperThan } from '../domain/text/json.ts'
 
-/** A request as the providers' code takes it. */
+/** A request in the form that the providers' code takes. */
 export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
   const { messages, temperature, maxTokens, responseSchema, tools } = request
   return {
@@ -27,7 +27,7 @@ export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
           }),
         }
       : {}),
-    // Strict schemas are a subset of JSON schema, and others are refused; the answer is checked here in any case.
+    // Strict mode accepts only a subset of JSON schema. The service checks the response in any case.
     providerOptions: { openai: { strictJsonSchema: false }, openaiCompatible: { strictJsonSchema: false } },
   }
 }
@@ -60,7 +60,10 @@ function callPart({ id, name, arguments: text, echo }: ModelToolCall) {
   }
 }
 
-/** Arguments that are no JSON, or nested too deep, were answered with an error; they go back as none, which can be sent. */
+/**
+ * The service rejected arguments that are invalid JSON or nested too deeply. The history contains `{}` in their
+ * place.
+ */
 function inputOf(text: string): unknown {
   if (isDeeperThan(text, jsonDepthMax)) return {}
   try {

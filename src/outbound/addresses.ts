@@ -1,22 +1,23 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** What an address is, as far as requests are concerned. Everything but `public` is refused unless it is allowed. */
+/** The kind of an address. Requests to every kind except `public` are refused unless the operator allows them. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'reserved'
 
-/** Addresses that the operator lets workflows call although they are not public. */
+/** Addresses that workflows may call although they are not public, because the operator allows it. */
 export type AllowList = {
   loopback: boolean
   private: boolean
   blocks: BlockList
-  /** `host` or `host:port`, the host as a URL has it: lower case, IPv6 in brackets, no trailing dot. */
+  /** `host` or `host:port`, with the host as in a URL: lower case, IPv6 in brackets, no trailing dot. */
   hosts: ReadonlySet<string>
 }
 
 export const allowSetting = 'MILLRACE_OUTBOUND_ALLOW'
+const validEntries = 'Use loopback, private, a CIDR block such as 10.0.0.0/8'
 
 export type AllowListOutcome = { ok: true; allow: AllowList } | { ok: false; message: string }
 
-/** Reads the entries of the setting. The message of a wrong one names the entry and what it should look like. */
+/** Reads the entries of the setting. The message names the first invalid entry and the valid forms. */
 export function parseAllowList(entries: readonly string[]): AllowListOutcome {
   const blocks = new BlockList()
   const hosts = new Set<string>()
@@ -35,10 +36,10 @@ export function parseAllowList(entries: readonly string[]): AllowListOutcome {
     }
     const host = parseHost(entry)
     if (!host) {
-      const hint = isIPv6(entry) ? ` An IPv6 address stands in brackets: [${entry}].` : ''
+      const hint = isIPv6(entry) ? ` Write an IPv6 address in brackets: [${entry}].` : ''
       return {
         ok: false,
-        message: `${allowSetting}: "${written}" is none of loopback, private, a CIDR block such as 10.0.0.0/8, host, host:port.${hint}`,
+        message: `${allowSetting}: "${written}" is not valid. ${validEntries}, host or host:port.${hint}`,
       }
     }
     hosts.add(host)
@@ -48,7 +49,9 @@ export function parseAllowList(entries: readonly string[]): AllowListOutcome {
 
 export type NetworksOutcome = { ok: true; has(address: string): boolean } | { ok: false; message: string }
 
-/** Reads a list of `loopback`, `private`, CIDR blocks and single addresses. The message of a wrong entry names it. */
+/**
+ * Reads a list of `loopback`, `private`, CIDR blocks and single addresses. The message names the first invalid entry.
+ */
 export function parseNetworks(entries: readonly string[], setting: string): NetworksOutcome {
   const blocks = new BlockList()
   const keywords = new Set<string>()
@@ -61,7 +64,7 @@ export function parseNetworks(entries: readonly string[], setting: string): Netw
     else if (block) blocks.addSubnet(block.address, block.prefix, isIPv4(block.address) ? 'ipv4' : 'ipv6')
     else if (single) blocks.addAddress(single, isIPv4(single) ? 'ipv4' : 'ipv6')
     else {
-      const message = `${setting}: "${written}" is none of loopback, private, an address, a CIDR block such as 10.0.0.0/8.`
+      const message = `${setting}: "${written}" is not valid. ${validEntries} or an address.`
       return { ok: false, message }
     }
   }
@@ -73,7 +76,7 @@ export function parseNetworks(entries: readonly string[], setting: string): Netw
   return { ok: true, has }
 }
 
-/** Judges one address, in any spelling that a resolver or a URL may give it. What is no address is `reserved`. */
+/** The kind of an address in any spelling that a resolver or a URL may use. An invalid address is `reserved`. */
 export function kindOf(address: string): AddressKind {
   const canonical = canonicalAddress(address)
   if (!canonical) return 'reserved'
@@ -84,7 +87,7 @@ export function kindOf(address: string): AddressKind {
   return reserved.check(canonical, family) ? 'reserved' : 'public'
 }
 
-/** Whether a request to `host` and `port` of a URL may be sent to `address`, one of those that the host has. */
+/** Whether a request to a URL's `host` and `port` may be sent to `address`, one of the host's addresses. */
 export function isAllowed(allow: AllowList, host: string, port: number, address: string): boolean {
   const kind = kindOf(address)
   if (kind === 'public') return true
@@ -95,8 +98,8 @@ export function isAllowed(allow: AllowList, host: string, port: number, address:
 }
 
 /**
- * What a refused request tells its author: what is in the way, and what the operator would add to the setting. `said`: of
- * the request, `would not be` before there is one.
+ * The message of a refused request: the reason, and the entry that the operator can add to the setting. `said` is
+ * `would not be` when a URL is only checked.
  */
 export function refusalOf(host: string, port: number, kind: AddressKind, said = 'was not'): string {
   const is = literalAddress(host) ? 'is' : 'has'
@@ -108,13 +111,13 @@ export function refusalOf(host: string, port: number, kind: AddressKind, said = 
   )
 }
 
-/** The address that the host of a URL is, without brackets; undefined for a name. */
+/** The address in the host of a URL, without brackets; undefined for a name. */
 export function literalAddress(host: string): string | undefined {
   if (host.startsWith('[')) return canonicalAddress(host.slice(1, -1))
   return isIPv4(host) ? host : undefined
 }
 
-/** One spelling for each address: IPv6 compressed, without zone, and IPv4 wherever IPv6 only wraps it (`::ffff:0:0/96`). */
+/** One spelling for each address: IPv6 compressed and without a zone, IPv4 for a mapped address (`::ffff:0:0/96`). */
 export function canonicalAddress(address: string): string | undefined {
   if (isIPv4(address)) return address
   const plain = address.replace(/%.*$/, '')
@@ -127,14 +130,14 @@ export function canonicalAddress(address: string): string | undefined {
 }
 
 /**
- * The host of a URL in one spelling: lower case, ASCII, no trailing dots, IPv6 in brackets, IPv4 wherever it is one.
- * Undefined when it can be no host.
+ * One spelling for each host of a URL: lower case, ASCII, no trailing dots, IPv6 in brackets, IPv4 for a mapped
+ * address. Undefined for an invalid host.
  */
 export function canonicalHost(host: string): string | undefined {
   const hostname = URL.parse(`http://${host}/`)?.hostname
   const bare = hostname?.replace(/\.+$/, '')
   if (!bare) return undefined
-  // Without its dots a host may be a number, and so an address, that the parser rewrites once more.
+  // Without its dots, a host may be a number, which the parser rewrites as an address.
   const name = bare === hostname ? bare : URL.parse(`http://${bare}/`)?.hostname
   const literal = name && literalAddress(name)
   return literal && isIPv4(literal) ? literal : name
@@ -174,9 +177,9 @@ const privateNetworks = blockList('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16
 const linkLocal = blockList('169.254.0.0/16', 'fe80::/10')
 
 /**
- * The rest of what IANA's special-purpose registries do not call globally reachable, multicast, and the forms that carry
- * an IPv4 address inside an IPv6 one (NAT64, 6to4, Teredo, IPv4-compatible): those reach whatever the inner one names.
- * 168.63.129.16 is a public address that Azure answers from inside the machine.
+ * The other ranges that IANA's special-purpose registries do not list as globally reachable, multicast, and the IPv6
+ * forms that contain an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible), because they lead to the inner address.
+ * 168.63.129.16 is a public address at which Azure serves requests from inside the machine.
  */
 const reserved = blockList(
   '0.0.0.0/8',

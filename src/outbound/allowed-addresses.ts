@@ -2,7 +2,7 @@ import { OutboundError } from '../domain/outbound-request.ts'
 import { type AllowList, isAllowed, kindOf, refusalOf } from './addresses.ts'
 import type { Target } from './target.ts'
 
-/** Those of a target's addresses that may be called. Throws `ADDRESS_REFUSED` when none may. */
+/** The addresses of a target that may be called. Throws `ADDRESS_REFUSED` when there are none. */
 export function allowedAddresses(allow: AllowList, { host, port }: Target, addresses: readonly string[]): string[] {
   const allowed = addresses.filter((address) => isAllowed(allow, host, port, address))
   if (allowed.length > 0) return allowed

@@ -4,30 +4,32 @@ export type BodyReader = {
   cancel(): void
 }
 
-/** The `code` of what `read` throws when a body is not what its encoding says. */
+/** The `code` of the error that `read` throws when a body does not match its Content-Encoding. */
 export const brokenEncoding = 'BROKEN_ENCODING'
 
-/** What is asked for when the author asks for nothing else, and can be taken apart again. */
+/** The default Accept-Encoding. Each of these can be decompressed here. */
 export const acceptEncoding = 'gzip, deflate, br, zstd'
 
-/** Reads the body of what `fetch` gave or the server received, decompressed. */
+/** Reads the body of a response of `fetch`, or of a request that the server received, decompressed. */
 export function bodyReaderOf({ body, headers }: Message): BodyReader {
   if (!body) return { read: async () => undefined, cancel: () => {} }
   return decodedReader(plainReader(body), headers.get('content-encoding'))
 }
 
 /**
- * Decompresses here and not in `fetch`: when a request is ended in the middle of a compressed body, Bun 1.4.5 first
- * decompresses all that has arrived of it, a quarter of a gigabyte for half a megabyte of zeros. These streams make
+ * Decompresses here and not in `fetch`. When a request is aborted in the middle of a compressed body, Bun 1.4.5 first
+ * decompresses everything that has arrived: a quarter of a gigabyte for half a megabyte of zeros. These streams produce
  * no more than is read.
  */
 export function decodedReader(reader: BodyReader, contentEncoding: string | null): BodyReader {
   const encodings = contentEncoding === null ? [] : encodingsOf(contentEncoding)
-  // Of an encoding that nobody knows the body is handed on as it is, like any other bytes.
+  // A body with an unknown encoding is passed on unchanged.
   return encodings && encodings.length > 0 ? decompressingReader(reader, encodings.toReversed()) : reader
 }
 
-/** What a Content-Encoding says was done to a body, in that order. Undefined when it cannot be undone here. */
+/**
+ * The encodings in a Content-Encoding, in the order of their application. Undefined when they cannot be decoded here.
+ */
 export function encodingsOf(contentEncoding: string): string[] | undefined {
   const names = contentEncoding.split(',').map((name) => name.trim().toLowerCase())
   const applied = names.filter((name) => name !== '' && name !== 'identity')
@@ -52,14 +54,14 @@ function decompressingReader(compressed: BodyReader, encodings: readonly string[
     async read() {
       if (!plain) {
         const first = await compressed.read()
-        // Nothing at all is not valid in any format, and is what servers send for an empty body.
+        // Servers send no bytes for an empty body, although that is not valid in any format.
         if (!first) return undefined
         plain = decompressed(withFirst(first, compressed), encodings, first).getReader()
       }
       try {
         return (await plain.read()).value
       } catch (error) {
-        // Failures of the connection pass through the decompression with their code; it has none for its own.
+        // Errors of the connection pass through the decompression with their code. Its own errors have none.
         const code = (error as { code?: unknown } | null)?.code
         if (typeof code === 'string' && !code.startsWith('ERR_')) throw error
         throw Object.assign(new Error('Broken compression', { cause: error }), { code: brokenEncoding })
@@ -74,7 +76,7 @@ function decompressingReader(compressed: BodyReader, encodings: readonly string[
 
 function decompressed(body: ReadableStream<Bytes>, encodings: readonly string[], first: Bytes): ReadableStream<Bytes> {
   return encodings.reduce((stream, encoding, index) => {
-    // Some servers leave out the frame that "deflate" has; its first byte is always x8.
+    // Some servers omit the frame of "deflate", whose first byte always ends in 8 (hexadecimal).
     const unframed = encoding === 'deflate' && index === 0 && (first[0]! & 0x0f) !== 8
     const format = unframed ? 'deflate-raw' : formats.get(encoding)!
     // The DOM's types know fewer formats than Bun does.

@@ -1,19 +1,19 @@
 import { OutboundError } from '../domain/outbound-request.ts'
 
-/** How many requests may be in flight: in all, to one host name, and how many more may wait for a place. */
+/** How many requests may be in flight: in all and to one host name; and how many more may wait for a slot. */
 export type Concurrency = { total: number; perHost: number; waiting: number }
 
-/** A place among the requests in flight; giving it back twice does nothing. */
+/** A slot for one request in flight. Releasing it twice has no effect. */
 export type Slot = { release(): void }
 
 /**
- * Keeps slow hosts from taking all the places. A request waits in the line of its own host; a place that gets free goes
- * to the next host in turn that has a line and is below its own bound, however long the lines of the others are.
+ * Prevents slow hosts from taking all slots. A request waits in the queue of its host. A free slot goes to the next
+ * host in turn that has waiting requests and is below its own limit, however many requests wait for the others.
  */
 export class Bulkhead {
   #bounds: Concurrency
   #hosts = new Map<string, Host>()
-  /** Hosts that could use a free place, in the order of their turns. */
+  /** Hosts that could use a free slot, in the order of their turns. */
   #turns = new Set<Host>()
   #running = 0
   #waiting = 0
@@ -35,7 +35,7 @@ export class Bulkhead {
     return this.#hosts.size
   }
 
-  /** A place that is free now; undefined when one would have to be waited for. */
+  /** Takes a slot that is free now; undefined when there is none. */
   take(name: string): Slot | undefined {
     const host = this.#hostOf(name)
     return this.#hasFreeSlot(host) ? this.#take(host) : undefined
@@ -55,19 +55,19 @@ export class Bulkhead {
       }
       const waiter = () => {
         signal.removeEventListener('abort', abort)
-        const place = this.#take(host)
+        const slot = this.#take(host)
         this.#leave(host, waiter)
-        resolve(place)
+        resolve(slot)
       }
       signal.addEventListener('abort', abort, { once: true })
-      host.line.add(waiter)
+      host.waiters.add(waiter)
       this.#waiting++
-      this.#queue(host)
+      this.#offerTurn(host)
     })
   }
 
   #hostOf(name: string): Host {
-    return this.#hosts.get(name) ?? { name, running: 0, line: new Set() }
+    return this.#hosts.get(name) ?? { name, running: 0, waiters: new Set() }
   }
 
   #hasFreeSlot(host: Host): boolean {
@@ -84,7 +84,7 @@ export class Bulkhead {
   #release = (host: Host): void => {
     host.running--
     this.#running--
-    this.#queue(host)
+    this.#offerTurn(host)
     this.#serve()
     this.#forget(host)
   }
@@ -92,32 +92,32 @@ export class Bulkhead {
   #serve(): void {
     for (const host of this.#turns) {
       if (this.#running >= this.#bounds.total) return
-      // Out and in again at the end: the host's next turn comes after everyone else's.
+      // Moved to the end: the host's next turn comes after those of all others.
       this.#turns.delete(host)
-      const [waiter] = host.line
+      const [waiter] = host.waiters
       waiter?.()
-      this.#queue(host)
+      this.#offerTurn(host)
     }
   }
 
   #leave(host: Host, waiter: () => void): void {
-    host.line.delete(waiter)
+    host.waiters.delete(waiter)
     this.#waiting--
-    if (host.line.size === 0) this.#turns.delete(host)
+    if (host.waiters.size === 0) this.#turns.delete(host)
     this.#forget(host)
   }
 
-  #queue(host: Host): void {
-    if (host.line.size > 0 && host.running < this.#bounds.perHost) this.#turns.add(host)
+  #offerTurn(host: Host): void {
+    if (host.waiters.size > 0 && host.running < this.#bounds.perHost) this.#turns.add(host)
   }
 
   #forget(host: Host): void {
-    if (host.running === 0 && host.line.size === 0) this.#hosts.delete(host.name)
+    if (host.running === 0 && host.waiters.size === 0) this.#hosts.delete(host.name)
   }
 
   #full(name: string): OutboundError {
     const { total, waiting } = this.#bounds
-    const message = `${name} was not called: ${total} requests are in flight and ${waiting} more wait for a place`
+    const message = `${name} was not called: ${total} requests are in flight and ${waiting} more wait for a slot`
     return new OutboundError('CONNECTION_FAILED', message)
   }
 }
@@ -138,4 +138,4 @@ class HeldSlot implements Slot {
   }
 }
 
-type Host = { name: string; running: number; line: Set<() => void> }
+type Host = { name: string; running: number; waiters: Set<() => void> }

@@ -3,12 +3,12 @@ import { OutboundError, type OutboundFailure } from '../domain/outbound-request.
 import { brokenEncoding } from './body-reader.ts'
 import type { Target } from './target.ts'
 
-/** What messages about a request name. */
+/** The parts of a target that messages name. */
 export type Named = Pick<Target, 'host' | 'port' | 'name'>
 
 /**
- * What became of a request, told from what `fetch` or a connection threw. Their own messages show the pinned address and the query, and
- * advise to pass options; these are for people who wrote a URL.
+ * The error of a request that failed in `fetch`. The messages of `fetch` show the pinned address and the query, and
+ * advise to pass options. These are for users who wrote a URL.
  */
 export function failureOf(error: unknown, target: Named): OutboundError {
   if (error instanceof OutboundError) return error
@@ -16,29 +16,33 @@ export function failureOf(error: unknown, target: Named): OutboundError {
   const { name } = target
   const connecting = connectingFailures.get(code)
   if (connecting) return new OutboundError('CONNECTION_FAILED', `${target.host}:${target.port} ${connecting}`, error)
-  const malformed = malformedAnswers.get(code)
+  const malformed = malformedResponses.get(code)
   if (malformed) return new OutboundError('INVALID_RESPONSE', `${name} sent ${malformed}`, error)
   if (code === 'ECONNRESET' || code === 'EPIPE')
-    return new OutboundError('CONNECTION_FAILED', `${name} closed the connection before its answer was complete`, error)
+    return new OutboundError(
+      'CONNECTION_FAILED',
+      `${name} closed the connection before its response was complete`,
+      error,
+    )
   if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|CRL/.test(code))
     return new OutboundError('CONNECTION_FAILED', `The certificate of ${target.host} was not accepted: ${code}`, error)
   return new OutboundError('CONNECTION_FAILED', `The request to ${name} failed: ${code || 'no reason given'}`, error)
 }
 
-/** The outcome of a request that ended like this. */
+/** The outcome of a request that failed with this error. */
 export function failedOutcome(error: unknown): OutboundFailure {
   if (error instanceof OutboundError) return { ok: false, code: error.code, message: error.message }
   return { ok: false, code: 'CONNECTION_FAILED', message: messageOf(error) }
 }
 
-/** Whether there was never a connection: another address of the same name may do better, and nothing was sent. */
+/** Whether no connection was made. Nothing was sent, so another address of the name can be tried. */
 export function neverConnected(error: unknown): boolean {
   return connectingFailures.has(codeOf(error))
 }
 
 /**
- * Whether a kept connection had been closed by its peer before this request, which failed `tookMs` after it was sent: then a
- * reset comes within a round trip. One that comes later is of a peer that has read the request.
+ * Whether the peer had closed a reused connection before this request, which failed `tookMs` after it was sent. In that
+ * case, the reset arrives within a round trip. A later reset comes from a peer that may have read the request.
  */
 export function wasClosedBefore(error: unknown, tookMs: number): boolean {
   const code = codeOf(error)
@@ -59,15 +63,15 @@ const connectingFailures: ReadonlyMap<string, string> = new Map([
   ['ENETUNREACH', 'is not reachable'],
   ['EADDRNOTAVAIL', 'is not reachable from this machine'],
   ['EAFNOSUPPORT', 'is not reachable from this machine'],
-  ['ETIMEDOUT', 'did not take the connection in time'],
+  ['ETIMEDOUT', 'did not accept the connection in time'],
   ['FailedToOpenSocket', 'is not reachable'],
 ])
 
-const malformedAnswers: ReadonlyMap<string, string> = new Map([
-  ['InvalidHTTPResponse', 'an answer that is not HTTP'],
-  ['Malformed_HTTP_Response', 'an answer that is not HTTP, or has more than 250 headers'],
-  ['InvalidContentLength', 'an answer of a length that is none'],
-  ['UnrequestedUpgrade', 'a switch of protocols that nobody asked for'],
+const malformedResponses: ReadonlyMap<string, string> = new Map([
+  ['InvalidHTTPResponse', 'a response that is not HTTP'],
+  ['Malformed_HTTP_Response', 'a response that is not HTTP, or has more than 250 headers'],
+  ['InvalidContentLength', 'a response with an invalid Content-Length'],
+  ['UnrequestedUpgrade', 'a protocol switch that was not requested'],
   ['ResponseHeadersTooLarge', 'headers that are too large'],
-  [brokenEncoding, 'a body that is not compressed as its headers say'],
+  [brokenEncoding, 'a body that does not match its Content-Encoding'],
 ])

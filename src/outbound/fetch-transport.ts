@@ -35,7 +35,9 @@ export class FetchTransport {
     this.#clock = clock
   }
 
-  /** Tries the addresses in turn until one accepts the connection. Throws what `fetch` throws, or the signal's reason. */
+  /**
+   * Tries the addresses in turn until one accepts the connection. Throws what `fetch` throws, or the signal's reason.
+   */
   async open(hop: Hop, addresses: readonly string[], signal: AbortSignal): Promise<Opened> {
     for (const [index, address] of addresses.entries()) {
       try {
@@ -74,8 +76,8 @@ export class FetchTransport {
   }
 
   /**
-   * Whether a request probably reuses a connection. Each request takes one off the count. Without that, the first request
-   * on a new connection would be resent as well when its peer reads it and resets the connection.
+   * Whether a request probably reuses a connection. Each request takes one off the count. Without that, the first
+   * request on a new connection would be resent as well when its peer reads it and resets the connection.
    */
   #takeWarm(origin: string, now: number): boolean {
     const kept = this.#warm.get(origin)
@@ -100,7 +102,8 @@ function initOf({ target, method, headers: written, body }: Hop, signal: AbortSi
     method,
     headers,
     redirect: 'manual',
-    // Without these, `fetch` would use HTTP_PROXY, which resolves the name again, heed NODE_TLS_REJECT_UNAUTHORIZED, and
+    // Without these, `fetch` would use HTTP_PROXY, which resolves the name again, heed NODE_TLS_REJECT_UNAUTHORIZED,
+    // and
     // cut a connection that is silent for five minutes, whatever the request's own timeout.
     proxy: false,
     tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },

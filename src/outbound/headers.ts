@@ -4,8 +4,8 @@ import { acceptEncoding } from './body-reader.ts'
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /**
- * The headers of a request as they may be sent: those that speak about the connection or frame the body are cut, because
- * they are the service's own to set. Throws `INVALID_REQUEST` for one that HTTP can't carry, never showing its value.
+ * The headers of a request. Headers about the connection or the framing of the body are removed, because the service
+ * sets them itself. Throws `INVALID_REQUEST` for a header that HTTP cannot carry; the message never shows its value.
  */
 export function requestHeaders(written: HeaderList, userAgent: string): Headers {
   const headers = new Headers()
@@ -27,11 +27,11 @@ export function responseHeaders(headers: Headers): Record<string, string | strin
   for (const [name, value] of headers) if (name !== 'set-cookie') entries.push([name, value])
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) entries.push(['set-cookie', cookies])
-  // Not by assignment: a server may well send a header named __proto__.
+  // Not by assignment, because a server may send a header named __proto__.
   return Object.fromEntries(entries)
 }
 
-/** The headers that go on when a redirect leads to another origin: none that may identify the author to the first one. */
+/** The headers for a redirect to another origin: without those that authenticate the request at the first one. */
 export function headersForOtherOrigin(headers: Headers): Headers {
   const kept = new Headers(headers)
   for (const name of headers.keys()) if (credentials.test(name)) kept.delete(name)
@@ -57,11 +57,14 @@ const ownHeaders: ReadonlySet<string> = new Set([
 
 function check(name: string, value: string): void {
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
-    throw new OutboundError('INVALID_REQUEST', `${JSON.stringify(name.slice(0, 100))} is no name of an HTTP header`)
+    throw new OutboundError('INVALID_REQUEST', `${JSON.stringify(name.slice(0, 100))} is not a valid HTTP header name`)
   const wrong = /[^\t\x20-\x7e\x80-\xff]/u.exec(value)?.[0]
   if (wrong === undefined) return
   const what = /[\r\n]/.test(wrong) ? 'a line break' : `the character U+${codePoint(wrong)}`
-  throw new OutboundError('INVALID_REQUEST', `The value of the header ${name} holds ${what}, which HTTP can't carry`)
+  throw new OutboundError(
+    'INVALID_REQUEST',
+    `The value of the header ${name} contains ${what}, which HTTP cannot carry`,
+  )
 }
 
 function codePoint(character: string): string {

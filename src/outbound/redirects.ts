@@ -2,7 +2,7 @@ import type { OutboundAnswer } from '../domain/outbound-request.ts'
 import { headersForOtherOrigin } from './headers.ts'
 import { parseTarget, type Target } from './target.ts'
 
-/** One request on its way through redirects. */
+/** One request in a chain of redirects. */
 export type Hop = {
   target: Target
   method: string
@@ -11,15 +11,15 @@ export type Hop = {
 }
 
 /**
- * The request that an answer redirects to, or undefined when the answer is no redirect. 303 turns everything but HEAD
- * into GET, 301 and 302 turn POST into GET, and then body and content headers stay behind; 307 and 308 repeat the
- * request as it was. Throws `INVALID_URL` for an address that no request may go to.
+ * The request that a response redirects to, or undefined when the response is not a redirect. 303 turns every method
+ * except HEAD into GET, and 301 and 302 turn POST into GET; then the body and its headers are dropped. 307 and 308
+ * repeat the request unchanged. Throws `INVALID_URL` for a URL that must not be called.
  */
 export function redirectOf(
   hop: Hop,
-  { status, headers: answered }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  { status, headers: responseHeaders }: Pick<OutboundAnswer, 'status' | 'headers'>,
 ): Hop | undefined {
-  const { location } = answered
+  const { location } = responseHeaders
   if (!redirectStatuses.has(status) || typeof location !== 'string' || location === '') return undefined
   const target = parseTarget(latin1ToUtf8(location), hop.target)
   const reads = hop.method === 'GET' || hop.method === 'HEAD'
@@ -31,7 +31,7 @@ export function redirectOf(
   return hopTo(target, 'GET', headers, undefined)
 }
 
-/** Makes a request to a target. Credentials of its URL become a header, unless there is one already. */
+/** Makes a request to a target. Credentials in its URL become a header, unless the request has that header. */
 export function hopTo(target: Target, method: string, headers: Headers, body: Hop['body']): Hop {
   if (target.authorization && !headers.has('authorization')) headers.set('authorization', target.authorization)
   return { target, method, headers, body }
@@ -40,7 +40,7 @@ export function hopTo(target: Target, method: string, headers: Headers, body: Ho
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const contentHeaders = ['content-type', 'content-encoding', 'content-language', 'content-location']
 
-/** Servers put UTF-8 into `Location` unescaped; header values arrive as Latin-1. */
+/** Servers send unescaped UTF-8 in `Location`, but `fetch` reads header values as Latin-1. */
 function latin1ToUtf8(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   try {

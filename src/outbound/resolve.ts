@@ -2,12 +2,12 @@ import { type Clock, sleep } from '../domain/clock.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
 import { canonicalAddress, literalAddress } from './addresses.ts'
 
-/** Asks for all addresses of a name. Rejects with an error that has a `code`, as `Bun.dns.lookup` does. */
+/** Looks up all addresses of a name. Rejects with an error that has a `code`, as `Bun.dns.lookup` does. */
 export type Lookup = (name: string) => Promise<readonly string[]>
 
 /**
- * The hosts file, then DNS. Bun asks through c-ares here: it waits on sockets, not on threads, so that names whose
- * servers never answer can't use up the thread pool that files and compression need (`node:dns` lookups do).
+ * Reads the hosts file, then asks DNS. Bun uses c-ares here, which waits on sockets and not on threads. So names whose
+ * servers never respond cannot use up the thread pool that files and compression need, as `node:dns` lookups do.
  */
 export const systemLookup: Lookup = async (name) => {
   const found = await Bun.dns.lookup(name)
@@ -15,8 +15,8 @@ export const systemLookup: Lookup = async (name) => {
 }
 
 /**
- * For many requests to few names, as webhooks are: those that ask for a name within a second share what was found. Resolvers
- * take a thousand questions a second, or less, and an attempt would wait for each. A failure is told to those who wait for it.
+ * Shares lookups of one name for a second, because webhooks send many requests to few names and a resolver may take
+ * only a thousand questions a second. A failed lookup is not kept.
  */
 export function sharedLookup(lookup: Lookup, clock: Pick<Clock, 'monotonic'>): Lookup {
   const known = new Map<string, { found: ReturnType<Lookup>; until: number }>()
@@ -43,8 +43,8 @@ const lookupMsMax = 10_000
 const addressesMax = 16
 
 /**
- * The addresses of a URL's host, IPv4 first, each once. Throws `NAME_NOT_FOUND`, or `CONNECTION_FAILED` when DNS is ill.
- * The signal is asked for when a name has to be looked up.
+ * The addresses of a URL's host, IPv4 first, each once. Throws `NAME_NOT_FOUND`, `CONNECTION_FAILED` when DNS fails, or
+ * the signal's reason.
  */
 export async function resolve(host: string, options: ResolveOptions, signal: AbortSignal): Promise<string[]> {
   const known = knownAddresses(host)
@@ -52,16 +52,15 @@ export async function resolve(host: string, options: ResolveOptions, signal: Abo
   const found = await lookupInTime(host, options, signal)
   const addresses = [...new Set(found.map(canonicalAddress))].filter((address) => address !== undefined)
   if (addresses.length === 0) throw notFound(host)
-  // A name's addresses are tried in turn, each as long as connecting takes. IPv6 without a route fails at once or hangs;
-  // IPv4 without one fails at once: so IPv4 goes first.
+  // The addresses are tried in turn. IPv4 is first, because without a route it fails at once, while IPv6 may hang.
   return addresses.sort((a, b) => Number(a.includes(':')) - Number(b.includes(':'))).slice(0, addressesMax)
 }
 
-/** Of a host that nobody has to be asked about; undefined for all others. */
-export function knownAddresses(host: string): string[] | undefined {
+/** The addresses of a host that needs no lookup; undefined for all others. */
+function knownAddresses(host: string): string[] | undefined {
   const literal = literalAddress(host)
   if (literal) return [literal]
-  // These names mean this machine whatever a resolver says of them (RFC 6761).
+  // These names mean this machine, whatever a resolver returns for them (RFC 6761).
   return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
 }
 
@@ -88,11 +87,11 @@ async function lookupInTime(host: string, { lookup, clock }: ResolveOptions, sig
 
 function lookupFailure(host: string, error: unknown): OutboundError {
   const code = String((error as { code?: unknown } | null)?.code ?? error).replace(/^DNS_/, '')
-  // ENOTFOUND and ENODATA are answers; anything else (SERVFAIL, REFUSED, a silent server) may pass.
+  // ENOTFOUND and ENODATA are final. Anything else (SERVFAIL, REFUSED, a silent server) may be temporary.
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'ENONAME') return notFound(host, error)
   return new OutboundError('CONNECTION_FAILED', `The name ${host} could not be resolved: ${code} from DNS`, error)
 }
 
 function notFound(host: string, cause?: unknown): OutboundError {
-  return new OutboundError('NAME_NOT_FOUND', `There is no host named ${host}`, cause)
+  return new OutboundError('NAME_NOT_FOUND', `The host ${host} does not exist`, cause)
 }

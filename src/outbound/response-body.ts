@@ -15,8 +15,8 @@ export type ResponseBodyParts = {
 }
 
 /**
- * The body of a response that has begun. It counts the bytes while they arrive. It holds the request's slot and deadline
- * until the body was read to its end, failed or was closed; if nobody reads it, the deadline ends it.
+ * The body of a response that has begun. It counts the bytes while they arrive. It holds the request's slot and
+ * deadline until the body was read to its end, failed or was closed; if nobody reads it, the deadline ends it.
  */
 export class ResponseBody implements OutboundBody {
   readonly #parts: ResponseBodyParts

@@ -1,29 +1,29 @@
 import { OutboundError } from '../domain/outbound-request.ts'
 import { canonicalHost } from './addresses.ts'
 
-/** Where one request goes, read from a URL that a user wrote. */
+/** The destination of one request, parsed from a URL that a user wrote. */
 export type Target = {
-  /** Without credentials and fragment, its host in the one spelling that addresses are judged by. */
+  /** Without credentials and fragment; the host is in its canonical spelling. */
   url: URL
   /** The host of the URL: a name in lower case without trailing dots, an IPv4 address, or IPv6 in brackets. */
   host: string
   port: number
-  /** For people: no credentials, and no query, which may hold a key. */
+  /** For messages: without credentials and without the query, which may contain a key. */
   name: string
   secure: boolean
-  /** The `Authorization` value that the URL's credentials stand for. */
+  /** The `Authorization` value for the URL's credentials. */
   authorization: string | undefined
 }
 
-/** Reads a URL, relative to `base` when it comes from a redirect. Throws `INVALID_URL`, never showing credentials. */
+/** Parses a URL, relative to `base` for a redirect. Throws `INVALID_URL`; the message never shows credentials. */
 export function parseTarget(text: string, base?: Target): Target {
   const url = URL.parse(text, base?.url)
-  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: ${faultOf(text)}`)
-  // fetch() would read files for file:, answer data: itself and sign requests for s3:.
+  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is not a valid URL: ${faultOf(text)}`)
+  // fetch() reads files for file:, decodes data: and signs requests for s3:.
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new OutboundError('INVALID_URL', `${shown(text)} cannot be called: only http:// and https:// URLs can`)
   const host = canonicalHost(url.hostname)
-  if (!host) throw new OutboundError('INVALID_URL', `${shown(text)} is no URL: its host can't be one`)
+  if (!host) throw new OutboundError('INVALID_URL', `${shown(text)} is not a valid URL: its host is not valid`)
   const authorization = authorizationOf(url)
   url.username = ''
   url.password = ''
@@ -35,7 +35,7 @@ export function parseTarget(text: string, base?: Target): Target {
 }
 
 function faultOf(text: string): string {
-  return /^\s*https?:\/\//i.test(text) ? 'its host or its port can be none' : 'it must start with http:// or https://'
+  return /^\s*https?:\/\//i.test(text) ? 'its host or port is not valid' : 'it must start with http:// or https://'
 }
 
 function authorizationOf(url: URL): string | undefined {
@@ -44,7 +44,7 @@ function authorizationOf(url: URL): string | undefined {
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`
 }
 
-/** Percent signs that stand for nothing are themselves, as a password may well hold them. */
+/** Percent signs that start no escape stay as they are, because passwords may contain them. */
 function decoded(text: string): string {
   return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
     try {

@@ -3,8 +3,8 @@ import { type AllowList, isAllowed, kindOf, literalAddress, refusalOf } from './
 import { parseTarget } from './target.ts'
 
 /**
- * What is wrong with a URL that is to be called later, for people; undefined when nothing is. A name is not looked up: what
- * address it has is judged whenever it is called.
+ * The problem of a URL that will be called later, as a message for users; undefined when there is none. A name is not
+ * looked up, because its addresses are checked at every call.
  */
 export function urlProblem(text: string, allow: AllowList): string | undefined {
   try {

@@ -5,23 +5,23 @@ import type { LogRow } from '../domain/run/log.ts'
 import type { DeliveryAttempt, EndedAttempt } from '../domain/webhook/delivery.ts'
 import { Bodies, type BodiesOptions } from './bodies.ts'
 import { type Delivered, type DeliverOptions, deliver, notSendable } from './deliver.ts'
-import type { Item, Source } from './lane.ts'
 import type { Receiver } from './receivers.ts'
+import type { QueuedDelivery, Source } from './subscription-queue.ts'
 
 export type AttemptsOptions = BodiesOptions &
   Pick<DeliverOptions, 'post' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
-    /** Writes down an attempt; resolves when it is on disk. */
+    /** Writes an attempt; resolves when it is on disk. */
     write(attempt: EndedAttempt): Promise<void>
     clock: Clock
-    /** Told of each attempt that has ended. */
+    /** Called for each attempt that has ended. */
     onAttempt?(attempt: DeliveryAttempt): void
-    /** Told how long a run was on disk before its webhook was first tried. */
+    /** Called with the time between a run's commit and the first attempt of its webhook. */
     onFirstAttempt?(waitedMs: number): void
-    /** Told of what was wrong inside. */
+    /** Called with unexpected errors of the service itself. */
     onBug(error: unknown): void
   }
 
-/** Leads one attempt at a time from its body to the disk. */
+/** Makes attempts: reads what the body needs, sends it, and writes the outcome. */
 export class Attempts {
   readonly #options: AttemptsOptions
   readonly #bodies: Bodies
@@ -32,23 +32,23 @@ export class Attempts {
     this.#bodies = new Bodies(options)
   }
 
-  /** What so many deliveries of a run that has just ended are made of; undefined: it is read from the disk again. */
+  /** Keeps a run that has just ended for `uses` deliveries; undefined without room: it is read from disk later. */
   sourceOf(row: LogRow, uses: number): Source | undefined {
     return this.#bodies.sourceOf(row, uses)
   }
 
-  /** Has what these are made of read from the log. */
-  readAhead(items: readonly Item[]): void {
+  /** Starts to read the runs of these deliveries from the log. */
+  readAhead(items: readonly QueuedDelivery[]): void {
     void this.#bodies.readAhead(items)
   }
 
-  /** Characters of the body of a delivery, or about as many as it will have. */
-  charsOf(item: Item | undefined): number {
+  /** Characters of the body of a delivery, or an estimate. */
+  charsOf(item: QueuedDelivery | undefined): number {
     return item ? this.#bodies.charsOf(item) : 0
   }
 
-  /** A delivery that is not in memory any more, or not with what it is made of. */
-  release(item: Item): void {
+  /** Lets go of the source of a delivery. */
+  release(item: QueuedDelivery): void {
     this.#bodies.release(item)
   }
 
@@ -56,8 +56,10 @@ export class Attempts {
     this.#bodies.releaseOne(source)
   }
 
-  /** Never rejects. `unmade`: what it takes could not be read now. `cut`: the service ended it; it does not count. */
-  async make(item: Item, receiver: Receiver): Promise<Delivered | 'unmade'> {
+  /**
+   * Never rejects. `unmade`: the run cannot be read now. `cut`: the service ended the attempt, so it does not count.
+   */
+  async make(item: QueuedDelivery, receiver: Receiver): Promise<Delivered | 'unmade'> {
     const { clock, onFirstAttempt, onAttempt, onBug } = this.#options
     try {
       const message = receiver.problem ? undefined : await this.#bodies.of(item)
@@ -85,8 +87,8 @@ export class Attempts {
     }
   }
 
-  /** Again and again until it is on disk; false when the service stops before: then the attempt is made once more. */
-  async record({ sequence, subscription }: Item, ended: Exclude<Delivered, 'cut'>): Promise<boolean> {
+  /** Retries until the outcome is on disk; false when the service stops before. Then the attempt is made once more. */
+  async record({ sequence, subscription }: QueuedDelivery, ended: Exclude<Delivered, 'cut'>): Promise<boolean> {
     const { write, clock, onBug } = this.#options
     for (;;) {
       try {
@@ -103,7 +105,7 @@ export class Attempts {
     }
   }
 
-  /** Ends what is on its way. */
+  /** Ends the attempts in flight. */
   stop(): void {
     this.#life.abort()
   }

@@ -1,4 +1,4 @@
-/** What is under way and nobody awaits: it is counted, must not reject, and a stop waits for it. */
+/** Promises that nobody awaits. They are counted, must not reject, and a stop waits for them. */
 export class Background {
   #count = 0
   #onIdle: (() => void) | undefined
@@ -12,7 +12,7 @@ export class Background {
     promise.then(this.#ended)
   }
 
-  /** Resolves when all of it is over, what comes meanwhile included. */
+  /** Resolves when all of them have ended, including those that are added meanwhile. */
   whenIdle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve

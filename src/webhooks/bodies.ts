@@ -3,34 +3,32 @@ import { createIsoTime } from '../domain/text/iso-time.ts'
 import type { DeliverySource } from '../domain/webhook/delivery.ts'
 import { include } from '../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../store/store.ts'
-import type { Item, Source } from './lane.ts'
 import { payloadOf } from './payload.ts'
+import type { QueuedDelivery, Source } from './subscription-queue.ts'
 
 export type BodiesOptions = {
-  /** What bodies are made of, from the disk, in rising order of sequence. */
+  /** Reads runs from disk, in rising order of sequence. */
   read(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
-  /** Gives the file objects in a text of JSON URLs signed at a time, the same whenever it is asked. */
+  /** Puts signed URLs into the file objects of a JSON text. The same arguments give the same text. */
   freshen(text: string, runFiles: readonly string[], at: number): string | Promise<string>
 }
 
 export type Message = { executionId: string; body: string }
 
-/**
- * Makes the bodies of deliveries: of runs that have just ended from what is in memory, else from the log.
- */
+/** Makes the bodies of deliveries, from memory for runs that have just ended and from the log otherwise. */
 export class Bodies {
   readonly #options: BodiesOptions
   readonly #iso = createIsoTime()
-  /** Characters of all sources in memory, and of those that are being read about as many as they will have. */
+  /** Characters of all sources in memory, and an estimate for those that are being read. */
   #chars = 0
-  /** Characters of one entry, as those that were read last of a subscription had. */
+  /** The average characters of the entries that were last read for a subscription. */
   readonly #lengths = new Map<number, number>()
 
   constructor(options: BodiesOptions) {
     this.#options = options
   }
 
-  /** What so many deliveries of a run that is in memory are made of; undefined when there is no room for it. */
+  /** Keeps a run for `uses` deliveries; undefined when there is no room for it. */
   sourceOf(row: LogRow, uses: number): Source | undefined {
     const chars = row.finalOutput.length + row.traceSpans.length
     if (!row.webhooks || this.#chars + chars > charsMax) return undefined
@@ -46,20 +44,20 @@ export class Bodies {
     return this.#keep(run, uses)
   }
 
-  /** Characters of the long texts in a delivery's body, or about as many as it will have. */
-  charsOf(item: Item): number {
+  /** Characters of the long texts in a delivery's body, or an estimate. */
+  charsOf(item: QueuedDelivery): number {
     if (!isLong(item)) return 0
     return item.source?.chars ?? this.#lengthOf([item])
   }
 
-  /** A delivery needs what it is made of no more. */
-  release(item: Item): void {
+  /** A delivery no longer needs its source. */
+  release(item: QueuedDelivery): void {
     this.#release(item.source)
     item.source = undefined
     item.reading = undefined
   }
 
-  /** The same of a run for one delivery that is not in memory at all. */
+  /** One delivery, which is not in memory, does not need this source. */
   releaseOne(source: Source | undefined): void {
     this.#release(source)
   }
@@ -71,7 +69,7 @@ export class Bodies {
   }
 
   /** Undefined when the log entry is gone. Rejects when it cannot be read now. */
-  async of(item: Item): Promise<Message | undefined> {
+  async of(item: QueuedDelivery): Promise<Message | undefined> {
     if (!item.source) await (item.reading ?? this.readAhead([item]))
     if (!item.source) return undefined
     const { source, include } = item
@@ -80,7 +78,7 @@ export class Bodies {
     source.bodies.set(include, making)
     try {
       const body = typeof making === 'string' ? making : await making
-      // Of the last delivery the body is all that is needed, for as long as its receiver takes.
+      // The last delivery needs only the body while its receiver takes its time.
       if (source.uses === 1) source.run = { ...source.run, finalOutput: '', traceSpans: '' }
       return { executionId, body }
     } catch (error) {
@@ -90,10 +88,10 @@ export class Bodies {
   }
 
   /**
-   * Looks into the log for several at once: a look costs as much as what it finds. Rejects when that cannot be read now, and
-   * then nothing is being read of them any more; who does not wait for it need not hear of that.
+   * Reads the runs of several deliveries with one query. Rejects when the log cannot be read now; the deliveries can
+   * then be read again. Callers that only read ahead may ignore the promise.
    */
-  readAhead(items: readonly Item[]): Promise<void> {
+  readAhead(items: readonly QueuedDelivery[]): Promise<void> {
     const ahead = items.slice(0, this.#aheadMax(items))
     if (ahead.length === 0) return Promise.resolve()
     const chars = this.#lengthOf(ahead) * ahead.length
@@ -116,8 +114,8 @@ export class Bodies {
     return reading
   }
 
-  /** Of entries with long texts as many as there is room for, and what is being attempted at any rate. */
-  #aheadMax(items: readonly Item[]): number {
+  /** How many of these can be read ahead. Entries with long texts need room; an attempt in progress is always read. */
+  #aheadMax(items: readonly QueuedDelivery[]): number {
     const least = items[0]?.state === 'busy' ? 1 : 0
     const room = charsMax / 2 - this.#chars
     const length = this.#lengthOf(items)
@@ -125,14 +123,16 @@ export class Bodies {
     return length === 0 ? items.length : Math.max(least, Math.min(Math.floor(room / length), longAheadMax))
   }
 
-  /** Characters of long texts that one of these will have, all of one subscription; 0 when none is asked for. */
-  #lengthOf(items: readonly Item[]): number {
+  /** The expected characters of long texts in one of these, which belong to one subscription; 0 without long texts. */
+  #lengthOf(items: readonly QueuedDelivery[]): number {
     const long = items.find(isLong)
     return long ? (this.#lengths.get(long.subscription) ?? lengthUnknown) : 0
   }
 
-  /** Gives each what was read of it, both in rising order. One that was released meanwhile waits for nothing. */
-  #hand(runs: readonly DeliverySource[], items: readonly Item[], reading: Promise<void>): void {
+  /**
+   * Hands out the runs that were read; both lists are in rising order. Skips deliveries that were released meanwhile.
+   */
+  #hand(runs: readonly DeliverySource[], items: readonly QueuedDelivery[], reading: Promise<void>): void {
     this.#learn(runs, items)
     let at = 0
     for (const item of items) {
@@ -144,8 +144,8 @@ export class Bodies {
     }
   }
 
-  /** Entries of one subscription, which are like those that come next. */
-  #learn(runs: readonly DeliverySource[], [first]: readonly Item[]): void {
+  /** Remembers the length of a subscription's entries as an estimate for its next ones. */
+  #learn(runs: readonly DeliverySource[], [first]: readonly QueuedDelivery[]): void {
     const chars = runs.reduce((sum, run) => sum + charsOf(run), 0)
     if (!first || chars === 0) return
     if (this.#lengths.size >= lengthsMax) this.#lengths.clear()
@@ -164,8 +164,8 @@ export class Bodies {
   }
 }
 
-/** Whether its body has what may be long. */
-function isLong(item: Item): boolean {
+/** Whether its body includes texts that may be long. */
+function isLong(item: QueuedDelivery): boolean {
   return (item.include & (include.finalOutput | include.traceSpans)) !== 0
 }
 
@@ -175,7 +175,7 @@ function charsOf({ finalOutput, traceSpans }: DeliverySource): number {
 
 const longAheadMax = 32
 const lengthsMax = 10_000
-/** Characters of runs in memory whose webhooks are under way; the others are read again. */
+/** Characters of the runs that are kept in memory for their webhooks; others are read from disk again. */
 const charsMax = 16_777_216
-/** Of an entry of whose like none was read yet: few of them, because they may be very long. */
+/** The estimate before any entry was read. It is high, so that few are read at once: they may be very long. */
 const lengthUnknown = charsMax / 8

@@ -7,7 +7,7 @@ import {
   type DeliveryAttempt,
   type DueDelivery,
 } from '../domain/webhook/delivery.ts'
-import { retryDelayMs } from './delay.ts'
+import { retryDelayMs } from './backoff.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'
 
@@ -20,7 +20,7 @@ export type DeliverOptions = {
   timeoutMs: number
 }
 
-/** What is sent, and where. */
+/** What to send, and where. */
 export type Message = {
   delivery: Pick<DueDelivery, 'attempts' | 'attemptsBefore'>
   deliveryId: string
@@ -29,10 +29,10 @@ export type Message = {
   signal: AbortSignal
 }
 
-/** `cut`: it was ended by the service itself, and does not count. */
+/** `cut`: the service itself ended the attempt, so it does not count. */
 export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 'cut'
 
-/** One attempt to deliver, signed afresh. Never throws. */
+/** Makes one attempt with a fresh signature. Never throws. */
 export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
   const { receiver, deliveryId, body, signal } = message
   const { clock, post, timeoutMs } = options
@@ -45,7 +45,7 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   return judge(message, posted, { startedAt, durationMs }, options)
 }
 
-/** A delivery that cannot be made: there is nothing to send, or nowhere. */
+/** The outcome of a delivery that cannot be sent, because its log entry is gone or its receiver is not configured. */
 export function notSendable({ attempts }: Pick<DueDelivery, 'attempts'>, failure: AttemptFailure, at: number) {
   const attempt = { number: attempts + 1, startedAt: at, durationMs: 0, status: null, failure, answer: null }
   return { attempt, outcome: { state: 'failed', dueAt: null } as AttemptOutcome }
@@ -73,10 +73,10 @@ function outcomeOf(
   { attemptsMax, clock, random }: DeliverOptions,
 ): AttemptOutcome {
   const made = attempts - attemptsBefore + 1
-  const mayMend = posted.ok
+  const mayRecover = posted.ok
     ? posted.status === 429 || posted.status >= 500
     : retriesNetworkErrors && (posted.code === 'TIMEOUT' || posted.code === 'CONNECTION_FAILED')
-  if (!mayMend || made >= attemptsMax) return { state: 'failed', dueAt: null }
+  if (!mayRecover || made >= attemptsMax) return { state: 'failed', dueAt: null }
   const now = clock.now()
   const asked =
     posted.ok && (posted.status === 429 || posted.status === 503) ? retryAfterMs(posted.retryAfter, now) : undefined
@@ -88,12 +88,15 @@ function failureOf(posted: OutboundPosted): AttemptFailure | null {
   const { status } = posted
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400) {
-    return { code: 'REDIRECTED', message: `It answered with ${status}; redirects of webhooks are not followed` }
+    return {
+      code: 'REDIRECTED',
+      message: `The receiver responded with ${status}. Webhook deliveries do not follow redirects`,
+    }
   }
-  return { code: 'HTTP_ERROR', message: `It answered with ${status}` }
+  return { code: 'HTTP_ERROR', message: `The receiver responded with ${status}` }
 }
 
-/** Without secrets first: of half a secret nobody can tell that it is one. */
+/** Redacts before it cuts the text: half a secret cannot be recognised. */
 function answerText(answer: Uint8Array, { redact }: Receiver): string {
   return redact(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString())
     .slice(0, answerCharsMax)

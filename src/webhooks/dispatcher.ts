@@ -5,11 +5,11 @@ import type { DeliveryKey } from '../domain/webhook/delivery.ts'
 import type { Store } from '../store/store.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { Background } from './background.ts'
-import { dueMsMax, type Item, Lane, type Line } from './lane.ts'
-import { type Place, Places } from './places.ts'
+import { DeliveryCommands, type DeliveryCommandsOptions } from './delivery-commands.ts'
+import { FairScheduler, type Slot } from './fair-scheduler.ts'
 import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
-import { Reminders } from './reminders.ts'
-import { UserDecisions, type UserDecisionsOptions } from './user-decisions.ts'
+import { dueMsMax, type QueuedDelivery, SubscriptionQueue, type SubscriptionState } from './subscription-queue.ts'
+import { TimerQueue } from './timer-queue.ts'
 import { Yielding } from './yielding.ts'
 
 export type DispatcherOptions = ReceiversOptions &
@@ -19,31 +19,29 @@ export type DispatcherOptions = ReceiversOptions &
     concurrency: number
   }
 
-export type OutboxStore = UserDecisionsOptions['store'] &
+export type OutboxStore = DeliveryCommandsOptions['store'] &
   Pick<Store, 'getSubscriptions' | 'pendingSubscriptions' | 'nextDeliveries' | 'readDeliveries'>
 
 /**
- * Delivers what the outbox holds. Every delivery is on disk before it comes here, and stays there, due, until what became
- * of an attempt is on disk: whenever the process ends, the next one goes on. A data folder has one process at a time, so
- * nothing else is needed to claim a delivery than to have it in hand.
+ * Sends the deliveries of the outbox. Every delivery is on disk before it comes here, and stays due on disk until the
+ * outcome of an attempt is on disk. So the next process continues whenever this one ends. Only one process uses a data
+ * folder, so a delivery in memory needs no claim.
  *
- * Each subscription has its lane. A delivery waits in it until it is due (the wheel says when), then until its lane has
- * its turn (`Places`). Then its body is made, an attempt is made of it, and what came of that is written in the groups of the
- * log writer.
- *
- * Where runs need the processor deliveries yield to them (`Yielding`).
+ * Each subscription has a queue. A delivery waits there until it is due (the timer queue fires then), and until the
+ * scheduler selects the queue. Then the dispatcher makes the body, sends it, and writes the outcome. When runs need the
+ * processor, deliveries yield to them.
  */
 export class Dispatcher {
-  readonly decisions: UserDecisions
+  readonly commands: DeliveryCommands
   readonly #options: DispatcherOptions
-  readonly #lines = new Map<number, Line>()
-  readonly #places: Places<Line>
+  readonly #states = new Map<number, SubscriptionState>()
+  readonly #scheduler: FairScheduler<SubscriptionState>
   readonly #receivers: Receivers
   readonly #attempts: Attempts
-  readonly #reminders: Reminders<Reminder>
+  readonly #timers: TimerQueue<Due>
   readonly #yielding: Yielding
-  #isPumping = false
-  /** Whether all that an earlier process left is known. */
+  #willDispatch = false
+  /** Whether the deliveries that an earlier process left are known. */
   #isOpen = false
   #opening: Timer | undefined
   readonly #background = new Background()
@@ -52,42 +50,42 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     const { clock, store, concurrency } = options
     this.#options = options
-    const charsOf = ({ lane }: Line) => this.#attempts.charsOf(lane.next)
-    const onRoom = () => this.#pumpSoon()
-    this.#places = new Places({ total: concurrency, perHost: perHostMax, charsOf, clock, onRoom })
+    const charsOf = ({ queue }: SubscriptionState) => this.#attempts.charsOf(queue.next)
+    const onRoom = () => this.#dispatchSoon()
+    this.#scheduler = new FairScheduler({ total: concurrency, perHost: perHostMax, charsOf, clock, onRoom })
     this.#receivers = new Receivers(options)
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
-    this.decisions = new UserDecisions({
+    this.commands = new DeliveryCommands({
       store,
       now: () => clock.now(),
-      findLane: (subscription) => this.#lines.get(subscription)?.lane,
+      findQueue: (subscription) => this.#states.get(subscription)?.queue,
       expect: (key, dueAt) => this.#expect(key, dueAt),
     })
-    this.#yielding = new Yielding(clock, () => this.#pumpSoon())
-    this.#reminders = new Reminders(clock, (reminder) => this.#remind(reminder))
+    this.#yielding = new Yielding(clock, () => this.#dispatchSoon())
+    this.#timers = new TimerQueue(clock, (due) => this.#fire(due))
   }
 
-  /** Attempts on their way. */
+  /** Attempts in flight. */
   get inFlight(): number {
-    return this.#places.running
+    return this.#scheduler.running
   }
 
-  /** Whether nothing is due, being read, or on its way; what waits for a later time does not count. */
+  /** Whether no delivery is due, being read, or in flight. Deliveries that are due later do not count. */
   get isQuiet(): boolean {
-    return this.#background.isIdle && this.#lines.values().every(({ lane }) => lane.readyCount === 0)
+    return this.#background.isIdle && this.#states.values().every(({ queue }) => queue.readyCount === 0)
   }
 
-  /** Takes up what an earlier process left, as soon as that can be read. Never rejects. */
+  /** Continues with the deliveries that an earlier process left, as soon as they can be read. Never rejects. */
   async open(): Promise<void> {
     try {
       const pending = await this.#options.store.pendingSubscriptions()
       this.#isOpen = true
-      // Not all at once: there may be thousands.
+      // Not all at once, because there may be thousands.
       const spreadMs = Math.min(pending.length * spreadMsEach, spreadMsMax)
       for (const subscription of pending) {
-        const line = this.#lineOf(subscription)
-        line.lane.distrust()
-        this.#wake(line, this.#options.random() * spreadMs)
+        const state = this.#stateOf(subscription)
+        state.queue.rereadAll()
+        this.#wake(state, this.#options.random() * spreadMs)
       }
     } catch (error) {
       if (!isRefusedForNow(error)) this.#options.onBug(error)
@@ -95,51 +93,53 @@ export class Dispatcher {
     }
   }
 
-  /** A run that owes something and is on disk now. */
+  /** Accepts a run that has pending deliveries and is on disk now. */
   take(row: LogRow): void {
     if (!row.webhooks || this.#isStopping) return
     const position = { dueAt: row.endedAt, sequence: row.sequence }
-    const taken = row.webhooks.deliveries.filter((owed) => !this.#lineOf(owed.subscription).lane.leaves(position))
-    if (taken.length === 0) return
-    const [source, committedAt] = [this.#attempts.sourceOf(row, taken.length), this.#options.clock.monotonic()]
-    for (const { subscription, include } of taken) {
-      const line = this.#lineOf(subscription)
+    const accepted = row.webhooks.deliveries.filter(
+      (pending) => !this.#stateOf(pending.subscription).queue.leavesOnDisk(position),
+    )
+    if (accepted.length === 0) return
+    const [source, committedAt] = [this.#attempts.sourceOf(row, accepted.length), this.#options.clock.monotonic()]
+    for (const { subscription, include } of accepted) {
+      const state = this.#stateOf(subscription)
       const delivery = { ...position, subscription, include, attempts: 0, attemptsBefore: 0 }
-      if (!line.lane.put(delivery, source, committedAt)) this.#attempts.releaseOne(source)
-      this.#keepUp(line)
+      if (!state.queue.put(delivery, source, committedAt)) this.#attempts.releaseOne(source)
+      this.#keepUp(state)
     }
   }
 
-  /** So many runs were recorded in one commit, whether they owe anything or not. */
+  /** Counts the runs of one commit, with and without deliveries. */
   recorded(runs: number): void {
     this.#yielding.recorded(runs)
   }
 
-  /** Starts no more attempts, lets those on their way end for `graceMs` at most, and writes down what came of them. */
+  /** Starts no more attempts, waits `graceMs` at most for those in flight, and writes their outcomes. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#opening?.cancel()
-    this.#reminders.stop()
+    this.#timers.stop()
     this.#yielding.stop()
-    this.#places.stop()
+    this.#scheduler.stop()
     const grace = this.#options.clock.setTimer(graceMs, () => this.#attempts.stop())
     await this.#background.whenIdle()
     grace.cancel()
     this.#attempts.stop()
   }
 
-  #lineOf(subscription: number): Line {
-    const known = this.#lines.get(subscription)
+  #stateOf(subscription: number): SubscriptionState {
+    const known = this.#states.get(subscription)
     if (known) return known
     const { store, clock } = this.#options
-    const line: Line = {
-      lane: new Lane(
+    const state: SubscriptionState = {
+      queue: new SubscriptionQueue(
         {
           subscription,
           list: (after, limit) => store.nextDeliveries(subscription, after, limit),
-          schedule: (item) => this.#schedule(line, item),
+          schedule: (item) => this.#schedule(state, item),
           dropped: (item) => {
-            if (item.state === 'waiting') this.#reminders.cancel(item.timer)
+            if (item.state === 'waiting') this.#timers.cancel(item.timer)
             this.#attempts.release(item)
           },
           now: () => clock.now(),
@@ -151,150 +151,150 @@ export class Dispatcher {
       wakeTimer: -1,
       wakeAt: 0,
     }
-    this.#lines.set(subscription, line)
-    return line
+    this.#states.set(subscription, state)
+    return state
   }
 
   #expect({ subscription, sequence }: DeliveryKey, dueAt: number): void {
-    const line = this.#lineOf(subscription)
-    line.lane.expect({ dueAt, sequence })
-    this.#keepUp(line)
+    const state = this.#stateOf(subscription)
+    state.queue.expect({ dueAt, sequence })
+    this.#keepUp(state)
   }
 
-  /** Ready when it is due, and waiting until then. */
-  #schedule(line: Line, item: Item): void {
-    // The time of day may have been set back: nothing is due later than the longest delay from now.
+  /** Makes a delivery ready if it is due, and sets a timer otherwise. */
+  #schedule(state: SubscriptionState, item: QueuedDelivery): void {
+    // The system clock may have been set back. No delivery is due later than the longest delay from now.
     const delayMs = Math.min(item.dueAt - this.#options.clock.now(), dueMsMax)
     if (delayMs <= 0) {
-      line.lane.becomeReady(item)
+      state.queue.becomeReady(item)
       return
     }
     item.state = 'waiting'
-    item.timer = this.#reminders.set(delayMs, { line, item })
+    item.timer = this.#timers.set(delayMs, { state, item })
   }
 
-  #remind({ line, item }: Reminder): void {
-    if (item) line.lane.becomeReady(item)
-    else line.wakeTimer = -1
-    this.#keepUp(line)
+  #fire({ state, item }: Due): void {
+    if (item) state.queue.becomeReady(item)
+    else state.wakeTimer = -1
+    this.#keepUp(state)
   }
 
-  /** What a lane has to do next: have its turn, read on, or be woken. */
-  #keepUp(line: Line): void {
+  /** Decides what a queue does next: wait for its turn, read more from disk, or sleep. */
+  #keepUp(state: SubscriptionState): void {
     if (this.#isStopping) return
-    const { lane } = line
-    if (lane.readyCount > 0) this.#seat(line)
-    if (lane.needsRefill(lookaheadMs)) {
-      const reading = lane.refill().then(
-        () => this.#keepUp(line),
-        () => this.#wake(line, retryMs),
+    const { queue } = state
+    if (queue.readyCount > 0) this.#enqueue(state)
+    if (queue.needsRefill(lookaheadMs)) {
+      const reading = queue.refill().then(
+        () => this.#keepUp(state),
+        () => this.#wake(state, retryMs),
       )
       this.#background.own(reading)
-    } else if (lane.horizonAt !== undefined && lane.readyCount === 0) {
-      this.#wake(line, Math.min(lane.horizonAt - this.#options.clock.now() - lookaheadMs, dueMsMax))
-    } else if (lane.isEmpty && !line.isFinding && line.wakeTimer === -1) {
-      this.#places.leave(line)
-      // It may be gone already, and another one there in its place.
-      if (this.#lines.get(lane.subscription) !== line) return
-      this.#lines.delete(lane.subscription)
-      this.#receivers.forget(lane.subscription)
+    } else if (queue.cursorDueAt !== undefined && queue.readyCount === 0) {
+      this.#wake(state, Math.min(queue.cursorDueAt - this.#options.clock.now() - lookaheadMs, dueMsMax))
+    } else if (queue.isEmpty && !state.isFinding && state.wakeTimer === -1) {
+      this.#scheduler.leave(state)
+      // Another queue may have replaced it already.
+      if (this.#states.get(queue.subscription) !== state) return
+      this.#states.delete(queue.subscription)
+      this.#receivers.forget(queue.subscription)
     }
   }
 
-  /** The earlier of two wakings counts. */
-  #wake(line: Line, delayMs: number): void {
+  /** Wakes a queue after a delay. If it was to be woken already, the earlier time counts. */
+  #wake(state: SubscriptionState, delayMs: number): void {
     const at = this.#options.clock.monotonic() + Math.max(delayMs, wakeMsMin)
-    if (line.wakeTimer !== -1 && line.wakeAt <= at) return
-    if (line.wakeTimer !== -1) this.#reminders.cancel(line.wakeTimer)
-    line.wakeTimer = this.#reminders.set(Math.max(delayMs, wakeMsMin), { line, item: undefined })
-    line.wakeAt = at
+    if (state.wakeTimer !== -1 && state.wakeAt <= at) return
+    if (state.wakeTimer !== -1) this.#timers.cancel(state.wakeTimer)
+    state.wakeTimer = this.#timers.set(Math.max(delayMs, wakeMsMin), { state, item: undefined })
+    state.wakeAt = at
   }
 
-  /** Into the line of its host; who that is may have changed. */
-  #seat(line: Line): void {
-    if (line.isFinding) return
-    const receiver = this.#receivers.of(line.lane.subscription)
+  /** Gives a queue to the scheduler. The subscription's host may have changed. */
+  #enqueue(state: SubscriptionState): void {
+    if (state.isFinding) return
+    const receiver = this.#receivers.of(state.queue.subscription)
     if (receiver instanceof Promise) {
-      line.isFinding = true
-      this.#background.own(this.#find(line, receiver))
+      state.isFinding = true
+      this.#background.own(this.#find(state, receiver))
       return
     }
-    if (line.host !== receiver.host) this.#places.leave(line)
-    line.host = receiver.host
-    this.#places.wait(line)
-    this.#pumpSoon()
+    if (state.host !== receiver.host) this.#scheduler.leave(state)
+    state.host = receiver.host
+    this.#scheduler.wait(state)
+    this.#dispatchSoon()
   }
 
-  async #find(line: Line, receiver: Promise<Receiver>): Promise<void> {
+  async #find(state: SubscriptionState, receiver: Promise<Receiver>): Promise<void> {
     const failure = await receiver.then(() => undefined).catch((error: unknown) => ({ error }))
-    line.isFinding = false
-    if (!failure) return this.#keepUp(line)
+    state.isFinding = false
+    if (!failure) return this.#keepUp(state)
     if (!isRefusedForNow(failure.error)) this.#options.onBug(failure.error)
-    this.#wake(line, retryMs)
+    this.#wake(state, retryMs)
   }
 
-  #pumpSoon(): void {
-    if (this.#isPumping || this.#isStopping) return
-    this.#isPumping = true
+  #dispatchSoon(): void {
+    if (this.#willDispatch || this.#isStopping) return
+    this.#willDispatch = true
     setImmediate(() => {
-      this.#isPumping = false
-      this.#pump()
+      this.#willDispatch = false
+      this.#dispatch()
     })
   }
 
-  #pump(): void {
+  #dispatch(): void {
     const { room } = this.#yielding
     for (let started = 0; started < room; started += 1) {
-      const taken = this.#isStopping ? undefined : this.#places.take()
+      const taken = this.#isStopping ? undefined : this.#scheduler.take()
       if (!taken) return
       this.#yielding.started()
-      this.#begin(taken.lane, taken.place)
+      this.#begin(taken.queue, taken.slot)
     }
-    if (room > 0) this.#pumpSoon()
+    if (room > 0) this.#dispatchSoon()
   }
 
-  #begin(line: Line, place: Place): void {
-    const receiver = this.#receivers.known(line.lane.subscription)
-    const item = receiver?.host === line.host ? line.lane.take() : undefined
+  #begin(state: SubscriptionState, slot: Slot): void {
+    const receiver = this.#receivers.known(state.queue.subscription)
+    const item = receiver?.host === state.host ? state.queue.take() : undefined
     if (item && receiver) {
-      const unread = item.source || item.reading ? line.lane.unread(readAhead) : [item, ...line.lane.unread(0)]
+      const unread = item.source || item.reading ? state.queue.unread(readAhead) : [item, ...state.queue.unread(0)]
       if (unread.length > 0) this.#attempts.readAhead(unread)
-      this.#background.own(this.#attempt(line, item, place, receiver))
-    } else place.release(undefined)
-    if (line.lane.readyCount > 0) this.#seat(line)
+      this.#background.own(this.#attempt(state, item, slot, receiver))
+    } else slot.release(undefined)
+    if (state.queue.readyCount > 0) this.#enqueue(state)
   }
 
   /** Never rejects. */
-  async #attempt(line: Line, item: Item, place: Place, receiver: Receiver): Promise<void> {
+  async #attempt(state: SubscriptionState, item: QueuedDelivery, slot: Slot, receiver: Receiver): Promise<void> {
     const ended = await this.#attempts.make(item, receiver)
     if (ended === 'cut' || ended === 'unmade') {
-      place.release(undefined)
+      slot.release(undefined)
       if (ended === 'cut') return
       item.state = 'waiting'
-      item.timer = this.#reminders.set(retryMs, { line, item })
+      item.timer = this.#timers.set(retryMs, { state, item })
       return
     }
-    place.release(ended.attempt.failure?.code !== 'TIMEOUT')
-    this.#pumpSoon()
+    slot.release(ended.attempt.failure?.code !== 'TIMEOUT')
+    this.#dispatchSoon()
     if (!(await this.#attempts.record(item, ended))) return
     const { dueAt } = ended.outcome
-    line.lane.settle(item, item.isCancelled ? null : dueAt)
-    // Whether it was cancelled the disk says, which may have refused that.
-    if (item.isCancelled && dueAt !== null) line.lane.expect({ dueAt, sequence: item.sequence })
-    this.#keepUp(line)
+    state.queue.settle(item, item.isCancelled ? null : dueAt)
+    // The disk may have refused the cancellation, so it is read again.
+    if (item.isCancelled && dueAt !== null) state.queue.expect({ dueAt, sequence: item.sequence })
+    this.#keepUp(state)
   }
 }
 
-/** Without an item: a lane that reads on. */
-type Reminder = { line: Line; item: Item | undefined }
+/** What a timer is for: a delivery, or reading more of a queue from disk. */
+type Due = { state: SubscriptionState; item: QueuedDelivery | undefined }
 
 const perHostMax = 10
-/** How far ahead of its time a delivery is read into memory. */
+/** How long before it is due a delivery is read into memory. */
 const lookaheadMs = 2_000
 const wakeMsMin = 100
-/** Over which the lanes that a start finds begin: all of them, and for each. */
+/** The queues that exist at start begin within this time: in all, and for each. */
 const spreadMsMax = 4_000
 const spreadMsEach = 20
 const retryMs = 1_000
-/** How far ahead of its turn what a delivery is made of is read, in deliveries. */
+/** How many deliveries ahead the runs for their bodies are read from the log. */
 const readAhead = 128

@@ -5,60 +5,61 @@ import { type Limits, limitFactsText } from './payload.ts'
 
 export type OutboxOptions = {
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
-  /** The limits of the account that a workspace belongs to. */
+  /** The limits of the account that owns a workspace. */
   limitsOf(workspaceId: string): Promise<Limits>
 }
 
 /**
- * Says what a run that ended owes: undefined when its workflow has no subscriptions, at once when they are in memory and
- * none wants to know of limits. Rejects when the store cannot tell; then the run cannot be recorded.
+ * Resolves the pending deliveries of a run that ended: undefined when its workflow has no subscriptions. Synchronous
+ * when the subscriptions are in memory and none includes limits. Rejects when the store cannot be read; then the run
+ * cannot be recorded.
  */
 export function createOutbox({ subscriptionsOf, limitsOf }: OutboxOptions) {
-  const decisions = new Decisions()
-  const owed = (
+  const resolved = new ResolvedDeliveries()
+  const deliveriesOf = (
     subscriptions: readonly SubscriptionRow[],
-    record: OwingRun,
+    record: EndedRun,
   ): RunWebhooks | undefined | Promise<RunWebhooks> => {
     if (subscriptions.length === 0) return undefined
-    const decided = decisions.of(subscriptions, record.failure === null ? 'info' : 'error', record.trigger)
-    if (!decided.wantsFacts) return decided.webhooks
-    return limitsOf(record.workspaceId).then((limits) => ({ ...decided.webhooks, facts: limitFactsText(limits) }))
+    const found = resolved.of(subscriptions, record.failure === null ? 'info' : 'error', record.trigger)
+    if (!found.wantsFacts) return found.webhooks
+    return limitsOf(record.workspaceId).then((limits) => ({ ...found.webhooks, facts: limitFactsText(limits) }))
   }
-  return (record: OwingRun): RunWebhooks | undefined | Promise<RunWebhooks | undefined> => {
+  return (record: EndedRun): RunWebhooks | undefined | Promise<RunWebhooks | undefined> => {
     const subscriptions = subscriptionsOf(record.workflowId)
     return subscriptions instanceof Promise
-      ? subscriptions.then((read) => owed(read, record))
-      : owed(subscriptions, record)
+      ? subscriptions.then((read) => deliveriesOf(read, record))
+      : deliveriesOf(subscriptions, record)
   }
 }
 
-type OwingRun = Pick<RunRecord, 'workflowId' | 'workspaceId' | 'trigger' | 'failure'>
+type EndedRun = Pick<RunRecord, 'workflowId' | 'workspaceId' | 'trigger' | 'failure'>
 
-type Decided = { webhooks: RunWebhooks; wantsFacts: boolean }
+type Resolved = { webhooks: RunWebhooks; wantsFacts: boolean }
 
 /**
- * What was decided, as long as the subscriptions of a workflow are as they were: runs that owe alike share it, down to the
- * disk, where that is looked up once for all of a group.
+ * Remembers the result as long as a workflow's subscriptions do not change. Runs with equal deliveries share one
+ * object, so that the store looks it up once for a whole group.
  */
-class Decisions {
-  readonly #known = new WeakMap<readonly SubscriptionRow[], Map<string, Decided>>()
+class ResolvedDeliveries {
+  readonly #known = new WeakMap<readonly SubscriptionRow[], Map<string, Resolved>>()
 
-  of(subscriptions: readonly SubscriptionRow[], level: Level, trigger: TriggerKind): Decided {
-    const byRun = this.#known.get(subscriptions) ?? new Map<string, Decided>()
+  of(subscriptions: readonly SubscriptionRow[], level: Level, trigger: TriggerKind): Resolved {
+    const byRun = this.#known.get(subscriptions) ?? new Map<string, Resolved>()
     if (byRun.size === 0) this.#known.set(subscriptions, byRun)
     const key = `${level} ${trigger}`
     const known = byRun.get(key)
     if (known) return known
-    const { deliveries, skipped } = decide(subscriptions, { level, trigger })
+    const { deliveries, skipped } = recipientsOf(subscriptions, { level, trigger })
     const wantsFacts = deliveries.some((delivery) => delivery.include & (include.rateLimits | include.usage))
-    const decided = { webhooks: { deliveries, skipped, facts: null }, wantsFacts: Boolean(wantsFacts) }
-    byRun.set(key, decided)
-    return decided
+    const made = { webhooks: { deliveries, skipped, facts: null }, wantsFacts: Boolean(wantsFacts) }
+    byRun.set(key, made)
+    return made
   }
 }
 
-/** Which subscriptions are told of a run. */
-export function decide(
+/** The subscriptions that get a webhook for a run, and why the others are skipped. */
+export function recipientsOf(
   subscriptions: readonly SubscriptionRow[],
   run: { level: Level; trigger: TriggerKind },
 ): Pick<RunWebhooks, 'deliveries' | 'skipped'> {

@@ -6,10 +6,10 @@ import { include } from '../domain/webhook/subscription.ts'
 import { eventType } from './sign.ts'
 
 /**
- * The body of a delivery: made from what was recorded and nothing else, so that it is the same, byte for byte, on every
- * attempt. It is also what `JSON.stringify` makes of it once parsed, which receivers rely on that verify it that way.
+ * The body of a delivery. It is made from the recorded run only, so it is the same, byte for byte, on every attempt. It
+ * is also the output of `JSON.stringify`: some receivers parse and serialise it again before they verify the signature.
  *
- * `wanted`: bits of `include`. `iso`: of whoever makes many.
+ * `wanted`: bits of `include`. `iso`: for callers that make many bodies.
  */
 export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime = createIsoTime()): string {
   const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = source
@@ -41,7 +41,7 @@ export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime =
 
 type RateState = { limit: number; remaining: number; resetAt: number }
 
-/** What an account may do and has done; times are epoch milliseconds. */
+/** The rate limits and usage of an account; times are epoch milliseconds. */
 export type Limits = {
   workflowExecutionRateLimit: { sync: RateState; async: RateState }
   usage: { currentPeriodCost: number; limit: number; plan: string; isExceeded: boolean }
@@ -49,7 +49,7 @@ export type Limits = {
 
 type LimitFacts = { rateLimits: Record<'sync' | 'async', unknown>; usage: Limits['usage'] }
 
-/** The limits of the workflow's owner as text to keep until its deliveries are made. */
+/** The limits of the workflow's owner as text, to be kept until the deliveries are made. */
 export function limitFactsText({ workflowExecutionRateLimit: { sync, async }, usage }: Limits): string {
   const stateOf = ({ limit, remaining, resetAt }: RateState) => {
     return { limit, remaining, resetAt: new Date(resetAt).toISOString() }

@@ -8,7 +8,7 @@ import { type SubscriptionRow, secretContext } from '../domain/webhook/subscript
 import type { Store } from '../store/store.ts'
 
 export type ReceiversOptions = {
-  /** Those of a workflow that are not deleted, as they are now. */
+  /** The current subscriptions of a workflow, without deleted ones. */
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   openSecret(sealed: Uint8Array, context: string): string
@@ -16,40 +16,43 @@ export type ReceiversOptions = {
   clock: Pick<Clock, 'now'>
 }
 
-/** Where a subscription's deliveries go now, with everything filled in. */
+/** Where a subscription's deliveries go now, with all variables filled in. */
 export type Receiver = {
   url: string
-  /** What attempts are counted by. */
+  /** The host name that concurrent attempts are counted by. */
   host: string
-  /** Those to sign with. */
+  /** The secrets to sign with. */
   secrets: readonly string[]
   retriesNetworkErrors: boolean
-  /** Why nothing can be sent there. */
+  /** Why nothing can be sent. */
   problem: AttemptFailure | undefined
-  /** A text without the secrets of the workspace. */
+  /** Removes the secrets of the workspace from a text. */
   redact(text: string): string
 }
 
 /**
- * Receivers of subscriptions, made once and again after a change of the subscription or of a variable. Each holds secrets as
- * they are, and what it was made of: whoever has asked `of` for it says when to `forget` it.
+ * Makes the receivers of subscriptions, and makes one again after a change of its subscription or of a variable. A
+ * receiver holds secrets in plain text, so a caller of `of` must call `forget` when it no longer needs the receiver.
  */
 export class Receivers {
   readonly #options: ReceiversOptions
   readonly #known = new Map<number, Known>()
-  /** Of whom subscriptions are; that never changes. The one that came first goes first: it costs one look-up to have it back. */
+  /**
+   * The owners of subscriptions, which never change. The oldest is forgotten first; it costs one query to read it
+   * again.
+   */
   readonly #owners = new Map<number, Owner>()
 
   constructor(options: ReceiversOptions) {
     this.#options = options
   }
 
-  /** The receiver of a subscription, by its number; at once when all that it takes is in memory. */
+  /** The receiver of a subscription, by its number; synchronous when everything it needs is in memory. */
   of(subscription: number): Receiver | Promise<Receiver> {
     return this.known(subscription) ?? this.#remember(subscription)
   }
 
-  /** Undefined when it is not remembered, or may have changed since. */
+  /** Undefined when it is not in memory, or may have changed. */
   known(subscription: number): Receiver | undefined {
     const known = this.#known.get(subscription)
     if (!known || this.#options.clock.now() >= known.until) return undefined
@@ -62,7 +65,7 @@ export class Receivers {
     this.#known.delete(subscription)
   }
 
-  /** The same as `of`, and nothing of it is remembered. */
+  /** Like `of`, but the receiver is not remembered. */
   async once(subscription: number): Promise<Receiver> {
     return (await this.#make(subscription)).receiver
   }
@@ -79,7 +82,7 @@ export class Receivers {
     const rows = await subscriptionsOf(owner.workflowId)
     const row = rows.find(({ number }) => number === subscription) ?? (await store.getSubscriptions([subscription]))[0]
     const environment = await environmentOf(owner.workspaceId)
-    if (!row) throw new Error(`There is no subscription ${subscription}`)
+    if (!row) throw new Error(`The subscription ${subscription} does not exist`)
     const receiver = this.#receiverOf(row, environment)
     const { previousSecretUntil } = row
     const until = previousSecretUntil !== null && previousSecretUntil > clock.now() ? previousSecretUntil : null
@@ -88,7 +91,7 @@ export class Receivers {
 
   async #findOwner(subscription: number): Promise<Owner> {
     const [row] = await this.#options.store.getSubscriptions([subscription])
-    if (!row) throw new Error(`There is no subscription ${subscription}`)
+    if (!row) throw new Error(`The subscription ${subscription} does not exist`)
     const owner = { workflowId: row.workflowId, workspaceId: row.workspaceId }
     this.#owners.set(subscription, owner)
     forgetOldest(this.#owners, ownersMax)
@@ -102,7 +105,7 @@ export class Receivers {
     try {
       const url = filled(row.url, environment)
       const secrets = this.#secretsOf(row).map((secret) => filled(secret, environment))
-      // What is no URL is refused where it is sent, with words of its own.
+      // An invalid URL is refused when it is called, with a message of its own.
       const host = URL.parse(url)?.hostname ?? ''
       return { ...base, url, host, secrets, problem: undefined }
     } catch (error) {
@@ -110,7 +113,7 @@ export class Receivers {
     }
   }
 
-  /** The one before the last rotation first, as long as it is good. */
+  /** The previous secret, while it is still valid, and then the current one. */
   #secretsOf({ workspaceId, id, secret, previousSecret, previousSecretUntil }: SubscriptionRow): string[] {
     const isGood = previousSecretUntil !== null && previousSecretUntil > this.#options.clock.now()
     return [isGood ? previousSecret : null, secret].flatMap((sealed) =>
@@ -131,7 +134,7 @@ type Known = {
 
 const ownersMax = 10_000
 
-/** Undefined for what is still being read; whoever needs it asks again, and hears of a failure then. */
+/** Undefined while the value is being read. Callers that need it ask again and get a failure then. */
 function atOnce<Value>(value: Value | Promise<Value>): Value | undefined {
   if (!(value instanceof Promise)) return value
   value.catch(() => {})

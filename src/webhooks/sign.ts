@@ -1,13 +1,13 @@
-/** The only event there is. */
+/** The only event type. */
 export const eventType = 'workflow.execution.completed'
 
 export type SignedRequest = {
   deliveryId: string
-  /** The JSON text, byte for byte as it is sent. */
+  /** The JSON text exactly as it is sent. */
   body: string
-  /** When it is sent, epoch milliseconds: fresh for each attempt. */
+  /** The time of this attempt, epoch milliseconds. */
   at: number
-  /** Those that are good now, in the order of their making; none: it is not signed. */
+  /** The valid secrets, oldest first. Without secrets, the request is not signed. */
   secrets: readonly string[]
 }
 
@@ -25,8 +25,8 @@ export function webhookHeaders(request: SignedRequest): [name: string, value: st
 }
 
 /**
- * `t=<milliseconds>,v1=<hex>`: HMAC-SHA256, keyed with the secret, over `<milliseconds>.<body>`. One `v1` for each secret.
- * No space after the comma: receivers that split at it would take one for a part of the name.
+ * `t=<milliseconds>,v1=<hex>`: HMAC-SHA256 of `<milliseconds>.<body>` with the secret as key, one `v1` for each secret.
+ * There is no space after the comma, because receivers that split the header there would take it as part of the name.
  */
 export function signatureOf({ at, body, secrets }: Pick<SignedRequest, 'at' | 'body' | 'secrets'>): string {
   const digests = secrets.map((secret) => `v1=${digestOf(secret, at, body)}`)

@@ -17,19 +17,19 @@ import type { Store } from '../store/store.ts'
 export type SubscriptionsOptions = {
   store: Pick<Store, 'listSubscriptions' | 'createSubscription' | 'changeSubscription' | 'deleteSubscription'>
   seal(secret: string, context: string): Uint8Array
-  /** What is wrong with a URL without variables, for people. */
+  /** What is wrong with a URL that holds no variables, as a message for users. */
   urlProblem(url: string): string | undefined
   clock: Clock
-  /** Workflows whose subscriptions are remembered at most. */
+  /** The number of workflows whose subscriptions are remembered. */
   workflowsMax?: number
 }
 
-/** Of what: the workflow that subscriptions belong to. */
+/** The workflow that subscriptions belong to. */
 export type WorkflowIds = { id: string; workspaceId: string }
 
 /**
- * The subscriptions of workflows: checked and sealed when they are saved, and in memory for the runs that end. Only this
- * process changes them, so what was read holds until `forget`.
+ * The webhook subscriptions of workflows. They are checked and sealed when they are saved, and kept in memory for the
+ * runs that end. Only this process changes them, so what was read stays valid until `forget`.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions
@@ -42,28 +42,28 @@ export class Subscriptions {
     this.#workflowsMax = options.workflowsMax ?? 10_000
   }
 
-  /** Those of a workflow, oldest first; at once when they are in memory. */
+  /** The subscriptions of a workflow, oldest first; synchronous when they are in memory. */
   readonly of = (workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]> => {
     return this.#known.get(workflowId) ?? this.#reading.get(workflowId) ?? this.#read(workflowId)
   }
 
-  /** Reads those of a workflow that is about to run. A failure is ignored: it shows again when the run has ended. */
+  /** Reads the subscriptions of a workflow that is about to run. Ignores a failure: it shows again when the run ends. */
   preload(workflowId: string): void {
     Promise.resolve(this.of(workflowId)).catch(() => undefined)
   }
 
-  /** After a change. What is being read now may be from before it, and is not kept. */
+  /** Call it after a change. A read in progress may hold the old state and is not kept. */
   readonly forget = (workflowId: string): void => {
     this.#known.delete(workflowId)
     this.#reading.delete(workflowId)
   }
 
-  /** What is wrong with the webhooks of a document, beyond their shape. */
+  /** Finds problems in the subscriptions of a document, beyond their shape. */
   findProblems(webhooks: readonly Subscription[]): ErrorDetail[] {
     return webhooks.flatMap(({ url }, index) => this.#urlDetails(`webhooks[${index}].url`, url))
   }
 
-  /** The webhooks of a document as they are stored. One without an `id` gets one, by which it is known from then on. */
+  /** The subscriptions of a document as they are stored. One without an `id` gets a new one. */
   prepare(workspaceId: string, webhooks: readonly Subscription[]): NewSubscription[] {
     return webhooks.map((webhook) => this.#prepare(workspaceId, webhook))
   }
@@ -75,7 +75,7 @@ export class Subscriptions {
     return this.changing(workflow.id, () => store.createSubscription(workflow.id, row, clock.now()))
   }
 
-  /** Changes what is given. NOT_FOUND when there is no such subscription. */
+  /** Changes the given members. Throws NOT_FOUND when there is no such subscription. */
   async change(workflow: WorkflowIds, id: string, patch: SubscriptionPatch): Promise<SubscriptionRow> {
     if (patch.url !== undefined) this.#assertUrl(patch.url)
     const { store, clock } = this.#options
@@ -83,7 +83,7 @@ export class Subscriptions {
     return this.changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, clock.now()))
   }
 
-  /** A new secret; the one before stays good for `keepMs`, beside it. NOT_FOUND when there is no such subscription. */
+  /** Sets a new secret; the old one stays valid for `keepMs`. Throws NOT_FOUND when there is no such subscription. */
   async rotate(workflow: WorkflowIds, id: string, secret: string, keepMs: number): Promise<SubscriptionRow> {
     const { store, clock, seal } = this.#options
     const at = clock.now()
@@ -94,21 +94,21 @@ export class Subscriptions {
     return this.changing(workflow.id, () => store.changeSubscription(workflow.id, id, change, at))
   }
 
-  /** NOT_FOUND when there is no such subscription. */
+  /** Throws NOT_FOUND when there is no such subscription. */
   async delete(workflowId: string, id: string): Promise<void> {
     const { store, clock } = this.#options
     const found = await this.changing(workflowId, () => store.deleteSubscription(workflowId, id, clock.now()))
     if (!found) throw notFound()
   }
 
-  /** NOT_FOUND when there is no such subscription. */
+  /** Throws NOT_FOUND when there is no such subscription. */
   async find(workflowId: string, id: string): Promise<SubscriptionRow> {
     const found = (await this.of(workflowId)).find((row) => row.id === id)
     if (!found) throw notFound()
     return found
   }
 
-  /** Makes a change of a workflow's subscriptions; what was known of them is forgotten, whatever came of it. */
+  /** Changes a workflow's subscriptions and forgets what was read of them, even if the change fails. */
   async changing<Result>(workflowId: string, change: () => Promise<Result>): Promise<Result> {
     try {
       return await change()
@@ -129,7 +129,8 @@ export class Subscriptions {
   #assertUrl(url: string): void {
     const details = this.#urlDetails('url', url)
     const [first] = details
-    if (first) throw new AppError('INVALID_INPUT', `The webhook cannot be saved: ${first.message}`, { details })
+    if (first)
+      throw new AppError('INVALID_INPUT', `The webhook subscription cannot be saved: ${first.message}`, { details })
   }
 
   #urlDetails(path: string, url: string): ErrorDetail[] {
@@ -151,7 +152,7 @@ export class Subscriptions {
     return reading
   }
 
-  /** The one that came first goes first, used or not: it costs one look-up to have it back. */
+  /** The oldest is forgotten first, used or not: it costs one query to read it again. */
   #keep(workflowId: string, rows: readonly SubscriptionRow[]): void {
     this.#known.set(workflowId, rows.length === 0 ? none : rows)
     forgetOldest(this.#known, this.#workflowsMax)
@@ -161,8 +162,8 @@ export class Subscriptions {
 const none: readonly SubscriptionRow[] = Object.freeze([])
 
 /**
- * A variable may be anything, so a URL that begins with one is judged when it is called, and of one with a variable in its
- * host or port only the scheme is.
+ * A URL that begins with a variable is checked only when it is called, because the variable may hold anything. If a
+ * variable is part of the host or port, only the scheme is checked now.
  */
 function problemOf(url: string, urlProblem: (url: string) => string | undefined): string | undefined {
   if (url.search(variableReference) === 0) return undefined
@@ -172,5 +173,5 @@ function problemOf(url: string, urlProblem: (url: string) => string | undefined)
 }
 
 function notFound(): AppError {
-  return new AppError('NOT_FOUND', 'The workflow has no webhook with this id.')
+  return new AppError('NOT_FOUND', 'The workflow has no webhook subscription with this ID.')
 }

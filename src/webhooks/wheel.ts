@@ -1,32 +1,33 @@
 /**
- * A timing wheel: says which of very many timers are due. It knows no clock and sets no alarm: it is told the time.
- * Inserting and cancelling take the same few steps however many timers there are; a timer is 16 bytes.
+ * A timing wheel for very many timers. It has no clock: the caller passes the time. Inserting and cancelling take the
+ * same few steps, however many timers there are. A timer takes 16 bytes.
  *
- * Four levels of 256 slots. A slot of the first level is one millisecond, a slot of the next is all 256 of the level
- * before. A timer lies on the level of the highest byte in which its time differs from the wheel's: one that is due
- * within the present 256 ms on the first, and so on. When the wheel's time enters a slot of a higher level, its timers
- * move down, so that each moves three times at most; those beyond all levels (49 days) wait in the last slot and are
- * placed anew from there. A bit for each slot says whether anything is in it, so that time passes over empty ones.
+ * There are four levels of 256 slots. A slot of the first level is one millisecond. A slot of every other level is as
+ * long as all 256 slots of the level below. A timer is on the level of the highest byte in which its time differs from
+ * the wheel's time: on the first level if it is due within the current 256 ms, and so on. When the wheel's time enters
+ * a slot of a higher level, the timers in that slot move down, so each timer moves at most three times. Timers beyond
+ * all levels (49 days) wait in the last slot and are placed again from there. A bit for each slot says whether it holds
+ * timers, so that empty slots are skipped.
  *
- * Slots are doubly linked lists through two arrays: `previous` of the first timer of a list names its slot.
+ * Slots are doubly linked lists in two arrays. `previous` of the first timer in a list names the slot.
  *
- * Times are milliseconds of a clock that never goes back; none starts from 0 so well as a monotonic one, because numbers
- * beyond 2^31 take longer to cut into bytes. A timer that is due at a fraction is due at the next whole one.
+ * Times are milliseconds of a monotonic clock. Numbers above 2^31 would take longer to cut into bytes. Fractions are
+ * rounded up.
  */
 export class Wheel {
   /** Every timer that was due before or at this time has fired, except those in `overdue`. */
   #now: number
   #size = 0
-  /** First timer of each slot. */
+  /** The first timer of each slot. */
   readonly #first = new Int32Array(slots + 2).fill(none)
-  /** A bit for each slot that is not empty, 32 slots in a number. */
+  /** A bit for each slot that holds timers, 32 slots in one number. */
   readonly #occupied = new Int32Array(slots / 32)
   #next: Int32Array
   #previous: Int32Array
   #dueAt: Float64Array
-  /** First of the numbers that are free; they are linked by `next`. */
+  /** The first free timer number; free numbers are linked by `next`. */
   #free = none
-  /** Numbers from here on were never used. */
+  /** Timer numbers from here on were never used. */
   #fresh = 0
 
   constructor(now: number, { capacity = 1_024 }: { capacity?: number } = {}) {
@@ -41,7 +42,7 @@ export class Wheel {
     return this.#size
   }
 
-  /** The number of the new timer: a small one, the wheel's until the timer fires or is cancelled, then given again. */
+  /** Returns the number of the new timer. It is reused after the timer has fired or was cancelled. */
   insert(dueAt: number): number {
     const timer = this.#take()
     this.#dueAt[timer] = dueAt
@@ -60,9 +61,10 @@ export class Wheel {
   }
 
   /**
-   * Moves on to `now` and calls `fire` with the number of every timer that is due by then: first those that were due
-   * when they came, then the others in the order of their times, in any order within a millisecond. `fire` may insert and
-   * cancel: what it inserts fires in the same call when it is due after the time of the timer that fires, else in the next.
+   * Moves to `now` and calls `fire` with the number of every timer that is due by then: first those that were already
+   * due when they were inserted, then the others by time, in any order within a millisecond. `fire` may insert and
+   * cancel timers. A timer that it inserts fires in the same call if it is due after the timer that is firing, and in
+   * the next call otherwise.
    */
   expire(now: number, fire: (timer: number) => void): void {
     this.#expireOverdue(fire)
@@ -79,8 +81,8 @@ export class Wheel {
   }
 
   /**
-   * When to call `expire` next, undefined when no timer is pending: never later than the earliest timer, and earlier by
-   * as much as the slot that it lies in is long.
+   * When to call `expire` next; undefined when no timer is pending. It is never later than the earliest timer, and
+   * earlier by at most the length of that timer's slot.
    */
   nextAt(): number | undefined {
     if (this.#first[overdue] !== none) return this.#now
@@ -88,7 +90,7 @@ export class Wheel {
     return slot === none ? undefined : Math.max(this.#now, this.#startOf(slot))
   }
 
-  /** What is put in while these fire is not among them: it would never end. */
+  /** Timers that are inserted while these fire wait for the next call; otherwise, it might never end. */
   #expireOverdue(fire: (timer: number) => void): void {
     const first = this.#first[overdue]!
     if (first === none) return
@@ -113,21 +115,21 @@ export class Wheel {
     }
   }
 
-  /** The slot that a time lies in, as seen from the wheel's time; a time that has come lies in the present one. */
+  /** The slot for a time, relative to the wheel's time. A time in the past is in the current slot. */
   #slotOf(dueAt: number): number {
     const at = Math.min(Math.max(Math.ceil(dueAt), this.#now), this.#now + horizonMs)
     const level = (31 - Math.clz32((at ^ this.#now) | 1)) >> 3
     return (level << 8) | ((at >>> (level << 3)) & 255)
   }
 
-  /** The slot whose time comes first. What lies on a lower level always comes before what lies on a higher one. */
+  /** The slot whose time comes first. Lower levels always come before higher ones. */
   #nextSlot(): number {
     for (let level = 0; level < levels; level += 1) {
       const present = (this.#now >>> (level << 3)) & 255
       const slot = this.#occupiedFrom(level, present)
       if (slot !== none) return slot
     }
-    // The last level goes round.
+    // The last level wraps around.
     return this.#occupiedFrom(levels - 1, 0)
   }
 
@@ -143,7 +145,7 @@ export class Wheel {
     return (level << 8) | (word << 5) | (31 - Math.clz32(bits & -bits))
   }
 
-  /** The first time after or at the wheel's own that lies in a slot. */
+  /** The first time in a slot that is not before the wheel's time. */
   #startOf(slot: number): number {
     const level = slot >>> 8
     const width = 256 ** level
@@ -207,15 +209,15 @@ export class Wheel {
 const levels = 4
 const slotsPerLevel = 256
 const slots = levels * slotsPerLevel
-/** Two lists beside the slots: timers that were due already when they came, and those of them that fire now. */
+/** Two more lists: timers that were due when they were inserted, and those of them that fire now. */
 const overdue = slots
 const firing = slots + 1
 const none = -1
 
-/** As far as the last level reaches, less one of its slots: a time in the present one must mean this round. */
+/** The range of the last level, less one of its slots, so that a time in the current slot is always in this round. */
 const horizonMs = 256 ** levels - 256 ** (levels - 1)
 
-/** How `previous` names a slot, and back. */
+/** How `previous` names a slot; the function is its own inverse. */
 function headOf(slot: number): number {
   return -2 - slot
 }

@@ -1,14 +1,14 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 
 /**
- * How many attempts may start now. When runs fill the processor (several end in one commit, again and again) deliveries
- * yield to them: one attempt for some seven runs, the rest waits on disk until there are fewer.
+ * Limits how many attempts may start now. When runs fill the processor, which shows in several of them ending in one
+ * commit after another, deliveries yield: one attempt may start for about seven runs, and the rest waits on disk.
  */
 export class Yielding {
   readonly #clock: Clock
   readonly #onRoom: () => void
   #busyUntil = Number.NEGATIVE_INFINITY
-  /** Attempts that runs have earned while they fill the processor. */
+  /** Attempts that may start while runs fill the processor. */
   #earned = 0
   #timer: Timer | undefined
 
@@ -18,7 +18,7 @@ export class Yielding {
     this.#onRoom = onRoom
   }
 
-  /** Runs that were recorded in one commit. */
+  /** Counts the runs that were recorded in one commit. */
   recorded(runs: number): void {
     if (runs < crowdedRuns) return
     this.#busyUntil = this.#clock.monotonic() + busyMs
@@ -26,7 +26,7 @@ export class Yielding {
     if (this.#earned >= 1) this.#onRoom()
   }
 
-  /** Attempts that may start in this turn of the loop. */
+  /** The attempts that may start in this turn of the event loop. */
   get room(): number {
     const leftMs = this.#busyUntil - this.#clock.monotonic()
     if (leftMs <= 0) return startsPerTurn
@@ -51,10 +51,10 @@ export class Yielding {
   }
 }
 
-/** Runs in one commit that say that callers wait for one another. */
+/** As many runs in one commit mean that callers wait for one another. */
 const crowdedRuns = 4
 const busyMs = 20
 const attemptsPerRun = 0.15
 const earnedMax = 16
-/** In one turn of the loop, so that what else there is to do has its turn. */
+/** Attempts started in one turn of the event loop, so that other work gets its turn. */
 const startsPerTurn = 16

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { crashWebhooks } from './webhook-crash.ts'
 
-test('after kill -9 under load every receiver hears of every acknowledged run, each under one name', async () => {
+test('after kill -9 under load, every acknowledged run is delivered to every receiver, with one delivery ID each', async () => {
   const report = await crashWebhooks({ rounds: 4, random: Math.random })
   expect(report.missing).toEqual([])
   expect(report.renamed).toEqual([])

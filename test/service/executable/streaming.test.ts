@@ -72,7 +72,7 @@ test('curl -N shows every chunk as it is sent', async () => {
   expect(await readWithCurl(endpoint)).toEqual(expected)
 })
 
-test('a stream comes through nginx as it is sent, with its ordinary settings', async () => {
+test('a stream passes nginx with default settings without delay', async () => {
   using proxy = await startNginx(new URL(service.url).port)
   expect(await readWithCurl(`${proxy.url}${new URL(endpoint).pathname}`)).toEqual(expected)
 })

@@ -14,7 +14,7 @@ const mb = 1_048_576
 const peakMb = async (pid: number) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
 
-test('deliveries that wait for runs of 1 GB of output are sent with less than half of that in memory', async () => {
+test('pending deliveries of runs with 1 GB of output are sent with less than half of that in memory', async () => {
   using folder = temporaryFolder()
   using receiver = new Receiver()
   const { workspaceId } = await init(folder.path)

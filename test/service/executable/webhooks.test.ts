@@ -53,8 +53,8 @@ async function run(path: string, n: number): Promise<string> {
 type Payload = { id: string; type: string; data: Record<string, unknown>; links: { log: string } }
 const payloadOf = (body: string) => JSON.parse(body) as Payload
 
-describe('a webhook of the executable', () => {
-  test('comes once the run has ended, with what was asked for', async () => {
+describe('a webhook delivery of the executable', () => {
+  test('arrives after the run has ended, with what the subscription includes', async () => {
     using receiver = new Receiver()
     const path = await deployed([
       { url: receiver.url, secret: 'whsec', includeFinalOutput: true, includeTraceSpans: true, includeUsageData: true },
@@ -74,7 +74,7 @@ describe('a webhook of the executable', () => {
     expect(sequenceOf(payload.links.log.replace('/v1/logs/', ''))).toBeDefined()
   })
 
-  test('goes to those whose filters admit the run, and to nobody else', async () => {
+  test('goes only to subscriptions whose filters admit the run', async () => {
     using all = new Receiver()
     using errors = new Receiver()
     using nobody = new Receiver()
@@ -93,7 +93,7 @@ describe('a webhook of the executable', () => {
     expect(nobody.received).toEqual([])
   })
 
-  test('is sent again after kill -9 in the middle of its attempt, the same as before but for its signature', async () => {
+  test('is resent after kill -9 during its attempt, unchanged except for its signature', async () => {
     const held = Promise.withResolvers<Response>()
     using receiver = new Receiver((_, n) => (n === 1 ? held.promise : new Response('ok')))
     const path = await deployed([{ url: receiver.url, secret: 's', includeFinalOutput: true, includeTraceSpans: true }])
@@ -110,7 +110,7 @@ describe('a webhook of the executable', () => {
     held.resolve(new Response())
   })
 
-  test('is sent again after 5 s when its receiver fails', async () => {
+  test('is resent after 5 s when its receiver fails', async () => {
     using receiver = new Receiver((_, n) => new Response('', { status: n === 1 ? 503 : 204 }))
     const path = await deployed([{ url: receiver.url }])
     await run(path, 3)
@@ -123,7 +123,7 @@ describe('a webhook of the executable', () => {
 describe('the schedule of the executable, with a clock that runs sixty times as fast,', () => {
   const delaysS = [5, 15, 60, 180]
 
-  test('is five attempts where they belong, all under one name, and no sixth', async () => {
+  test('has five attempts on time with one delivery ID, and no sixth', async () => {
     await service.kill('SIGTERM')
     // faketime stays as the parent of what it starts, and takes no signal on to it.
     const withIt = [programPath('setpriv'), '--pdeathsig', 'KILL']

@@ -23,8 +23,8 @@ function securePeer() {
   return Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: (request) => new Response(new URL(request.url).host) })
 }
 
-describe('what stands in the environment', () => {
-  test.each(senders)('does not lead requests through a proxy (%s)', async (sender) => {
+describe('the environment', () => {
+  test.each(senders)('does not send requests through a proxy (%s)', async (sender) => {
     using proxy = await new RawPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nproxied')).listen()
     using peer = httpPeer(() => new Response('direct'))
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
@@ -36,7 +36,7 @@ describe('what stands in the environment', () => {
     expect(proxy.connections).toBe(0)
   })
 
-  test.each(senders)('does not switch off the check of certificates (%s)', async (sender) => {
+  test.each(senders)('does not disable certificate checks (%s)', async (sender) => {
     using peer = securePeer()
     const job = {
       sender,
@@ -49,7 +49,7 @@ describe('what stands in the environment', () => {
   })
 
   test.each(senders)(
-    'may add an authority; certificates are then checked for the name that was asked for (%s)',
+    'may add an authority; certificates are still checked for the requested name (%s)',
     async (sender) => {
       using peer = securePeer()
       const names = { 'service.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] }
@@ -69,7 +69,7 @@ describe('what stands in the environment', () => {
   )
 
   test.each(['outbound', 'webhook'] as const)(
-    'raises the number of requests in flight: 300 hosts that hang do not hold up another one (%s)',
+    'raises the limit of requests in flight: 300 hosts that hang do not delay another one (%s)',
     async (sender) => {
       using dead = await hanging()
       using alive = httpPeer(async () => {
@@ -84,7 +84,7 @@ describe('what stands in the environment', () => {
     },
   )
 
-  test('sets no limit to how long a server may think', async () => {
+  test('does not limit how long a server may take to respond', async () => {
     // Bun's own limit for a silent connection is five minutes; here it is one second, which its timer makes eight.
     const thinkingMs = 8_500
     using peer = httpPeer(async () => {

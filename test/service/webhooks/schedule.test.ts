@@ -26,7 +26,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-test('100,000 deliveries go through their whole schedule: every attempt where it belongs, and nothing is lost', async () => {
+test('100,000 deliveries go through the whole schedule: every attempt is on time, and none is lost', async () => {
   const random = seeded(7)
   const world = await OutboxWorld.open({ random })
   const subscriptions: number[] = []

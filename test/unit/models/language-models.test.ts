@@ -96,7 +96,7 @@ test.each([
     `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}0\r\n\r\n`,
     'end',
   ],
-] as const)('an answer is complete when it says so %s', async (_, answer, then) => {
+] as const)('a response is complete when it says so %s', async (_, answer, then) => {
   const { outcome, streamed } = await asked(answer, then)
   expect(outcome).toMatchObject({ ok: true, answer: { text: 'All of it', finish: 'stop' }, tokens: counted })
   expect(streamed).toBe('All of it')
@@ -108,7 +108,7 @@ test('the tokens of a response count even if the connection breaks right after t
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'CONNECTION_FAILED', mayPass: true }, tokens: counted })
 })
 
-test('a connection whose answer was ended behind its last word is used again', async () => {
+test('a connection is reused when its response ends shortly after the last event', async () => {
   const answer = chunked(streamOf(said, finished, '[DONE]'))
   using peer = await new RawPeer((socket) => {
     socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${answer}`)
@@ -122,7 +122,7 @@ test('a connection whose answer was ended behind its last word is used again', a
   expect(peer.connections).toBe(1)
 })
 
-test('text arrives in its order, also when some of its events hold more than text', async () => {
+test('text arrives in order, even if some events contain more than text', async () => {
   const deltas = [{ content: 'One ' }, { content: 'two ', refusal: '' }, { content: 'three ' }, { content: 'four' }]
   const events = [
     ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
@@ -139,14 +139,14 @@ test.each([
   ['', 'no reason given'],
   [' ', 'no reason given'],
   ['{"error":{"message":"come back later"}}', 'come back later'],
-])('an error whose answer is %j says that, and never what was asked', async (body, words) => {
+])('an error shows the words of the response %j, and never the prompt', async (body, words) => {
   const { outcome } = await asked(`HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\n\r\n${body}`)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'HTTP_ERROR', status: 502, mayPass: true } })
   expect(outcome.ok ? '' : outcome.failure.message).toMatch(/^127\.0\.0\.1:\d+ responded with 502: /)
   expect(outcome.ok ? '' : outcome.failure.message).toEndWith(`responded with 502: ${words}`)
 })
 
-test('of an answer that breaks off the tokens count that it told before, also in the same moment', async () => {
+test('the tokens that a response reported count, even if it breaks off in the same moment', async () => {
   const usage = { input_tokens: 7, output_tokens: 1 }
   const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage }
   const opening = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`

@@ -39,7 +39,7 @@ describe('the kind of an address', () => {
   const expectedKind = (number: number) =>
     blocks.find(([, first, last]) => numberOf(first) <= number && number <= numberOf(last))?.[0] ?? 'public'
 
-  test('is told for every IPv4 block at its first and last address and one beyond', () => {
+  test('is known for the first and last address of every IPv4 block, and for those just outside', () => {
     for (const [, first, last] of blocks) {
       for (const number of [numberOf(first) - 1, numberOf(first), numberOf(last), numberOf(last) + 1]) {
         if (number < 0 || number >= 2 ** 32) continue
@@ -48,7 +48,7 @@ describe('the kind of an address', () => {
     }
   })
 
-  test('is told for any IPv4 address, and is the same when IPv6 wraps it', () => {
+  test('is known for every IPv4 address, and is the same for the mapped IPv6 form', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (number) => {
         const address = addressOf(number)
@@ -90,7 +90,7 @@ test('an address has one spelling', () => {
   expect(canonicalAddress('example.com')).toBeUndefined()
 })
 
-test('a host has one spelling, and none when it is no host', () => {
+test('a valid host has one spelling, and an invalid one has none', () => {
   expect(canonicalHost('ExAmple.COM..')).toBe('example.com')
   expect(canonicalHost('127.1..')).toBe('127.0.0.1')
   expect(canonicalHost('[::ffff:10.0.0.1]')).toBe('10.0.0.1')
@@ -110,20 +110,20 @@ describe('the allow list', () => {
     '::',
   ]
 
-  test('lets only public addresses through when it is empty', () => {
+  test('allows only public addresses when it is empty', () => {
     const allow = allowing()
     for (const address of refusedByDefault) expect(isAllowed(allow, 'name.example', 80, address)).toBe(false)
     expect(isAllowed(allow, 'name.example', 80, '93.184.216.34')).toBe(true)
   })
 
-  test('`loopback` and `private` open those blocks, however an address is spelt, and nothing else', () => {
+  test('`loopback` and `private` allow those blocks in every spelling, and nothing else', () => {
     const opened = (allow: ReturnType<typeof allowing>) =>
       [...refusedByDefault, '::ffff:127.9.9.9', '::ffff:10.0.0.1'].filter((it) => isAllowed(allow, 'n.example', 80, it))
     expect(opened(allowing('loopback'))).toEqual(['127.0.0.1', '::1', '::ffff:127.9.9.9'])
     expect(opened(allowing('Private'))).toEqual(['10.0.0.1', '192.168.1.1', 'fd00::1', '::ffff:10.0.0.1'])
   })
 
-  test('a CIDR block opens its addresses for every name and port', () => {
+  test('a CIDR block allows its addresses for every name and port', () => {
     const allow = allowing('10.1.0.0/16', 'fd00:1::/32', '::ffff:172.16.0.0/112', '169.254.169.254/32')
     for (const inside of ['10.1.255.255', 'fd00:1:2::3', '172.16.255.255', '::ffff:10.1.0.0', '169.254.169.254'])
       expect([inside, isAllowed(allow, 'n.example', 8080, inside)]).toEqual([inside, true])
@@ -131,7 +131,7 @@ describe('the allow list', () => {
       expect([outside, isAllowed(allow, 'n.example', 8080, outside)]).toEqual([outside, false])
   })
 
-  test('a host opens what that very host has, on every port; host:port on that one', () => {
+  test('a host allows the addresses of exactly that host on every port, host:port only on that port', () => {
     const allow = allowing('internal.example', 'Db.example.:5432', '[fd00::1]:8080', '127.0.0.1:9000', '２.example')
     const opens = (host: string, port: number) => isAllowed(allow, host, port, '10.0.0.1')
     expect(opens('internal.example', 80)).toBe(true)
@@ -148,7 +148,7 @@ describe('the allow list', () => {
     expect(isAllowed(allow, 'other.example', 9000, '127.0.0.1')).toBe(false)
   })
 
-  test('a wrong entry is named, with what it could be', () => {
+  test('the message for an invalid entry names the entry and the valid forms', () => {
     const wrong = [
       '10.0.0.0/33',
       '10.0.0/8',
@@ -169,7 +169,7 @@ describe('the allow list', () => {
     expect(parseAllowList(['', ' '])).toMatchObject({ ok: true })
   })
 
-  test('a refusal names the setting and the entries that would lift it, and each of them does', () => {
+  test('a refusal names the setting and the entries that allow the address, and each of them does', () => {
     for (const [host, address] of [
       ['localhost', '127.0.0.1'],
       ['nas.example', '10.0.0.1'],

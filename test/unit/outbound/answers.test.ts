@@ -5,7 +5,7 @@ import { brokenAnswers } from './broken-answers.ts'
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
 describe('a request', () => {
-  test('arrives as it was written, to the name it was written to', async () => {
+  test('arrives unchanged, with the host name of its URL', async () => {
     using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
     using outbound = outboundOf(['loopback'])
     const url = `http://name.localhost.:${peer.port}/a%20b/../c d?q=ü&r=1#part`
@@ -19,7 +19,7 @@ describe('a request', () => {
     expect(body).toBe('\xc3\xa4')
   })
 
-  test('loses headers that are about the connection or frame the body, and those that Connection names', async () => {
+  test('loses headers about the connection or the framing of the body, and those that Connection names', async () => {
     using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
     using outbound = outboundOf(['loopback'])
     const stripped = ['Host', 'Content-Length', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection']
@@ -51,21 +51,21 @@ describe('a request', () => {
       expect(peer.received[0]).toContain(`\r\n${line}\r\n`)
   })
 
-  test('with a header or method that HTTP cannot carry is a failure that does not show the value, and nothing is sent', async () => {
+  test('with an invalid header or method fails without showing the value, and nothing is sent', async () => {
     using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n')
     using outbound = outboundOf(['loopback'])
     const failures: [name: string, value: string, message: string][] = [
-      ['X-A', 'secret\r\nX-B: injected', 'The value of the header X-A holds a line break'],
+      ['X-A', 'secret\r\nX-B: injected', 'The value of the header X-A contains a line break'],
       ['X-A', 'secret\nx', 'a line break'],
       ['X-A', 'secret\0', 'U+0000'],
       ['X-A', 'secret → there', 'U+2192'],
       ['X-A', 'secret 😀', 'U+1F600'],
       ['X-A', 'secret \ud83d', 'U+D83D'],
-      ['X A', 'secret', '"X A" is no name of an HTTP header'],
-      ['X-A:', 'secret', 'no name'],
-      ['X-A\r\nX-B', 'secret', 'no name'],
-      ['', 'secret', 'no name'],
-      ['Ключ', 'secret', 'no name'],
+      ['X A', 'secret', '"X A" is not a valid HTTP header name'],
+      ['X-A:', 'secret', 'not a valid HTTP header name'],
+      ['X-A\r\nX-B', 'secret', 'not a valid HTTP header name'],
+      ['', 'secret', 'not a valid HTTP header name'],
+      ['Ключ', 'secret', 'not a valid HTTP header name'],
     ]
     for (const [name, value, message] of failures) {
       const outcome = await outbound.fetch(requestTo(peer.url, { headers: [[name, value]] }))
@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(peer.connections).toBe(0)
   })
 
-  test('with credentials in its URL sends them as a header, and no outcome shows them', async () => {
+  test('with credentials in its URL sends them as a header, and no outcome contains them', async () => {
     using peer = httpPeer((request) => new Response(request.headers.get('authorization') + new URL(request.url).href))
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`http://user:hunter2@127.0.0.1:${peer.port}/`))
@@ -99,8 +99,8 @@ describe('a request', () => {
   })
 })
 
-describe('an answer', () => {
-  test('has lower-case headers, repeated ones joined and cookies as a list', async () => {
+describe('a response', () => {
+  test('has lower-case headers, with repeated ones joined and cookies as a list', async () => {
     using peer = await answering(
       'HTTP/1.1 201 Made\r\nX-A: 1\r\nx-a: 2\r\nSet-Cookie: a=1; Path=/\r\nSet-Cookie: b=2, c\r\n__proto__: p\r\nConstructor: c\r\nContent-Length: 2\r\n\r\nok',
     )
@@ -119,7 +119,7 @@ describe('an answer', () => {
   })
 
   test.each(['gzip', 'deflate', 'br', 'zstd'] as const)(
-    'that is compressed with %s is taken apart',
+    'that is compressed with %s is decompressed',
     async (encoding) => {
       const { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } = await import('node:zlib')
       const compress = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }[
@@ -137,7 +137,7 @@ describe('an answer', () => {
     },
   )
 
-  test('of an error status is an answer like any other', async () => {
+  test('with an error status is a response like any other', async () => {
     using peer = httpPeer((_request, url) => new Response('text', { status: Number(url.pathname.slice(1)) }))
     using outbound = outboundOf(['loopback'])
     for (const status of [400, 404, 429, 500, 503, 599])
@@ -147,7 +147,7 @@ describe('an answer', () => {
       })
   })
 
-  test('may be empty in every way there is', async () => {
+  test('may be empty in every form', async () => {
     using outbound = outboundOf(['loopback'])
     const endings = [
       '204 No Content\r\n\r\n',
@@ -165,7 +165,7 @@ describe('an answer', () => {
     expect(await outbound.fetch(requestTo(peer.url, { method: 'HEAD' }))).toMatchObject({ ok: true })
   })
 
-  test.each(brokenAnswers)('with %s is a failure with a message of its own', async (_what, bytes, code) => {
+  test.each(brokenAnswers)('with %s fails with a message of its own', async (_what, bytes, code) => {
     using peer = await answering(bytes)
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`${peer.url}path?key=secret`))
@@ -173,7 +173,7 @@ describe('an answer', () => {
     expect(JSON.stringify(outcome)).not.toMatch(/secret|verbose|fetch\(\)/)
   })
 
-  test('that breaks off has its status and headers all the same', async () => {
+  test('that breaks off still reports its status and headers', async () => {
     using peer = await answering('HTTP/1.1 502 Bad\r\nX-A: b\r\nContent-Length: 100\r\n\r\nabc')
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(peer.url))).toMatchObject({
@@ -184,7 +184,7 @@ describe('an answer', () => {
     })
   })
 
-  test('follows any number of interim answers', async () => {
+  test('is found after any number of interim responses', async () => {
     using peer = await answering(
       `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
     )

@@ -51,28 +51,28 @@ describe('a body', () => {
     )
   })
 
-  test('in deflate may be without its frame, as some servers send it', async () => {
+  test('in deflate may lack its frame, as from some servers', async () => {
     expect((await readAll(answer(deflateRawSync(text), 'deflate'))).equals(text)).toBe(true)
   })
 
-  test('in several encodings is taken apart in turn', async () => {
+  test('with several encodings is decoded in turn', async () => {
     const body = gzipSync(brotliCompressSync(text))
     expect((await readAll(answer(body, 'BR, identity , gzip'))).equals(text)).toBe(true)
   })
 
-  test('in no encoding, or in one that nobody knows, is handed on as it is', async () => {
+  test('without an encoding, or with an unknown one, is passed on unchanged', async () => {
     for (const encoding of [undefined, '', 'identity', 'nonsense', 'gzip, nonsense', 'gzip, gzip, gzip, gzip'])
       expect([encoding, (await readAll(answer(text, encoding))).equals(text)]).toEqual([encoding, true])
   })
 
-  test('may be empty whatever its encoding, and may not be there at all', async () => {
+  test('may be empty with any encoding, and may be absent', async () => {
     for (const encoding of Object.keys(compressors))
       expect((await readAll(answer(Buffer.alloc(0), encoding))).byteLength).toBe(0)
     expect((await readAll(new Response(null, { headers: { 'content-encoding': 'gzip' } }))).byteLength).toBe(0)
   })
 
   test.each(Object.keys(compressors))(
-    'that is not the %s it should be, or is cut off, is never taken for a whole one',
+    'that is invalid %s or is cut off is never reported as complete',
     async (encoding) => {
       const whole = compressors[encoding]!(text)
       for (const body of [
@@ -84,7 +84,7 @@ describe('a body', () => {
     },
   )
 
-  test('of a connection that fails keeps the reason', async () => {
+  test('reports the reason when the connection fails', async () => {
     const failing = (first: Uint8Array) => {
       let sent = false
       return new ReadableStream<Bytes>({
@@ -103,7 +103,7 @@ describe('a body', () => {
     }
   })
 
-  test.each(['gzip', 'identity'])('in %s that is cancelled is asked for no more', async (encoding) => {
+  test.each(['gzip', 'identity'])('in %s is read no further after it is cancelled', async (encoding) => {
     let cancelled = 0
     let asked = 0
     const zeros = encoding === 'gzip' ? gzipSync(Buffer.alloc(50_000_000)) : Buffer.alloc(50_000)

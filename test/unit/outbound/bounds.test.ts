@@ -19,8 +19,8 @@ async function bombOf(bytes: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-describe('the size of an answer', () => {
-  test('may be exactly its bound, and not one byte more, whether it is announced or not', async () => {
+describe('the size of a response', () => {
+  test('may be exactly the limit and not one byte more, announced or not', async () => {
     using outbound = outboundOf(['loopback'])
     for (const heading of ['Content-Length: 1000', 'Connection: close']) {
       using peer = await answering(`HTTP/1.1 200 OK\r\n${heading}\r\nX-A: b\r\n\r\n${'a'.repeat(1000)}`)
@@ -31,7 +31,7 @@ describe('the size of an answer', () => {
     }
   })
 
-  test('is counted after decompression, while it streams: a bomb of 600 MB costs no more than its bound', async () => {
+  test('is counted after decompression, while it streams: a bomb of 600 MB costs no more than the limit', async () => {
     const bomb = await bombOf(600 * MB)
     expect(bomb.byteLength).toBeLessThan(MB)
     using peer = httpPeer(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
@@ -49,7 +49,7 @@ describe('the size of an answer', () => {
     expect((peak - before) / MB).toBeLessThan(150)
   })
 
-  test('of a body without end is cut too, and the connection closed', async () => {
+  test('is also limited for an endless body, and the connection is closed', async () => {
     using peer = await new RawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       const pour = () => {
@@ -72,7 +72,7 @@ describe('the time of a request', () => {
     ['drips its body', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
     ['drips chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
   ]
-  test.each(slow)('ends when a server %s', async (_what, start, drip) => {
+  test.each(slow)('is up when a server %s', async (_what, start, drip) => {
     const clock = new ManualClock()
     let drips = 0
     using peer = await new RawPeer((socket) => {
@@ -91,7 +91,7 @@ describe('the time of a request', () => {
     await until(() => peer.open === 0)
   })
 
-  test('covers all redirects together', async () => {
+  test('includes all redirects', async () => {
     const clock = new ManualClock()
     using last = await hanging()
     using first = httpPeer(() => Response.redirect(last.url, 302))
@@ -103,7 +103,7 @@ describe('the time of a request', () => {
     expect(await outcome).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for a response') })
   })
 
-  test('covers the wait for a place and for the name, and says which it was', async () => {
+  test('includes the wait for a slot and for the name, and the message names the cause', async () => {
     const clock = new ManualClock()
     using peer = await hanging()
     using outbound = outboundOf(['loopback'], {
@@ -123,7 +123,7 @@ describe('the time of a request', () => {
     expect(peer.connections).toBe(0)
   })
 
-  test('ends at once when the caller gives up, before, during and after the wait for an answer', async () => {
+  test('ends at once when the caller gives up, before, during and after the wait for a response', async () => {
     using peer = await hanging()
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(peer.url, { signal: AbortSignal.abort() }))).toMatchObject({
@@ -143,7 +143,7 @@ describe('the time of a request', () => {
     expect(await begun).toMatchObject({ ok: false, code: 'CANCELLED' })
   })
 
-  test('leaves no timer and no listener behind when all went well', async () => {
+  test('leaves no timer and no listener behind after a success', async () => {
     const clock = new ManualClock()
     using peer = httpPeer(() => new Response('ok'))
     using outbound = outboundOf(['loopback'], { clock })
@@ -168,7 +168,7 @@ describe('the time of a request', () => {
   })
 })
 
-test('no place is ever lost, whenever a request is given up', async () => {
+test('no slot is lost, whenever a request is cancelled', async () => {
   using peer = httpPeer(() => new Response('x'.repeat(100_000)))
   using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
   const url = `http://127.0.0.1:${peer.port}/`
@@ -183,7 +183,7 @@ test('no place is ever lost, whenever a request is given up', async () => {
   }
 })
 
-test('a stop ends what is in flight or waiting, and nothing new begins', async () => {
+test('a stop ends requests in flight and waiting ones, and none starts afterwards', async () => {
   using peer = await hanging()
   using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
   const outcomes = [outbound.fetch(requestTo(peer.url)), outbound.fetch(requestTo(peer.url))]
@@ -194,7 +194,7 @@ test('a stop ends what is in flight or waiting, and nothing new begins', async (
   expect(peer.connections).toBe(1)
 })
 
-test('hosts that hang hold up nobody else: 300 requests wait for one, another is answered', async () => {
+test('hosts that hang do not delay others: 300 requests wait for one host, and another one responds', async () => {
   using dead = await hanging()
   using alive = httpPeer(() => new Response('alive'))
   using outbound = outboundOf(['loopback'])

@@ -21,7 +21,7 @@ function line(bulkhead: Bulkhead) {
 }
 
 describe('the bulkhead', () => {
-  test('gives a free place at once, up to the bound of a host and the bound in all', async () => {
+  test('gives a free slot at once, up to the limit per host and the total limit', async () => {
     const bulkhead = new Bulkhead({ total: 3, perHost: 2, waiting: 10 })
     const { order, enter } = line(bulkhead)
     for (const [name, host] of [
@@ -37,7 +37,7 @@ describe('the bulkhead', () => {
     expect([bulkhead.running, bulkhead.waiting]).toEqual([3, 2])
   })
 
-  test('gives a free place to the next host in turn, however long the line of another', async () => {
+  test('gives a free slot to the next host in turn, however many requests wait for another', async () => {
     const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 1000 })
     const { order, places, enter } = line(bulkhead)
     for (let index = 0; index < 300; index++) enter(`slow${index}`, 'slow')
@@ -52,7 +52,7 @@ describe('the bulkhead', () => {
     expect(order).toEqual(['slow0', 'other0', 'third0', 'slow1', 'other1', 'slow2', 'slow3'])
   })
 
-  test('passes over a host that is at its own bound', async () => {
+  test('skips a host that is at its own limit', async () => {
     const bulkhead = new Bulkhead({ total: 2, perHost: 1, waiting: 10 })
     const { order, places, enter } = line(bulkhead)
     for (const [name, host] of [
@@ -71,7 +71,7 @@ describe('the bulkhead', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2'])
   })
 
-  test('refuses what would make the lines longer than their bound, and says so', async () => {
+  test('refuses requests above the limit of waiting ones, with a message', async () => {
     const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 1 })
     const { enter } = line(bulkhead)
     enter('a1', 'a')
@@ -83,7 +83,7 @@ describe('the bulkhead', () => {
     })
   })
 
-  test('lets go of who gives up waiting, and turns to the next', async () => {
+  test('removes a waiting request that is cancelled, and continues with the next', async () => {
     const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 10 })
     const { order, places, enter } = line(bulkhead)
     enter('a1', 'a')
@@ -100,7 +100,7 @@ describe('the bulkhead', () => {
     expect(order).toEqual(['a1', 'b2'])
   })
 
-  test('counts a place that is given back twice once', async () => {
+  test('counts a slot once that is released twice', async () => {
     const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 10 })
     const place = await bulkhead.acquire('a', never)
     place.release()
@@ -113,7 +113,7 @@ describe('the bulkhead', () => {
     expect(order).toEqual([])
   })
 
-  test('keeps its bounds, leaves no place unused and serves everyone, whatever happens in whatever order', async () => {
+  test('keeps its limits, leaves no slot unused and serves every request, in any order of events', async () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ kind: fc.constant('enter' as const), host: fc.constantFrom('a', 'b', 'c', 'd') }),

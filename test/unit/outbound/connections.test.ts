@@ -12,14 +12,14 @@ const forgetful = (close: (socket: Socket) => void) =>
   ).listen()
 
 describe('a connection', () => {
-  test('is used again by the next request', async () => {
+  test('is reused by the next request', async () => {
     using peer = await answering(ok, 'keep')
     using outbound = outboundOf(['loopback'])
     for (let index = 0; index < 5; index++) await outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))
     expect(peer.connections).toBe(1)
   })
 
-  test('is not shared between two outbounds, and is closed when its own one stops', async () => {
+  test('is not shared between two clients, and is closed when its client stops', async () => {
     using peer = await answering(ok, 'keep')
     using other = outboundOf(['loopback'])
     const outbound = outboundOf(['loopback'])
@@ -31,7 +31,7 @@ describe('a connection', () => {
   })
 
   test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
-    'that the peer had closed is no failure: %s is sent again at once',
+    'that the peer had closed is not a failure: %s is resent at once',
     async (method) => {
       for (const close of [
         (socket: Socket) => socket.destroy(),
@@ -52,7 +52,7 @@ describe('a connection', () => {
     },
   )
 
-  test('that the peer had closed is followed by a new one, not by another one that it had closed as well', async () => {
+  test('that the peer had closed is replaced by a new one, and not by another idle one', async () => {
     const waiting: Socket[] = []
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection < 4 && piece > 0) {
@@ -70,7 +70,7 @@ describe('a connection', () => {
     expect(peer.connections).toBe(5)
   })
 
-  test('that was new and is reset is a failure: the request may have arrived', async () => {
+  test('that was new and is reset is a failure, because the request may have arrived', async () => {
     using peer = await new RawPeer((socket) => socket.resetAndDestroy()).listen()
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))).toMatchObject({
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(peer.connections).toBe(1)
   })
 
-  test('that is new is not taken for one that was kept before it', async () => {
+  test('that is new is not mistaken for a reused one', async () => {
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection === 0 && piece === 0) socket.write(ok)
       else socket.destroy()
@@ -94,7 +94,7 @@ describe('a connection', () => {
     expect(peer.connections).toBe(3)
   })
 
-  test('that is reset long after a request was sent is a failure: the peer had it', async () => {
+  test('that is reset long after a request was sent is a failure, because the peer had received it', async () => {
     const clock = new ManualClock()
     using peer = await forgetful((socket) => {
       clock.advance(5_000)
@@ -107,7 +107,7 @@ describe('a connection', () => {
     expect(peer.connections).toBe(1)
   })
 
-  test('is given up after one more try', async () => {
+  test('is resent only once', async () => {
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection === 0 && piece === 0) socket.write(ok)
       else socket.resetAndDestroy()
@@ -120,7 +120,7 @@ describe('a connection', () => {
     expect(peer.connections).toBe(2)
   })
 
-  test('that nobody takes is a failure that names the host and port', async () => {
+  test('that is refused is a failure that names the host and port', async () => {
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo('http://user:pw@name.localhost:1/path'))
     expect(outcome).toEqual({

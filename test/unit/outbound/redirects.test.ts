@@ -47,7 +47,7 @@ describe('a redirect', () => {
     [308, method, kept(method)],
   ]) as [number, string, [string, string]][]
 
-  test.each(cases)('with %d after %s goes on as %p', async (status, method, [expected, body]) => {
+  test.each(cases)('with %d after %s continues as %p', async (status, method, [expected, body]) => {
     using peer = maze()
     using outbound = outboundOf(['loopback'])
     const hasBody = method !== 'GET' && method !== 'HEAD'
@@ -62,7 +62,7 @@ describe('a redirect', () => {
     expect('content-type' in peer.seen[1]!.headers).toBe(expected === method)
   })
 
-  test('to the same origin keeps every header, to another one those that identify nobody', async () => {
+  test('to the same origin keeps every header, to another one only those without credentials', async () => {
     using here = maze('a.localhost')
     using there = maze('b.localhost')
     using outbound = outboundOf(['loopback'])
@@ -81,7 +81,7 @@ describe('a redirect', () => {
     }
   })
 
-  test.each(['port', 'host', 'scheme'])('to another %s is one to another origin', async (part) => {
+  test.each(['port', 'host', 'scheme'])('to another %s leads to another origin', async (part) => {
     using here = maze('a.localhost')
     using there = maze(part === 'host' ? 'b.localhost' : 'a.localhost')
     using outbound = outboundOf(['loopback'])
@@ -92,7 +92,7 @@ describe('a redirect', () => {
     for (const [name] of secrets) expect(there.seen[0]!.headers).not.toContainKey(name.toLowerCase())
   })
 
-  test('drops credentials of the first URL across origins and uses those of its own', async () => {
+  test('drops the credentials of the first URL across origins and uses its own', async () => {
     using here = maze('a.localhost')
     using there = maze('b.localhost')
     using outbound = outboundOf(['loopback'])
@@ -107,7 +107,7 @@ describe('a redirect', () => {
     expect(there.seen.map(({ headers }) => headers['authorization'])).toEqual([undefined, basic('second:')] as string[])
   })
 
-  test('is the answer when none is followed, when it names no place, or when its status is none of a redirect', async () => {
+  test('is the response when none is followed, when it has no location, or when its status is no redirect', async () => {
     using peer = maze()
     using outbound = outboundOf(['loopback'])
     const first = await outbound.fetch(requestTo(peer.through(302, '/200'), { followRedirects: 0 }))
@@ -127,7 +127,7 @@ describe('a redirect', () => {
     })
   })
 
-  test('is followed as often as asked and not once more, in a circle too', async () => {
+  test('is followed as often as requested and not once more, also in a circle', async () => {
     using peer = maze()
     using outbound = outboundOf(['loopback'])
     const chain = (length: number) => {
@@ -144,7 +144,7 @@ describe('a redirect', () => {
     expect(outcome).toMatchObject({ code: 'TOO_MANY_REDIRECTS', message: expect.stringContaining('5 redirects') })
   })
 
-  test('to an address that is refused is refused, however it is spelt', async () => {
+  test('to a refused address is refused in every spelling', async () => {
     using peer = maze('allowed.localhost')
     using secret = maze()
     using outbound = outboundOf([`allowed.localhost:${peer.origin.split(':')[2]}`])
@@ -180,7 +180,7 @@ describe('a redirect', () => {
       ])
   })
 
-  test('may be relative, and may be written in UTF-8', async () => {
+  test('may be relative and contain UTF-8', async () => {
     using peer = httpPeer((_request, url) => {
       const to: Record<string, string> = {
         '/a/b': '../c?x=1',

@@ -61,7 +61,7 @@ const spellings = [
 ]
 
 describe('an address of this machine', () => {
-  test.each(spellings)('is refused by default when it is written %p', async (host) => {
+  test.each(spellings)('is refused by default in the spelling %p', async (host) => {
     using outbound = outboundOf([])
     let requests = 0
     using peer = httpPeer(() => {
@@ -82,7 +82,7 @@ describe('an address of this machine', () => {
     expect(requests).toBe(0)
   })
 
-  test('is refused when a name resolves to it, and the name is not to blame', async () => {
+  test('is refused when a name resolves to it', async () => {
     using peer = httpPeer(() => new Response('secret'))
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', '64:ff9b::7f00:1']) {
       using outbound = outboundOf([], { lookup: async () => [address] })
@@ -94,7 +94,7 @@ describe('an address of this machine', () => {
     }
   })
 
-  test('is called when the operator allows it, in any spelling of the same thing', async () => {
+  test('is called in any spelling when the operator allows it', async () => {
     using peer = httpPeer(() => new Response('here'))
     using outbound = outboundOf(['loopback'])
     for (const host of ['127.0.0.1', '127.1', '2130706433', 'localhost', 'a.localhost.', '[::ffff:7f00:1]']) {
@@ -104,7 +104,7 @@ describe('an address of this machine', () => {
     expect(await outbound.fetch(requestTo(`http://0.0.0.0:${peer.port}/`))).toMatchObject({ code: 'ADDRESS_REFUSED' })
   })
 
-  test('is called when the very host and port are allowed, and no other', async () => {
+  test('is called when exactly its host and port are allowed', async () => {
     using peer = httpPeer(() => new Response('here'))
     using other = httpPeer(() => new Response('secret'))
     using outbound = outboundOf([`localhost:${peer.port}`])
@@ -133,7 +133,7 @@ describe('other addresses that are not public', () => {
     })
   })
 
-  test('of a name with several addresses only those that may be called are', async () => {
+  test('of a name with several addresses, only the allowed ones are called', async () => {
     using peer = httpPeer(() => new Response('the allowed one'))
     const addresses = ['10.255.255.1', '169.254.169.254', '127.0.0.1', 'fd00::1']
     using outbound = outboundOf(['loopback'], { lookup: async () => addresses })
@@ -142,7 +142,7 @@ describe('other addresses that are not public', () => {
   })
 })
 
-test('schemes that fetch would serve by itself are refused', async () => {
+test('schemes that fetch serves by itself are refused', async () => {
   using outbound = outboundOf(['loopback', 'private'])
   for (const url of [
     `file://${import.meta.path}`,
@@ -175,7 +175,7 @@ describe('the sample route of the service itself', () => {
     }
   }
 
-  test('may be called, with a query too, however the same URL is spelt', async () => {
+  test('may be called in any spelling, also with a query', async () => {
     using sample = service()
     const base = `127.0.0.1:${sample.port}/sample`
     for (const url of [
@@ -188,7 +188,7 @@ describe('the sample route of the service itself', () => {
     expect(new Set(sample.called)).toEqual(new Set(['GET /sample/quotes']))
   })
 
-  test('is the only path of the service that may', async () => {
+  test('is the only path of the service that may be called', async () => {
     using sample = service()
     const base = `http://127.0.0.1:${sample.port}`
     const others = [
@@ -223,7 +223,7 @@ describe('the sample route of the service itself', () => {
     expect(sample.called).toEqual([])
   })
 
-  test('may be called in one way only: that method, scheme, host and port', async () => {
+  test('may be called only with its method, scheme, host and port', async () => {
     using sample = service()
     using other = httpPeer(() => new Response('secret'))
     const path = '/sample/quotes'
@@ -244,7 +244,7 @@ describe('the sample route of the service itself', () => {
     expect(sample.called).toEqual([])
   })
 
-  test('leads nowhere else by a redirect', async () => {
+  test('does not allow a redirect to another address', async () => {
     using sample = service()
     expect(await sample.go(`http://127.0.0.1:${sample.port}/sample/quotes?redirect`)).toMatchObject({
       code: 'ADDRESS_REFUSED',

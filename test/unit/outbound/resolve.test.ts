@@ -13,19 +13,19 @@ describe('the addresses of a host', () => {
     throw new Error(`${name} was asked for`)
   })
 
-  test('are the host itself when it is one', async () => {
+  test('are the host itself when it is an address', async () => {
     expect(await unasked('93.184.216.34')).toEqual(['93.184.216.34'])
     expect(await unasked('[2606:4700::1111]')).toEqual(['2606:4700::1111'])
     expect(await unasked('[::ffff:7f00:1]')).toEqual(['127.0.0.1'])
   })
 
-  test('are those of this machine for localhost and everything below it, whatever a resolver would say', async () => {
+  test('are those of this machine for localhost and its subdomains, without a lookup', async () => {
     for (const host of ['localhost', 'a.localhost', 'a.b.localhost'])
       expect(await unasked(host)).toEqual(['127.0.0.1', '::1'])
     await expect(unasked('notlocalhost')).rejects.toMatchObject({ code: 'CONNECTION_FAILED' })
   })
 
-  test('are each named once, in one spelling, IPv4 first, at most 16 of them', async () => {
+  test('are at most 16, each once and in one spelling, IPv4 first', async () => {
     const found = ['::1', '::FFFF:10.0.0.1', '10.0.0.1', '2001:DB8::1', 'fe80::1%eth0', 'nonsense', '10.0.0.2']
     expect(await from(async () => found)('x.example')).toEqual([
       '10.0.0.1',
@@ -38,12 +38,12 @@ describe('the addresses of a host', () => {
     expect((await from(async () => many)('x.example')).length).toBe(16)
   })
 
-  test('of a name without any are a failure that another attempt would not cure', async () => {
+  test('are a permanent failure when the name has none', async () => {
     for (const none of [[], ['nonsense']])
       await expect(from(async () => none)('x.example')).rejects.toMatchObject({ code: 'NAME_NOT_FOUND' })
   })
 
-  test('are waited for ten seconds, and not at all by one who has left', async () => {
+  test('are looked up for at most ten seconds, and no longer than the caller waits', async () => {
     const clock = new ManualClock()
     const leaving = new AbortController()
     const options = { lookup: () => new Promise<string[]>(() => {}), clock }
@@ -59,7 +59,7 @@ describe('the addresses of a host', () => {
   })
 })
 
-test('a name is asked for once a second, however many want to know, and again after a failure', async () => {
+test('a name is looked up once a second for any number of requests, and again after a failure', async () => {
   const clock = new ManualClock()
   const asked: string[] = []
   const answers: PromiseWithResolvers<string[]>[] = []
@@ -82,8 +82,8 @@ test('a name is asked for once a second, however many want to know, and again af
   expect(asked).toEqual(['one.example', 'two.example', 'two.example', 'one.example'])
 })
 
-describe('names, asked for at a real name server', () => {
-  test('that do not exist, have no address, or whose server is ill are told apart', async () => {
+describe('names at a real name server', () => {
+  test('fail differently when they do not exist, have no address, or their server fails', async () => {
     const answers: Record<string, NameAnswer> = {
       'none.example': 'NXDOMAIN',
       'bare.example': [],
@@ -101,7 +101,7 @@ describe('names, asked for at a real name server', () => {
     expect(await systemLookup('there.example')).toEqual(['127.0.0.1'])
   })
 
-  test('that never get an answer end at the deadline', async () => {
+  test('end at the deadline when the server never responds', async () => {
     using _server = await nameServer(() => 'silence')
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo('http://silent.example/', { timeoutMs: 100 }))
@@ -121,7 +121,7 @@ describe('a name that changes its address between the check and the connection',
     return { secret, port: secret.port, [Symbol.dispose]: stop }
   }
 
-  test('is asked for once, and the connection goes to what was checked', async () => {
+  test('is looked up once, and the connection goes to the checked address', async () => {
     using servers = await twoServers()
     let asked = 0
     using names = await nameServer((name, family) => {
@@ -138,7 +138,7 @@ describe('a name that changes its address between the check and the connection',
     expect(servers.secret.connections).toBe(0)
   })
 
-  test('is judged again at every redirect', async () => {
+  test('is checked again at every redirect', async () => {
     using servers = await twoServers()
     const answers = [['127.0.0.2'], ['127.0.0.1']]
     let asked = 0
@@ -153,7 +153,7 @@ describe('a name that changes its address between the check and the connection',
     expect([asked, servers.secret.connections]).toEqual([2, 0])
   })
 
-  test('never mixes: of both answers at once only the allowed one is called', async () => {
+  test('is called only at its allowed address when it has both kinds', async () => {
     using servers = await twoServers()
     for (const addresses of [
       ['127.0.0.1', '127.0.0.2'],
@@ -167,7 +167,7 @@ describe('a name that changes its address between the check and the connection',
   })
 })
 
-test('the next address is tried when one takes no connection, and the request arrives once', async () => {
+test('the next address is tried when one refuses the connection, and the request arrives once', async () => {
   let arrived = 0
   using peer = httpPeer(() => new Response(`${++arrived}`), '127.0.0.3')
   using outbound = outboundOf(['loopback'], { lookup: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3', '::1'] })
@@ -176,7 +176,7 @@ test('the next address is tried when one takes no connection, and the request ar
   expect(arrived).toBe(1)
 })
 
-test('the next address is not tried once a connection was made: the request may have arrived', async () => {
+test('the next address is not tried after a connection was made, because the request may have arrived', async () => {
   using first = await new RawPeer((socket) => socket.resetAndDestroy()).listen('127.0.0.1')
   let arrived = 0
   using _second = Bun.serve({ hostname: '127.0.0.2', port: first.port, fetch: () => new Response(`${++arrived}`) })

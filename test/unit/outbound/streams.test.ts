@@ -39,7 +39,7 @@ describe('a body that is read as it arrives', () => {
     return outcome.answer
   }
 
-  test('is asked for like any other', async () => {
+  test('is requested like any other', async () => {
     using peer = await answering('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\n__proto__: p\r\nContent-Length: 2\r\n\r\nok')
     using outbound = outboundOf(['loopback'])
     const answer = await open(outbound, `http://user:pw@name.localhost.:${peer.port}/a%20b/../c d?q=ü#part`, {
@@ -74,7 +74,7 @@ describe('a body that is read as it arrives', () => {
     expect(await read(answer)).toBe('ok')
   })
 
-  test('begins before it has ended', async () => {
+  test('starts before it has ended', async () => {
     using peer = await new RawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n')
     }).listen()
@@ -89,7 +89,7 @@ describe('a body that is read as it arrives', () => {
     expect(await read(answer)).toBe('CANCELLED')
   })
 
-  test('goes over the connection of the one before it', async () => {
+  test('reuses the connection of the previous one', async () => {
     using peer = await answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'keep')
     using outbound = outboundOf(['loopback'])
     for (let n = 0; n < 5; n += 1) expect(await read(await open(outbound, peer.url))).toBe('ok')
@@ -98,7 +98,7 @@ describe('a body that is read as it arrives', () => {
     await until(() => peer.open === 0)
   })
 
-  test('that waited whole for its reader leaves a connection that hears the next answer', async () => {
+  test('that arrived completely before it was read leaves a reusable connection', async () => {
     const bytes = 300_000
     const rest = 50_000
     const written = Promise.withResolvers<void>()
@@ -119,14 +119,14 @@ describe('a body that is read as it arrives', () => {
     expect(peer.connections).toBe(1)
   })
 
-  test('that is compressed is taken apart', async () => {
+  test('that is compressed is decompressed', async () => {
     const text = 'hello '.repeat(10_000)
     using peer = httpPeer(() => new Response(Bun.gzipSync(text), { headers: { 'content-encoding': 'gzip' } }))
     using outbound = outboundOf(['loopback'])
     expect(await read(await open(outbound, `http://127.0.0.1:${peer.port}/`))).toBe(text)
   })
 
-  test.each(unbegun)('does not begin with %s', async (_what, bytes, code) => {
+  test.each(unbegun)('does not start with %s', async (_what, bytes, code) => {
     using peer = await answering(bytes)
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.open(requestTo(`${peer.url}path?key=secret`))
@@ -135,7 +135,7 @@ describe('a body that is read as it arrives', () => {
     expect(JSON.stringify(outcome)).not.toContain('secret')
   })
 
-  test('ends with the same codes as one that is read in one go', async () => {
+  test('fails with the same codes as one that is read at once', async () => {
     using cut = await answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc')
     using large = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${'a'.repeat(100)}`)
     using mad = await answering('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabcde\r\n')
@@ -150,7 +150,7 @@ describe('a body that is read as it arrives', () => {
     await until(() => large.open === 0)
   })
 
-  test('that nobody reads makes the peer wait, and arrives whole when somebody does', async () => {
+  test('that is not read makes the peer wait, and arrives completely when it is read', async () => {
     const bytes = 50_000_000
     let taken = 0
     using peer = await new RawPeer((socket) => {
@@ -176,7 +176,7 @@ describe('a body that is read as it arrives', () => {
     expect((await read(answer)).length).toBe(bytes)
   })
 
-  test('gives its place back when it is closed, read to its end, or left lying until the deadline', async () => {
+  test('releases its slot when it is closed, read to its end, or not read until the deadline', async () => {
     using peer = await new RawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
     }).listen()
@@ -192,7 +192,7 @@ describe('a body that is read as it arrives', () => {
     expect(await read(next)).toBe('0123456789')
   })
 
-  test('leaves no connection behind when the peer never answers the greeting of TLS', async () => {
+  test('leaves no connection behind when the peer never completes the TLS handshake', async () => {
     using peer = await hanging()
     const clock = new ManualClock()
     using outbound = outboundOf(['loopback'], { clock })
@@ -204,23 +204,20 @@ describe('a body that is read as it arrives', () => {
     expect(outbound.load()).toEqual({ running: 0, waiting: 0 })
   })
 
-  test.each(['the caller', 'the deadline', 'the service'])(
-    'ends when %s says so, while it is waited for',
-    async (who) => {
-      using peer = await new RawPeer((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-      }).listen()
-      const clock = new ManualClock()
-      using outbound = outboundOf(['loopback'], { clock })
-      const caller = new AbortController()
-      const answer = await open(outbound, peer.url, { signal: caller.signal, timeoutMs: 7_000 })
-      const reading = read(answer)
-      if (who === 'the caller') caller.abort()
-      else if (who === 'the deadline') clock.advance(7_000)
-      else outbound.stop()
-      expect(await reading).toBe(who === 'the deadline' ? 'TIMEOUT' : 'CANCELLED')
-      await until(() => peer.open === 0)
-      expect(clock.pending).toBe(0)
-    },
-  )
+  test.each(['the caller', 'the deadline', 'the service'])('ends when %s ends it during a read', async (who) => {
+    using peer = await new RawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    }).listen()
+    const clock = new ManualClock()
+    using outbound = outboundOf(['loopback'], { clock })
+    const caller = new AbortController()
+    const answer = await open(outbound, peer.url, { signal: caller.signal, timeoutMs: 7_000 })
+    const reading = read(answer)
+    if (who === 'the caller') caller.abort()
+    else if (who === 'the deadline') clock.advance(7_000)
+    else outbound.stop()
+    expect(await reading).toBe(who === 'the deadline' ? 'TIMEOUT' : 'CANCELLED')
+    await until(() => peer.open === 0)
+    expect(clock.pending).toBe(0)
+  })
 })

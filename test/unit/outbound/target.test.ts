@@ -13,7 +13,7 @@ const failureOf = (url: string): OutboundError => {
 }
 
 describe('a URL that a user wrote', () => {
-  test('is read to the host, port and path that are called', () => {
+  test('gives the host, port and path that are called', () => {
     const target = parseTarget(' HTTPS://Example.COM.:8443/a/../b c?q=1&r=ü#part ')
     expect(target).toMatchObject({ host: 'example.com', port: 8443, secure: true, authorization: undefined })
     expect(target.url.href).toBe('https://example.com:8443/b%20c?q=1&r=%C3%BC')
@@ -44,14 +44,14 @@ describe('a URL that a user wrote', () => {
     })
   })
 
-  test('gives its credentials as a header, and nowhere else', () => {
+  test('gives its credentials only as a header', () => {
     const target = parseTarget('https://us%C3%A9r:p%40ss:w%zz@example.com/x')
     expect(target.authorization).toBe(`Basic ${Buffer.from('usér:p@ss:w%zz').toString('base64')}`)
     expect(target.url.href).toBe('https://example.com/x')
     expect(target.name).toBe('https://example.com/x')
   })
 
-  test('is refused for any scheme but http and https', () => {
+  test('is refused with any scheme except http and https', () => {
     for (const url of [
       'file:///etc/passwd',
       'data:text/plain,x',
@@ -66,7 +66,7 @@ describe('a URL that a user wrote', () => {
       })
   })
 
-  test('is refused with what it should look like when it is none', () => {
+  test('is refused with a message about the valid form when it is invalid', () => {
     for (const url of [
       '',
       'example.com/x',
@@ -79,11 +79,13 @@ describe('a URL that a user wrote', () => {
       'http://x:99999/',
     ])
       expect(failureOf(url).code).toBe('INVALID_URL')
-    expect(failureOf('example.com/x').message).toContain('"example.com/x" is no URL: it must start with http://')
+    expect(failureOf('example.com/x').message).toContain(
+      '"example.com/x" is not a valid URL: it must start with http://',
+    )
     for (const url of ['http://./', 'http://../x']) expect(failureOf(url).code).toBe('INVALID_URL')
   })
 
-  test('never shows credentials or its query in a message, however broken it is', () => {
+  test('never shows credentials or the query in a message, even if it is invalid', () => {
     const secret = fc.stringMatching(/^[A-Za-z0-9]{12,20}$/)
     const shapes = fc.constantFrom(
       'ftp://u:S@h/x',
@@ -101,11 +103,11 @@ describe('a URL that a user wrote', () => {
     )
   })
 
-  test('is shown shortened when it is long', () => {
+  test('is shortened in messages when it is long', () => {
     expect(failureOf(`x${'y'.repeat(100_000)}`).message.length).toBeLessThan(400)
   })
 
-  test('keeps one reading: reading the result again changes nothing', () => {
+  test('does not change when the result is parsed again', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const { url: read } = parseTarget(url)

@@ -20,8 +20,8 @@ const message = (url: string, more: Partial<OutboundPost> = {}): OutboundPost =>
 
 const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
-describe('a message', () => {
-  test('arrives as it was written, with the name of its host', async () => {
+describe('a webhook request', () => {
+  test('arrives unchanged, with the name of its host', async () => {
     using client = clientOf()
     using peer = await answering(fine, 'keep')
     const url = `http://user:pa%20ss@localhost:${peer.port}/a/b?c=d#e`
@@ -42,7 +42,7 @@ describe('a message', () => {
     expect(Buffer.from(body!, 'latin1').toString()).toBe('{"é":1}')
   })
 
-  test('of megabytes arrives whole, however slowly it is taken', async () => {
+  test('of megabytes arrives completely, even if the receiver reads slowly', async () => {
     using client = clientOf()
     const body = JSON.stringify('é'.repeat(3_000_000))
     await using peer = httpPeer(async (request) => {
@@ -53,7 +53,7 @@ describe('a message', () => {
     expect(outcome.ok && Buffer.from(outcome.answer).toString()).toBe(String(Bun.hash(body)))
   })
 
-  test('goes over the connection of the one before it, and several at once over several', async () => {
+  test('reuses the connection of the previous one, and concurrent ones use several', async () => {
     using client = clientOf()
     using peer = await answering(fine, 'keep')
     for (let n = 0; n < 5; n += 1) expect(await client.post(message(peer.url))).toMatchObject({ ok: true })
@@ -63,7 +63,7 @@ describe('a message', () => {
     expect(peer.connections).toBe(5)
   })
 
-  test('is sent again at once when the connection that was kept turns out to be closed', async () => {
+  test('is resent at once when the receiver had closed the reused connection', async () => {
     using client = clientOf()
     // Takes the second request of its first connection and hangs up.
     using peer = await new RawPeer((socket, piece, connection) => {
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(peer.connections).toBe(2)
   })
 
-  test('is not sent again when a new connection breaks, or an answer had begun', async () => {
+  test('is not resent when a new connection breaks or a response had begun', async () => {
     using client = clientOf()
     using breaking = await new RawPeer((socket) => socket.destroy()).listen()
     expect(await client.post(message(breaking.url))).toMatchObject({ ok: false, code: 'CONNECTION_FAILED' })
@@ -89,7 +89,7 @@ describe('a message', () => {
     expect(half.connections).toBe(1)
   })
 
-  test('has its answer as soon as enough of it has come, and the connection is closed', async () => {
+  test('returns as soon as enough of the response has arrived, and closes the connection', async () => {
     using client = clientOf()
     using peer = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n${'x'.repeat(5_000)}`, 'keep')
     const outcome = await client.post(message(peer.url))
@@ -104,7 +104,7 @@ describe('a message', () => {
     expect(peer.received[0]!.match(/POST/g)).toHaveLength(1)
   })
 
-  test('is given up when its time is over, whatever the receiver does', async () => {
+  test('ends at its timeout, whatever the receiver does', async () => {
     using client = clientOf()
     using silent = await hanging()
     using slow = await new RawPeer((socket) => {
@@ -115,7 +115,7 @@ describe('a message', () => {
     await until(() => silent.open === 0 && slow.open === 0)
   })
 
-  test('that is refused has that answer, also when the rest of it never comes', async () => {
+  test('reports the status of a refusal, even if the rest of the response never arrives', async () => {
     using client = clientOf()
     const head = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 10\r\n\r\nabc'
     using slow = await answering(head, 'keep')
@@ -135,7 +135,7 @@ describe('a message', () => {
     await until(() => slow.open === 0)
   })
 
-  test('is given up when its caller gives up', async () => {
+  test('ends when its caller gives up', async () => {
     using client = clientOf()
     using silent = await hanging()
     const caller = new AbortController()
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect(await sent).toMatchObject({ code: 'CANCELLED' })
   })
 
-  test('goes to no address that the rules refuse, whatever name it has', async () => {
+  test('goes to no refused address, whatever the name', async () => {
     using peer = await answering(fine)
     using strict = clientOf([])
     const refused = { ok: false, code: 'ADDRESS_REFUSED' }
@@ -164,7 +164,7 @@ describe('a message', () => {
     expect(await client.post(message(url))).toMatchObject({ ok: false, code })
   })
 
-  test('to nobody says who refused the connection', async () => {
+  test('names the host and port that refused the connection', async () => {
     using client = clientOf()
     const peer = await answering(fine)
     const { url, port } = peer
@@ -177,19 +177,19 @@ describe('a message', () => {
     })
   })
 
-  test('tries the next address of a name when one does not take the connection', async () => {
+  test('tries the next address of a name when one refuses the connection', async () => {
     using peer = await answering(fine)
     using client = clientOf(['loopback'], { lookup: async () => ['127.0.0.2', '127.0.0.1'] })
     expect(await client.post(message(`http://two.example:${peer.port}/`))).toMatchObject({ ok: true, status: 200 })
   })
 
-  test('has an answer that is no HTTP told as such', async () => {
+  test('reports a response that is not HTTP', async () => {
     using client = clientOf()
     using peer = await answering('SSH-2.0-OpenSSH_9.6\r\n\r\n', 'keep')
     expect(await client.post(message(peer.url))).toMatchObject({
       ok: false,
       code: 'INVALID_RESPONSE',
-      message: expect.stringContaining(`${peer.url} sent an answer that is not HTTP`),
+      message: expect.stringContaining(`${peer.url} sent a response that is not HTTP`),
     })
   })
 })

@@ -4,7 +4,7 @@ import { include } from '../../../src/domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../../src/store/store.ts'
 import { OutboxWorld } from '../../support/webhooks/outbox-world.ts'
 
-test('a body that could not be made is made again', async () => {
+test('a body that could not be made is made later', async () => {
   const world = await OutboxWorld.open()
   let isDown = true
   const freshen = (text: string) => {
@@ -23,7 +23,7 @@ test('a body that could not be made is made again', async () => {
   await world.close()
 })
 
-test('what a delivery is made of is let go when the disk gave it before its commit was acknowledged', async () => {
+test('the source of a delivery is released when it was read from disk before its commit was acknowledged', async () => {
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')
   const webhooks = { deliveries: [{ subscription, include: include.finalOutput }], skipped: [], facts: null }

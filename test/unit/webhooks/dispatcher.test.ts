@@ -17,7 +17,7 @@ const refused: OutboundPosted = { ok: false, code: 'CONNECTION_FAILED', message:
 const timedOut: OutboundPosted = { ok: false, code: 'TIMEOUT', message: 'After 30000 ms it still waited' }
 
 describe('a delivery', () => {
-  test('is tried at once, and again by the schedule until it is taken', async () => {
+  test('is attempted at once, and then by the schedule until the receiver accepts it', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     world.post = () => (world.attempts.length < 3 ? answer(500) : taken)
@@ -41,22 +41,19 @@ describe('a delivery', () => {
     ['429', answer(429), 5, 'HTTP_ERROR'],
     ['a refused connection', refused, 1, 'CONNECTION_FAILED'],
     ['a timeout', timedOut, 1, 'TIMEOUT'],
-  ])(
-    'that is answered with %s fails in the end, after as many attempts as may help',
-    async (_, posted, count, code) => {
-      const subscription = await world.subscribe('a')
-      const row = world.row([subscription])
-      world.post = () => posted
-      await world.record([row])
-      await world.quiet()
-      await world.pass(400_000, 5_000)
-      const found = await world.store.getDelivery({ sequence: row.sequence, subscription })
-      expect(found).toMatchObject({ state: 'failed', attempts: count, dueAt: null, lastAttempt: { failure: { code } } })
-      expect(world.attempts).toHaveLength(count)
-    },
-  )
+  ])('with the response %s fails in the end, after as many attempts as may help', async (_, posted, count, code) => {
+    const subscription = await world.subscribe('a')
+    const row = world.row([subscription])
+    world.post = () => posted
+    await world.record([row])
+    await world.quiet()
+    await world.pass(400_000, 5_000)
+    const found = await world.store.getDelivery({ sequence: row.sequence, subscription })
+    expect(found).toMatchObject({ state: 'failed', attempts: count, dueAt: null, lastAttempt: { failure: { code } } })
+    expect(world.attempts).toHaveLength(count)
+  })
 
-  test('is tried again after failures of the network where its subscription says so', async () => {
+  test('is retried after network errors if its subscription says so', async () => {
     const subscription = await world.subscribe('a', 'https://a.example/', true)
     world.post = () => (world.attempts.length === 1 ? refused : world.attempts.length === 2 ? timedOut : taken)
     await world.record([world.row([subscription])])
@@ -65,7 +62,7 @@ describe('a delivery', () => {
     expect(world.attempts).toHaveLength(3)
   })
 
-  test('waits as long as its receiver asks, up to ten minutes', async () => {
+  test('waits as long as Retry-After asks, up to ten minutes', async () => {
     const subscription = await world.subscribe('a')
     const at = world.clock.now()
     const inAnHour = new Date(at + 3_600_000).toUTCString()
@@ -79,7 +76,7 @@ describe('a delivery', () => {
     expect(await dueAt()).toBe(at + 640_000)
   })
 
-  test('fails with the name of the variable that its address lacks', async () => {
+  test('fails with the name of the variable that its URL lacks', async () => {
     const subscription = await world.subscribe('a', 'https://{{NOWHERE}}/')
     const row = world.row([subscription])
     await world.record([row])
@@ -92,7 +89,7 @@ describe('a delivery', () => {
     expect(world.attempts).toEqual([])
   })
 
-  test('of a subscription that was changed goes where it points now; of a deleted one it goes on', async () => {
+  test('goes to the current URL of a changed subscription, and continues after its subscription is deleted', async () => {
     const workflow = { id: world.home.workflowId, workspaceId: world.home.workspaceId }
     const subscription = await world.subscribe('a')
     world.post = () => (world.attempts.length < 3 ? answer(500) : taken)
@@ -107,8 +104,8 @@ describe('a delivery', () => {
   })
 })
 
-describe('what a user decides', () => {
-  test('sends a failed delivery again at once, with all its attempts and under its name', async () => {
+describe('a delivery command', () => {
+  test('resends a failed delivery at once, with all its attempts and the same delivery ID', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
@@ -117,15 +114,15 @@ describe('what a user decides', () => {
     await world.quiet()
     expect(await world.stateOf(key)).toBe('failed')
     world.post = () => answer(500)
-    expect(await world.dispatcher.decisions.resend(key)).toBe(true)
+    expect(await world.dispatcher.commands.resend(key)).toBe(true)
     await world.quiet()
     await world.pass(400_000, 5_000)
     expect(await world.store.getDelivery(key)).toMatchObject({ state: 'failed', attempts: 6, attemptsBefore: 1 })
     expect(new Set(world.attempts.map(({ key: id }) => id)).size).toBe(1)
-    expect(await world.dispatcher.decisions.resend({ sequence: 1, subscription })).toBe(false)
+    expect(await world.dispatcher.commands.resend({ sequence: 1, subscription })).toBe(false)
   })
 
-  test('takes the place of the retry that waits', async () => {
+  test('replaces a pending retry', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
@@ -133,31 +130,31 @@ describe('what a user decides', () => {
     await world.record([row])
     await world.quiet()
     await world.pass(1_000)
-    await world.dispatcher.decisions.resend(key)
+    await world.dispatcher.commands.resend(key)
     await world.quiet()
     expect(await world.stateOf(key)).toBe('delivered')
     await world.pass(60_000, 5_000)
     expect(world.attempts).toHaveLength(2)
   })
 
-  test('cancels what waits, and nothing more of it is tried', async () => {
+  test('cancels a pending delivery, and no further attempt follows', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
     world.post = () => answer(500)
     await world.record([row])
     await world.quiet()
-    expect(await world.dispatcher.decisions.cancel(key)).toBe(true)
+    expect(await world.dispatcher.commands.cancel(key)).toBe(true)
     await world.pass(60_000, 5_000)
     expect(world.attempts).toHaveLength(1)
     expect(await world.stateOf(key)).toBe('cancelled')
-    expect(await world.dispatcher.decisions.cancel(key)).toBe(false)
-    await world.dispatcher.decisions.resend(key)
+    expect(await world.dispatcher.commands.cancel(key)).toBe(false)
+    await world.dispatcher.commands.resend(key)
     await world.quiet()
     expect(world.attempts).toHaveLength(2)
   })
 
-  test('cannot send again what is on its way; to cancel it makes that attempt the last', async () => {
+  test('cannot resend a delivery in flight; cancelling makes its attempt the last one', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
@@ -165,8 +162,8 @@ describe('what a user decides', () => {
     world.post = () => held.promise
     await world.record([row])
     while (world.attempts.length === 0) await world.turn()
-    expect(await rejectionOf(world.dispatcher.decisions.resend(key))).toMatchObject({ code: 'CONFLICT' })
-    expect(await world.dispatcher.decisions.cancel(key)).toBe(true)
+    expect(await rejectionOf(world.dispatcher.commands.resend(key))).toMatchObject({ code: 'CONFLICT' })
+    expect(await world.dispatcher.commands.cancel(key)).toBe(true)
     held.resolve(answer(500))
     await world.quiet()
     await world.pass(60_000, 5_000)
@@ -174,7 +171,7 @@ describe('what a user decides', () => {
     expect(await world.store.getDelivery(key)).toMatchObject({ state: 'cancelled', attempts: 1 })
   })
 
-  test('sends all that failed since a time again', async () => {
+  test('resends all deliveries that failed since a given time', async () => {
     const subscription = await world.subscribe('a')
     world.post = () => answer(404)
     const rows = Array.from({ length: 1_200 }, () => world.row([subscription]))
@@ -183,15 +180,15 @@ describe('what a user decides', () => {
     world.post = () => taken
     world.attempts.length = 0
     const since = rows[100]!.sequence
-    expect(await world.dispatcher.decisions.resendFailed(world.home.workflowId, since)).toBe(1_100)
+    expect(await world.dispatcher.commands.resendFailed(world.home.workflowId, since)).toBe(1_100)
     await world.quiet()
     expect(world.attempts).toHaveLength(1_100)
-    expect(await world.dispatcher.decisions.resendFailed(world.home.workflowId, since)).toBe(0)
+    expect(await world.dispatcher.commands.resendFailed(world.home.workflowId, since)).toBe(0)
   })
 })
 
-describe('a dispatcher', () => {
-  test('takes up what an earlier process left, whenever that ended', async () => {
+describe('the dispatcher', () => {
+  test('continues with the deliveries of an earlier process, whenever that ended', async () => {
     const [one, two] = [await world.subscribe('a'), await world.subscribe('b')]
     const rows = Array.from({ length: 700 }, () => world.row([one, two]))
     await world.record(rows, false)
@@ -202,7 +199,7 @@ describe('a dispatcher', () => {
     expect(await world.store.pendingSubscriptions()).toEqual([])
   })
 
-  test('takes up what an earlier process left when the disk cannot be read at its start, too', async () => {
+  test('continues with the deliveries of an earlier process, even if the disk cannot be read at start', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     await world.record([row], false)
@@ -220,7 +217,7 @@ describe('a dispatcher', () => {
     expect(world.attempts).toHaveLength(1)
   })
 
-  test('holds up nobody for one that hangs, and has all of its own in the end', async () => {
+  test('delays no receiver because another one hangs, and delivers to that one in the end', async () => {
     const [bad, good] = [await world.subscribe('bad'), await world.subscribe('good')]
     const held = Promise.withResolvers<OutboundPosted>()
     world.post = ({ url }) => (url.includes('bad') ? held.promise : taken)
@@ -240,7 +237,7 @@ describe('a dispatcher', () => {
     expect(world.attempts).toHaveLength(8_000)
   })
 
-  test('writes down what came of an attempt when the disk takes it again, and does not make it twice', async () => {
+  test('writes an outcome when the disk accepts it again, and does not repeat the attempt', async () => {
     let isDown = true
     await world.start({
       write: async (write) => {
@@ -263,7 +260,7 @@ describe('a dispatcher', () => {
     expect(await world.stateOf({ sequence: row.sequence, subscription })).toBe('delivered')
   })
 
-  test('that is stopped lets attempts end, cuts those that do not, and leaves these to be made again', async () => {
+  test('lets attempts end at a stop, cuts those that do not end, and leaves them for the next start', async () => {
     const [slow, quick] = [await world.subscribe('slow'), await world.subscribe('quick')]
     const ending = Promise.withResolvers<OutboundPosted>()
     world.post = ({ url, signal }) => {

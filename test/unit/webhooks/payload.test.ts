@@ -28,7 +28,7 @@ const source: DeliverySource = {
 const digits = source.sequence.toString(36).padStart(11, '0')
 const everything = include.finalOutput | include.traceSpans | include.rateLimits | include.usage
 
-test('a payload holds the facts of the run, and links to what is recorded of it', () => {
+test('a payload contains the facts of the run, and links to its log entry', () => {
   expect(JSON.parse(payloadOf(source, 0))).toEqual({
     id: `evt_${digits}0123456789ab`,
     type: 'workflow.execution.completed',
@@ -57,7 +57,7 @@ test('a run that failed has the status error', () => {
   expect(data).toMatchObject({ status: 'error', level: 'error' })
 })
 
-test('a payload holds what is asked for, and none of the rest', () => {
+test('a payload contains what the subscription includes, and nothing else', () => {
   const { data } = JSON.parse(payloadOf(source, everything))
   expect(data.finalOutput).toEqual({ answer: 42 })
   expect(data.traceSpans).toEqual([{ id: 's1', children: [] }])
@@ -74,13 +74,13 @@ test('a payload holds what is asked for, and none of the rest', () => {
   }
 })
 
-test('files are shown as callers see them', () => {
+test('files have the form that callers see', () => {
   const file = { url: 'https://files.example/x', name: 'a.txt', size: 3, type: 'text/plain' }
   const { data } = JSON.parse(payloadOf({ ...source, files: JSON.stringify([{ key: 'k', file }]) }, 0))
   expect(data.files).toEqual([file])
 })
 
-test('a payload is what JSON.stringify makes of it, so that receivers may verify what they have parsed', () => {
+test('a payload equals the output of JSON.stringify, so that receivers can verify a parsed body', () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 })
   const value = fc.jsonValue({ stringUnit: 'binary' })
   fc.assert(

@@ -35,7 +35,7 @@ async function readAheadOf(outputChars: number): Promise<{ together: number; ahe
   return most
 }
 
-test('of runs with short outputs many are read ahead, of those with very long ones as few as fit', async () => {
+test('many runs with short outputs are read ahead, and only as many long ones as fit', async () => {
   expect((await readAheadOf(100)).together).toBe(32)
   const { together, ahead } = await readAheadOf(2_500_000)
   expect(together).toBeLessThanOrEqual(4)

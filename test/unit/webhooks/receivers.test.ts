@@ -4,7 +4,7 @@ import type { OutboundPost } from '../../../src/domain/outbound-request.ts'
 import type { SubscriptionRow } from '../../../src/domain/webhook/subscription.ts'
 import { Receivers } from '../../../src/webhooks/receivers.ts'
 import { signatureOf } from '../../../src/webhooks/sign.ts'
-import { Trials } from '../../../src/webhooks/trial.ts'
+import { TestDeliveries } from '../../../src/webhooks/test-delivery.ts'
 import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
@@ -54,7 +54,7 @@ function isSignedWith(...secrets: string[]): boolean {
   return header('svc-signature') === signatureOf({ at: Number(header('svc-timestamp')), body, secrets })
 }
 
-test('the secrets of a receiver are kept while something pends for it, and no longer', async () => {
+test('the secrets of a receiver are in memory only while it has pending deliveries', async () => {
   const { number } = await subscribe()
   world.post = () => (sent.length <= 3 ? answer(500) : taken)
   await world.record([world.row([number]), world.row([number]), world.row([number])])
@@ -66,7 +66,7 @@ test('the secrets of a receiver are kept while something pends for it, and no lo
   expect([sent.length, opened]).toEqual([7, 2])
 })
 
-test('a new secret, the end of the old one and a changed variable hold for the next attempt', async () => {
+test('a new secret, the end of the old one and a changed variable apply to the next attempt', async () => {
   const { number, id } = await subscribe()
   world.post = () => answer(500)
   await world.record([world.row([number])])
@@ -86,11 +86,11 @@ test('a new secret, the end of the old one and a changed variable hold for the n
   expect(sent).toHaveLength(5)
 })
 
-test('a trial keeps no secret', async () => {
+test('a test delivery keeps no secret in memory', async () => {
   const subscription = await subscribe()
   const { store, clock, subscriptions } = world
   const window = { limit: 1, remaining: 1, resetAt: 0 }
-  const trials = new Trials({
+  const testDeliveries = new TestDeliveries({
     ...{ ...receiving, store, clock, subscriptionsOf: subscriptions.of, random: Math.random, timeoutMs: 30_000 },
     limitsOf: () =>
       Promise.resolve({
@@ -98,11 +98,11 @@ test('a trial keeps no secret', async () => {
         usage: { currentPeriodCost: 0, limit: 1, plan: 'free', isExceeded: false },
       }),
   })
-  for (const _ of [1, 2]) await trials.run(subscription, new AbortController().signal)
+  for (const _ of [1, 2]) await testDeliveries.run(subscription, new AbortController().signal)
   expect([sent.length, opened]).toEqual([2, 2])
 })
 
-test('of whom subscriptions are is remembered of ten thousand, and asked again of others', async () => {
+test('the owners of ten thousand subscriptions are remembered, and those of others are read again', async () => {
   const row = await subscribe()
   let asked = 0
   let lookUps = 0

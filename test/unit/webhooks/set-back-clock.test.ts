@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
 
-test('deliveries that wait on disk go on when the clock is set back, and not only when it has caught up', async () => {
+test('pending deliveries on disk continue at once when the system clock is set back', async () => {
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')
   const rows = Array.from({ length: 3_000 }, () => world.row([subscription]))

@@ -5,7 +5,7 @@ import { signatureOf, webhookHeaders } from '../../../src/webhooks/sign.ts'
 
 const request = { deliveryId: 'dlv_x', at: 1_750_000_000_123, body: '{"id":"evt_ä"}' }
 
-test('a signature is the time and the digest of time, dot and body in lower-case hex', () => {
+test('a signature is the time, and the digest of time, dot and body in lower-case hex', () => {
   fc.assert(
     fc.property(
       fc.string({ minLength: 1, unit: 'grapheme' }),
@@ -19,13 +19,13 @@ test('a signature is the time and the digest of time, dot and body in lower-case
   )
 })
 
-test('two secrets give two digests under one time, in their order', () => {
+test('two secrets give two digests with one time, in their order', () => {
   const old = signatureOf({ ...request, secrets: ['old'] })
   const fresh = signatureOf({ ...request, secrets: ['new'] })
   expect(signatureOf({ ...request, secrets: ['old', 'new'] })).toBe(`${old},${fresh.split(',')[1]}`)
 })
 
-test('an attempt says its event, time and delivery, and is signed when there is a secret', () => {
+test('an attempt names its event, time and delivery, and is signed if there is a secret', () => {
   const headers = Object.fromEntries(webhookHeaders({ ...request, secrets: ['s'] }))
   expect(headers).toEqual({
     'Content-Type': 'application/json',

@@ -44,7 +44,7 @@ function world({ workflowsMax = 10 } = {}) {
 }
 
 describe('subscriptions in memory', () => {
-  test('are read once, however many ask, and then are there at once', async () => {
+  test('are read once for concurrent callers, and are synchronous afterwards', async () => {
     const { store, subscriptions } = world()
     store.rows.set('w', [rowOf('a')])
     const both = Promise.all([subscriptions.of('w'), subscriptions.of('w')])
@@ -56,7 +56,7 @@ describe('subscriptions in memory', () => {
     expect(one.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('are read again after a change, and what was being read meanwhile is not kept', async () => {
+  test('are read again after a change, and a read during the change is not kept', async () => {
     const { store, subscriptions } = world()
     store.rows.set('w', [rowOf('old')])
     const before = subscriptions.of('w')
@@ -70,7 +70,7 @@ describe('subscriptions in memory', () => {
     expect((await after).map(({ id }) => id)).toEqual(['new'])
   })
 
-  test('are read again also after a change of which nobody knows what came of it', async () => {
+  test('are read again after a change with an unknown outcome', async () => {
     const { store, subscriptions, read } = world()
     store.rows.set('w', [rowOf('old')])
     await read('w')
@@ -83,7 +83,7 @@ describe('subscriptions in memory', () => {
     expect((await read('w')).map(({ id }) => id)).toEqual(['new'])
   })
 
-  test('are asked for again when they could not be read', async () => {
+  test('are read again after a failed read', async () => {
     const { store, subscriptions, read } = world()
     const failing = subscriptions.of('w') as Promise<unknown>
     store.reads[0]!.fail()
@@ -91,7 +91,7 @@ describe('subscriptions in memory', () => {
     expect(await read('w')).toEqual([])
   })
 
-  test('are those of a bounded number of workflows', async () => {
+  test('are kept for a limited number of workflows', async () => {
     const { subscriptions, read, store } = world({ workflowsMax: 2 })
     for (const id of ['a', 'b', 'c']) await read(id)
     expect(subscriptions.of('b')).not.toBeInstanceOf(Promise)

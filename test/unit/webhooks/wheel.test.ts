@@ -34,7 +34,7 @@ class Model {
 }
 
 describe('a wheel', () => {
-  test('fires every timer once, as soon as it is told that its time has come, and none that was cancelled', () => {
+  test('fires every timer once at its time, and no cancelled one', () => {
     fc.assert(
       fc.property(start, fc.array(step, { maxLength: 80 }), (startsAt, steps) => {
         const wheel = new Wheel(startsAt, { capacity: 2 })
@@ -64,7 +64,7 @@ describe('a wheel', () => {
     )
   })
 
-  test('that is called when it asks to be fires every timer at its time, and asks seldom in between', () => {
+  test('fires every timer on time if it is called when it asks, and asks rarely in between', () => {
     fc.assert(
       fc.property(start, fc.array(delay, { maxLength: 60 }), (startsAt, delays) => {
         const wheel = new Wheel(startsAt)
@@ -88,7 +88,7 @@ describe('a wheel', () => {
     )
   })
 
-  test('lets those that fire insert and cancel, also again and again without a delay', () => {
+  test('lets a firing timer insert and cancel others, also repeatedly without a delay', () => {
     const wheel = new Wheel(1_000)
     const fired: string[] = []
     const names = new Map<number, string>()
@@ -122,7 +122,7 @@ describe('a wheel', () => {
     expect(wheel.size).toBe(1)
   })
 
-  test('whose clock stood still or went back fires nothing early', () => {
+  test('fires nothing early when its clock stands still or goes back', () => {
     const wheel = new Wheel(500)
     const fired: number[] = []
     wheel.expire(900, (timer) => fired.push(timer))
@@ -134,7 +134,7 @@ describe('a wheel', () => {
     expect(fired).toEqual([timer])
   })
 
-  test('gives numbers again, so that they stay as small as the most timers there ever were', () => {
+  test('reuses numbers, so that they stay below the largest number of timers', () => {
     const wheel = new Wheel(0)
     for (let round = 0; round < 100; round += 1) {
       const timers = Array.from({ length: 50 }, (_, index) => wheel.insert(round * 1_000 + index * 10))

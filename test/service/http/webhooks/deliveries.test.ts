@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deliveryIdOf, eventIdOf, logIdOf, sequenceAt } from '../../../../src/domain/ids.ts'
 import type { LogRow } from '../../../../src/domain/run/log.ts'
 import type { AttemptOutcome, DeliveryKey } from '../../../../src/domain/webhook/delivery.ts'
-import { UserDecisions } from '../../../../src/webhooks/user-decisions.ts'
+import { DeliveryCommands } from '../../../../src/webhooks/delivery-commands.ts'
 import { newSubscription } from '../../../support/store/contract/subscription-contract.ts'
 import { endedAttempt } from '../../../support/store/ended-attempt.ts'
 import { HttpWorld, type Parsed } from '../world.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
     bodyBytesMax: 1_000,
     // Nothing is sent: what a command changes stays as it is.
     override: ({ store }) => ({
-      deliveries: new UserDecisions({ store, now: Date.now, findLane: () => undefined, expect: () => {} }),
+      deliveries: new DeliveryCommands({ store, now: Date.now, findQueue: () => undefined, expect: () => {} }),
     }),
   })
 })

@@ -110,7 +110,7 @@ describe('the webhooks of a document', () => {
     const { id, ...document } = await create([{ id: 'a', url: 'https://example.com/a' }])
     const refused: Record<string, RegExp> = {
       'ftp://example.com/': /webhooks\[0\]\.url: "ftp:\/\/example.com\/" cannot be called: only http/,
-      'example.com/x': /webhooks\[0\]\.url: "example.com\/x" is no URL/,
+      'example.com/x': /webhooks\[0\]\.url: "example.com\/x" is not a valid URL/,
       'http://127.0.0.1:9/x': /127\.0\.0\.1:9 would not be called: it is a loopback address.*MILLRACE_OUTBOUND_ALLOW/,
       'http://[::1]/x': /\[::1\]:80 would not be called/,
       'http://0x7f.1/{{PATH}}': /127\.0\.0\.1:80 would not be called/,

@@ -6,47 +6,50 @@ import { type DeliverOptions, deliver, notSendable } from './deliver.ts'
 import { type Limits, limitFactsText, payloadOf } from './payload.ts'
 import { Receivers, type ReceiversOptions } from './receivers.ts'
 
-export type TrialsOptions = ReceiversOptions &
+export type TestDeliveriesOptions = ReceiversOptions &
   Pick<DeliverOptions, 'post' | 'clock' | 'random' | 'timeoutMs'> & {
-    /** The limits of the account that a workspace belongs to. */
+    /** The limits of the account that owns a workspace. */
     limitsOf(workspaceId: string): Promise<Limits>
   }
 
-/** What was sent, and what came of it. */
-export type Trial = { deliveryId: string; body: string; attempt: DeliveryAttempt }
+/** What was sent, and the attempt. */
+export type TestDelivery = { deliveryId: string; body: string; attempt: DeliveryAttempt }
 
-/** Sends what a run might, signed as it would be, so that people see a receiver work. Nothing is kept or tried again. */
-export class Trials {
-  readonly #options: TrialsOptions
+/**
+ * Sends an example of a webhook, signed like a real one, so that users can test a receiver. It is not stored or
+ * retried.
+ */
+export class TestDeliveries {
+  readonly #options: TestDeliveriesOptions
   readonly #receivers: Receivers
 
-  constructor(options: TrialsOptions) {
+  constructor(options: TestDeliveriesOptions) {
     this.#options = options
     this.#receivers = new Receivers(options)
   }
 
-  /** OVERLOADED when `signal` or the service's stop ended it. */
-  readonly run = async (subscription: SubscriptionRow, signal: AbortSignal): Promise<Trial> => {
+  /** Throws OVERLOADED when `signal` or the service's stop ended the request. */
+  readonly run = async (subscription: SubscriptionRow, signal: AbortSignal): Promise<TestDelivery> => {
     const { number, workspaceId } = subscription
     const { clock, limitsOf } = this.#options
     const receiver = await this.#receivers.once(number)
-    const source = trialSource(subscription, await limitsOf(workspaceId), clock.now())
+    const source = testSource(subscription, await limitsOf(workspaceId), clock.now())
     const deliveryId = deliveryIdOf({ sequence: source.sequence, subscription: number }, source.executionId)
     const body = payloadOf(source, subscription.include)
     const delivery = { attempts: 0, attemptsBefore: 0 }
     const ended = receiver.problem
       ? notSendable(delivery, receiver.problem, clock.now())
       : await deliver({ delivery, deliveryId, body, receiver, signal }, { ...this.#options, attemptsMax: 1 })
-    if (ended === 'cut') throw new AppError('OVERLOADED', 'The test was broken off.')
+    if (ended === 'cut') throw new AppError('OVERLOADED', 'The test delivery was cancelled before it ended.')
     return { deliveryId, body, attempt: ended.attempt }
   }
 }
 
 /**
- * A run that never was: one that the filters of a subscription admit, with everything that it asks for. Its execution id
- * begins with `test_`, which no run's does.
+ * An example run that the filters of a subscription admit, with everything that it includes. Its execution ID begins
+ * with `test_`, unlike the ID of any real run.
  */
-export function trialSource(subscription: SubscriptionRow, limits: Limits, now: number): DeliverySource {
+export function testSource(subscription: SubscriptionRow, limits: Limits, now: number): DeliverySource {
   const { workflowId, levelFilter, triggerFilter } = subscription
   const level = levelFilter?.includes('info') === false ? 'error' : 'info'
   const output = level === 'info' ? { test: true } : { error: 'This is a test', code: 'EXECUTION_FAILED' }
@@ -62,7 +65,7 @@ export function trialSource(subscription: SubscriptionRow, limits: Limits, now: 
     durationMs,
     cost: null,
     finalOutput: JSON.stringify(output),
-    traceSpans: JSON.stringify([trialSpan(level, startedAt, now)]),
+    traceSpans: JSON.stringify([testSpan(level, startedAt, now)]),
     files: null,
     facts: subscription.include & (include.rateLimits | include.usage) ? limitFactsText(limits) : null,
   }
@@ -70,7 +73,7 @@ export function trialSource(subscription: SubscriptionRow, limits: Limits, now: 
 
 const durationMs = 1_000
 
-function trialSpan(level: 'info' | 'error', startedAt: number, endedAt: number) {
+function testSpan(level: 'info' | 'error', startedAt: number, endedAt: number) {
   return {
     id: 'test',
     name: 'Test',

@@ -26,14 +26,14 @@ async function waitingPair(): Promise<[DeliveryKey, DeliveryKey]> {
   return rows.map(({ sequence }) => ({ sequence, subscription })) as [DeliveryKey, DeliveryKey]
 }
 
-describe('a decision about one delivery, while others of its subscription are read from the disk,', () => {
-  test('cancels it all the same', async () => {
+describe('a command for one delivery, while others of its subscription are being read from disk,', () => {
+  test('cancels it', async () => {
     const held = Promise.withResolvers<void>()
     const cancelDelivery = (key: DeliveryKey) => held.promise.then(() => world.store.cancelDelivery(key))
     await world.start({ store: { ...world.store, cancelDelivery } })
     const [one, other] = await waitingPair()
-    const cancelling = world.dispatcher.decisions.cancel(one)
-    await world.dispatcher.decisions.resend(other)
+    const cancelling = world.dispatcher.commands.cancel(one)
+    await world.dispatcher.commands.resend(other)
     await world.quiet()
     held.resolve()
     expect(await cancelling).toBe(true)
@@ -42,7 +42,7 @@ describe('a decision about one delivery, while others of its subscription are re
     expect(await world.stateOf(one)).toBe('cancelled')
   })
 
-  test('sends it again at once all the same', async () => {
+  test('resends it at once', async () => {
     const held = Promise.withResolvers<void>()
     let calls = 0
     const sendAgain = async (key: DeliveryKey, at: number) => {
@@ -52,8 +52,8 @@ describe('a decision about one delivery, while others of its subscription are re
     }
     await world.start({ store: { ...world.store, sendAgain } })
     const [one, other] = await waitingPair()
-    const sending = world.dispatcher.decisions.resend(one)
-    await world.dispatcher.decisions.resend(other)
+    const sending = world.dispatcher.commands.resend(one)
+    await world.dispatcher.commands.resend(other)
     await world.quiet()
     held.resolve()
     await sending
@@ -64,7 +64,7 @@ describe('a decision about one delivery, while others of its subscription are re
   })
 })
 
-test('a delivery whose cancelling the disk refused during an attempt is tried again when that fails', async () => {
+test('a delivery is retried when its cancellation failed on disk and its attempt fails', async () => {
   const cancelDelivery = () => Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'full'))
   await world.start({ store: { ...world.store, cancelDelivery } })
   const subscription = await world.subscribe('a')
@@ -74,7 +74,7 @@ test('a delivery whose cancelling the disk refused during an attempt is tried ag
   world.post = () => held.promise
   await world.record([row])
   while (world.attempts.length === 0) await world.turn()
-  expect(await rejectionOf(world.dispatcher.decisions.cancel(key))).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+  expect(await rejectionOf(world.dispatcher.commands.cancel(key))).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
   world.post = () => taken
   held.resolve(answer(500))
   await world.quiet()

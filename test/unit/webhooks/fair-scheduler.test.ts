@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Place, Places } from '../../../src/webhooks/places.ts'
+import { FairScheduler, type Slot } from '../../../src/webhooks/fair-scheduler.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 function world(total: number, perHost = 10, charsMax = 1_000 * million) {
   const clock = new ManualClock()
-  const places = new Places<{ host: string; name: string; chars?: number }>({
+  const places = new FairScheduler<{ host: string; name: string; chars?: number }>({
     total,
     perHost,
     charsMax,
@@ -13,13 +13,13 @@ function world(total: number, perHost = 10, charsMax = 1_000 * million) {
     clock,
     onRoom: () => {},
   })
-  const held: { host: string; name: string; chars?: number; place: Place }[] = []
-  /** Takes what it can get; every lane waits for more at once. */
+  const held: { host: string; name: string; chars?: number; slot: Slot }[] = []
+  /** Takes what it can get; every queue waits for more at once. */
   const takeAll = () => {
     let count = 0
     for (let next = places.take(); next; next = places.take()) {
-      held.push({ ...next.lane, place: next.place })
-      places.wait(next.lane)
+      held.push({ ...next.queue, slot: next.slot })
+      places.wait(next.queue)
       count += 1
     }
     return count
@@ -28,16 +28,16 @@ function world(total: number, perHost = 10, charsMax = 1_000 * million) {
   const answerAll = (host: string) => {
     const over = heldOf(host)
     for (const each of over) held.splice(held.indexOf(each), 1)
-    for (const { place } of over) place.release(true)
+    for (const { slot } of over) slot.release(true)
   }
   return { clock, places, held, takeAll, heldOf, answerAll }
 }
 
-const lanes = (prefix: string, count: number) =>
+const queues = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, n) => ({ host: `${prefix}${n}`, name: 'only' }))
 
-describe('places', () => {
-  test('are never more than there are, in all and for one host, whatever happens in which order', () => {
+describe('slots', () => {
+  test('stay within the limits in all and per host, in any order of events', () => {
     const step = fc.record({ host: fc.nat(6), answers: fc.boolean(), passMs: fc.nat(2_000) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 40 }), (steps, total) => {
@@ -49,15 +49,15 @@ describe('places', () => {
           const [first] = heldOf(`h${host}`)
           if (first) {
             held.splice(held.indexOf(first), 1)
-            first.place.release(answers)
-            first.place.release(answers)
+            first.slot.release(answers)
+            first.slot.release(answers)
           }
           expect(places.running).toBe(held.length)
           expect(places.running).toBeLessThanOrEqual(total)
           for (let n = 0; n <= 6; n += 1) expect(heldOf(`h${n}`).length).toBeLessThanOrEqual(4)
         }
         // Nothing is lost: when everything is over, as many as ever are free.
-        for (const { place } of held.splice(0)) place.release(true)
+        for (const { slot } of held.splice(0)) slot.release(true)
         expect(places.running).toBe(0)
         places.wait({ host: 'h9', name: 'a' })
         expect(takeAll()).toBeGreaterThan(0)
@@ -65,23 +65,23 @@ describe('places', () => {
     )
   })
 
-  test('go to one host after the other, and to one lane of a host after the other', () => {
+  test('go to the hosts in turn, and to the queues of a host in turn', () => {
     const { places, takeAll, answerAll, held } = world(4)
     const all = [
       { host: 'a', name: 'one' },
       { host: 'a', name: 'two' },
       { host: 'b', name: 'three' },
     ]
-    for (const lane of all) places.wait(lane)
+    for (const queue of all) places.wait(queue)
     takeAll()
     for (const host of ['a', 'b']) answerAll(host)
     takeAll()
     expect(held.map(({ name }) => name).toSorted()).toEqual(['one', 'three', 'three', 'two'])
   })
 
-  test('of hosts that hang are half of all at most, so that one that answers has its own at once', () => {
+  test('of hosts that hang are at most half of all, so that a host that responds gets one at once', () => {
     const { clock, places, takeAll, heldOf, answerAll } = world(500)
-    for (const lane of lanes('hang', 300)) places.wait(lane)
+    for (const queue of queues('hang', 300)) places.wait(queue)
     takeAll()
     // Nobody has answered yet: each has one, and a newcomer may try.
     expect(places.running).toBe(300)
@@ -103,7 +103,7 @@ describe('places', () => {
     }
   })
 
-  test('are all there for one slow host while nobody else needs them', () => {
+  test('are all free for one slow host while no other host needs them', () => {
     const { clock, places, takeAll, heldOf } = world(100)
     places.wait({ host: 'slow', name: 'only' })
     takeAll()
@@ -112,30 +112,30 @@ describe('places', () => {
     expect(heldOf('slow')).toHaveLength(10)
   })
 
-  test('of a host that answers again are given as before', () => {
+  test('are given as before to a host that responds again', () => {
     const { clock, places, takeAll, answerAll } = world(100)
-    for (const lane of lanes('host', 60)) places.wait(lane)
+    for (const queue of queues('host', 60)) places.wait(queue)
     takeAll()
     clock.advance(1_600)
-    for (const { host } of lanes('host', 60)) answerAll(host)
+    for (const { host } of queues('host', 60)) answerAll(host)
     // Slow, all of them: half of the places, a few for each.
     takeAll()
     expect(places.running).toBe(50)
-    for (const { host } of lanes('host', 60)) answerAll(host)
+    for (const { host } of queues('host', 60)) answerAll(host)
     takeAll()
     answerAll('host0')
     takeAll()
     expect(places.running).toBe(100)
   })
 
-  test('with long bodies are as many as there is memory for, half of it for hosts that hang, and short bodies pass', () => {
+  test('with long bodies are limited by memory, half of it for hosts that hang, and short bodies pass', () => {
     const { clock, places, takeAll, heldOf, answerAll, held } = world(500, 10, 10 * million)
     const good = { host: 'good', name: 'only', chars: 2 * million }
     places.wait(good)
     takeAll()
     answerAll('good')
     places.leave(good)
-    for (const lane of lanes('hang', 20)) places.wait({ ...lane, chars: 2 * million })
+    for (const queue of queues('hang', 20)) places.wait({ ...queue, chars: 2 * million })
     takeAll()
     clock.advance(1_600)
     takeAll()
@@ -147,12 +147,12 @@ describe('places', () => {
     takeAll()
     expect(heldOf('hang9').length).toBeGreaterThan(0)
     // Nothing is lost: when everything is over, as much as ever is free.
-    for (const { place } of held.splice(0)) place.release(true)
+    for (const { slot } of held.splice(0)) slot.release(true)
     takeAll()
     expect(held.filter(({ chars }) => chars === 2 * million).length).toBeGreaterThanOrEqual(5)
   })
 
-  test('are there for a body that is longer than all that may be on its way, alone', () => {
+  test('are given to a body above the memory limit when it is alone', () => {
     const { places, takeAll, held, answerAll } = world(500, 10, 10 * million)
     places.wait({ host: 'a', name: 'long', chars: 50 * million })
     places.wait({ host: 'b', name: 'other', chars: million })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { retryDelayMs } from '../../../src/webhooks/delay.ts'
+import { retryDelayMs } from '../../../src/webhooks/backoff.ts'
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
@@ -9,7 +9,7 @@ test('the delays are 5 s, 15 s, 1 min, 3 min and then 10 min', () => {
   expect(delays).toEqual([5_000, 15_000, 60_000, 180_000, 600_000, 600_000, 600_000])
 })
 
-test('each is longer by a random part of up to a tenth, as likely as any other', () => {
+test('each delay is longer by a random part of up to a tenth', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), random, (attempt, part) => {
       const shortest = retryDelayMs(attempt, 0)
@@ -18,7 +18,7 @@ test('each is longer by a random part of up to a tenth, as likely as any other',
   )
 })
 
-test('a receiver that asks for more time gets it, up to ten minutes; one that asks for less does not', () => {
+test('a Retry-After that is longer than the delay replaces it, up to ten minutes', () => {
   expect(retryDelayMs(1, 0, 1_000)).toBe(5_000)
   expect(retryDelayMs(1, 0, 7_000)).toBe(7_000)
   expect(retryDelayMs(1, 0.5, 5_100)).toBe(5_250)

@@ -1,17 +1,17 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { Wheel } from './wheel.ts'
 
-/** Calls back with what is due, however many things that are: a wheel, and one timer for what comes next in it. */
-export class Reminders<About> {
+/** Very many timers: a wheel, and one timer of the clock for the entry that is due next. */
+export class TimerQueue<Subject> {
   readonly #clock: Clock
-  readonly #fire: (about: About) => void
+  readonly #fire: (subject: Subject) => void
   readonly #wheel: Wheel
-  /** What each timer of the wheel is about. */
-  readonly #abouts: (About | undefined)[] = []
+  /** The subject of each timer in the wheel. */
+  readonly #subjects: (Subject | undefined)[] = []
   #alarm: { timer: Timer; at: number } | undefined
   #isStopped = false
 
-  constructor(clock: Clock, fire: (about: About) => void) {
+  constructor(clock: Clock, fire: (subject: Subject) => void) {
     this.#clock = clock
     this.#fire = fire
     this.#wheel = new Wheel(clock.monotonic())
@@ -21,16 +21,16 @@ export class Reminders<About> {
     return this.#wheel.size
   }
 
-  /** The number by which it can be cancelled, until it fires. */
-  set(delayMs: number, about: About): number {
+  /** Returns the number that cancels the timer until it fires. */
+  set(delayMs: number, subject: Subject): number {
     const number = this.#wheel.insert(this.#clock.monotonic() + delayMs)
-    this.#abouts[number] = about
+    this.#subjects[number] = subject
     this.#arm()
     return number
   }
 
   cancel(number: number): void {
-    if (this.#wheel.cancel(number)) this.#abouts[number] = undefined
+    if (this.#wheel.cancel(number)) this.#subjects[number] = undefined
   }
 
   stop(): void {
@@ -51,8 +51,8 @@ export class Reminders<About> {
   }
 
   #expire(number: number): void {
-    const about = this.#abouts[number]
-    this.#abouts[number] = undefined
-    if (about !== undefined) this.#fire(about)
+    const subject = this.#subjects[number]
+    this.#subjects[number] = undefined
+    if (subject !== undefined) this.#fire(subject)
   }
 }

@@ -50,8 +50,8 @@ async function withWebhook(webhook: Record<string, unknown>): Promise<{ id: stri
 const signedWith = ({ headers, body }: Received, ...secrets: string[]) =>
   headers.get('svc-signature') === signatureOf({ at: Number(headers.get('svc-timestamp')), body, secrets })
 
-describe('a test of a webhook', () => {
-  test('sends what a run would, signed, and says what came of it', async () => {
+describe('a test delivery', () => {
+  test('sends an example run, signed, and reports the attempt', async () => {
     using receiver = new Receiver(() => new Response('Thanks', { status: 202 }))
     const { id, path } = await withWebhook({
       url: receiver.url,
@@ -86,7 +86,7 @@ describe('a test of a webhook', () => {
     expect((await call('GET', `/api/workflows/${id}/deliveries`)).json.data).toEqual([])
   })
 
-  test('says why it did not arrive, once', async () => {
+  test('reports a failure and is not retried', async () => {
     using receiver = new Receiver(() => new Response('Not now', { status: 503 }))
     const busy = await withWebhook({ url: receiver.url })
     expect((await call('POST', `${busy.path}/test`)).json).toMatchObject({
@@ -102,7 +102,7 @@ describe('a test of a webhook', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test('is signed with both secrets while the one before is kept', async () => {
+  test('is signed with both secrets while the previous one is valid', async () => {
     using receiver = new Receiver()
     const { path } = await withWebhook({ url: receiver.url, secret: 'first' })
     await call('POST', `${path}/rotate-secret`, { secret: 'second', keepPreviousForS: 60 })
@@ -118,8 +118,8 @@ describe('a test of a webhook', () => {
   })
 })
 
-describe('a change of a webhook', () => {
-  test('holds for the next run', async () => {
+describe('a change of a webhook subscription', () => {
+  test('applies to the next run', async () => {
     using before = new Receiver()
     using after = new Receiver()
     const { id, path } = await withWebhook({ url: before.url, secret: 'first' })
