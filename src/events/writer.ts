@@ -3,9 +3,10 @@ import { AppError } from '../domain/errors.ts'
 import type { LogSequence } from '../domain/ids.ts'
 import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
-import { type ChatWrite, type JobWrite, lengthOfWrite, logWrite, type Write } from '../domain/run/write.ts'
+import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
 import type { Store } from '../store/store.ts'
 import { createFold } from './batch.ts'
+import { type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 export type LogWriterOptions = {
   store: Pick<Store, 'append' | 'probe'>
@@ -47,10 +48,7 @@ export class LogWriter {
   readonly #onCommit: LogWriterOptions['onCommit']
   readonly #onPendingDeliveries: LogWriterOptions['onPendingDeliveries']
   readonly #fold = createFold()
-  #waiting: Entry[] = []
-  /** Of those, accepted runs that have not ended. */
-  readonly #jobsWaiting = new Map<string, Entry>()
-  #charsWaiting = 0
+  readonly #queue = new WriteQueue()
   /** Rows of the group that is being committed. */
   #rowsUnderWay = 0
   #underWay: Promise<void> | undefined
@@ -83,7 +81,7 @@ export class LogWriter {
 
   /** Runs that are not on disk yet. */
   get rowsWaiting(): number {
-    return this.#waiting.length + this.#rowsUnderWay
+    return this.#queue.length + this.#rowsUnderWay
   }
 
   /**
@@ -105,7 +103,7 @@ export class LogWriter {
       const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
       // The store gets the sealed output and never the text.
       row.rawOutput = null
-      const job = row.createdAt === null ? undefined : this.#removeWaitingJob(executionId)
+      const job = row.createdAt === null ? undefined : this.#queue.removeJob(executionId)
       const write = logWrite(row, output, claim)
       if (!job) return this.#enqueue(write, acknowledge, reject)
       this.#enqueue(
@@ -134,7 +132,7 @@ export class LogWriter {
 
   /** Resolves when everything that waits now is on disk or rejected. */
   async flush(): Promise<void> {
-    while (this.#underWay || this.#waiting.length > 0) {
+    while (this.#underWay || this.#queue.length > 0) {
       this.#dispatch()
       await this.#underWay
     }
@@ -150,68 +148,38 @@ export class LogWriter {
   #refusal(): AppError | undefined {
     if (this.#unhealthy) return unavailable(this.#unhealthy.message, this.#unhealthy.retryAfterS)
     if (this.#stopped) return unavailable('The service is stopping')
-    if (this.rowsWaiting < this.#rowsWaitingMax && this.#charsWaiting < this.#charsWaitingMax) return undefined
+    if (this.rowsWaiting < this.#rowsWaitingMax && this.#queue.chars < this.#charsWaitingMax) return undefined
     return new AppError('OVERLOADED', `${this.rowsWaiting} finished runs wait for the disk. Try again in a moment.`, {
       retryAfterS: 1,
     })
   }
 
-  #enqueue(write: Write, resolve: Entry['resolve'], reject: (error: unknown) => void): void {
-    const chars = lengthOfWrite(write) + rowChars
-    this.#charsWaiting += chars
-    const entry = { write, chars, resolve, reject }
-    this.#waiting.push(entry)
-    if (write.kind === 'job' && !write.claim) this.#jobsWaiting.set(write.row.executionId, entry)
+  #enqueue(write: Write, resolve: QueuedWrite['resolve'], reject: QueuedWrite['reject']): void {
+    this.#queue.add(write, resolve, reject)
     this.#dispatchSoon()
-  }
-
-  /** When a run ends before its acceptance is on disk, its log entry is enough: it need not become a job. */
-  #removeWaitingJob(executionId: string): Entry | undefined {
-    const entry = this.#jobsWaiting.get(executionId)
-    if (!entry) return undefined
-    this.#jobsWaiting.delete(executionId)
-    this.#waiting.splice(this.#waiting.lastIndexOf(entry), 1)
-    this.#charsWaiting -= entry.chars
-    return entry
   }
 
   /** Waits for the runs that end in the same turn of the loop, so that the first of many does not go alone. */
   #dispatchSoon(): void {
-    if (this.#underWay || this.#waiting.length > 1) return
+    if (this.#underWay || this.#queue.length > 1) return
     setImmediate(() => this.#dispatch())
   }
 
   #dispatch(): void {
-    if (this.#underWay || this.#waiting.length === 0) return
-    const group = this.#nextGroup()
+    if (this.#underWay || this.#queue.length === 0) return
+    const group = this.#queue.takeGroup()
     this.#rowsUnderWay = group.length
     this.#underWay = this.#write(group).finally(() => {
       this.#rowsUnderWay = 0
       this.#underWay = undefined
       // Not at once: waking the other thread may cost this one its processor, and callers wait here for their
       // responses.
-      if (this.#waiting.length > 0) setImmediate(() => this.#dispatch())
+      if (this.#queue.length > 0) setImmediate(() => this.#dispatch())
     })
   }
 
-  #nextGroup(): Entry[] {
-    let chars = 0
-    let count = 0
-    for (const entry of this.#waiting) {
-      if (count >= groupRowsMax || (count > 0 && chars + entry.chars > groupCharsMax)) break
-      chars += entry.chars
-      count += 1
-    }
-    const group = count < this.#waiting.length ? this.#waiting.splice(0, count) : this.#waiting
-    if (group === this.#waiting) this.#waiting = []
-    if (this.#jobsWaiting.size > 0) {
-      for (const { write } of group) if (write.kind === 'job') this.#jobsWaiting.delete(write.row.executionId)
-    }
-    return group
-  }
-
   /** Settles every entry of the group. Rejects only for a bug in a callback. */
-  async #write(group: Entry[]): Promise<void> {
+  async #write(group: QueuedWrite[]): Promise<void> {
     const startedAt = this.#clock.monotonic()
     let refusals: readonly Refusal[] | undefined
     try {
@@ -227,7 +195,7 @@ export class LogWriter {
     else for (const entry of group) this.#acknowledge(entry)
   }
 
-  async #writeOneByOne(group: Entry[]): Promise<void> {
+  async #writeOneByOne(group: QueuedWrite[]): Promise<void> {
     for (const [index, entry] of group.entries()) {
       await this.#write([entry])
       // The storage failed meanwhile: the rest of the group cannot be written either.
@@ -235,25 +203,23 @@ export class LogWriter {
     }
   }
 
-  #acknowledgeEach(group: readonly Entry[], refusals: readonly Refusal[]): void {
+  #acknowledgeEach(group: readonly QueuedWrite[], refusals: readonly Refusal[]): void {
     const refused = new Map(refusals.map((refusal) => [refusal.index, refusal]))
     for (const [index, entry] of group.entries()) this.#acknowledge(entry, refused.get(index))
   }
 
-  #acknowledge(entry: Entry, refusal?: Refusal): void {
-    this.#charsWaiting -= entry.chars
+  #acknowledge(entry: QueuedWrite, refusal?: Refusal): void {
+    this.#queue.release(entry)
     entry.resolve(refusal)
   }
 
-  #reject(entry: Entry, error: unknown): void {
-    this.#charsWaiting -= entry.chars
+  #reject(entry: QueuedWrite, error: unknown): void {
+    this.#queue.release(entry)
     entry.reject(error)
   }
 
-  #fail(error: AppError, group: Entry[]): void {
-    const lost = [...group, ...this.#waiting]
-    this.#waiting = []
-    this.#jobsWaiting.clear()
+  #fail(error: AppError, group: QueuedWrite[]): void {
+    const lost = [...group, ...this.#queue.takeAll()]
     for (const entry of lost) this.#reject(entry, unavailable(error.message, error.retryAfterS))
     if (this.#unhealthy) return
     this.#unhealthy = error
@@ -274,24 +240,13 @@ export class LogWriter {
   }
 }
 
-type Entry = {
-  write: Write
-  chars: number
-  resolve(refusal: Refusal | undefined): void
-  reject(error: unknown): void
-}
-
-function runsIn(group: readonly Entry[]): number {
+function runsIn(group: readonly QueuedWrite[]): number {
   let runs = 0
   for (const { write } of group) if (write.kind === 'log') runs += 1
   return runs
 }
 
 const charsWaitingMaxDefault = 67_108_864
-/** Roughly the size of a row without its two long texts. */
-const rowChars = 300
-const groupRowsMax = 512
-const groupCharsMax = 8_388_608
 const probeMs = 250
 
 function isStorageUnavailable(error: unknown): error is AppError {

@@ -78,11 +78,11 @@ describe('building the sample from an empty workflow', () => {
     await page.getByRole('button', { name: 'Fit to view' }).click()
     // Clicking an output port offers the next block too.
     await port(page, 'Found', 'condition-yes').click()
-    await page.getByRole('option', { name: 'Response' }).click()
+    await page.getByRole('option', { name: /^Response/ }).click()
     await rename('Answer')
     await write('Data', '{ "message": "<pick.result.greeting>", "by": "<pick.result.quote.author>" }')
     await port(page, 'Found', 'condition-else').click()
-    await page.getByRole('option', { name: 'Response' }).click()
+    await page.getByRole('option', { name: /^Response/ }).click()
     await rename('Nothing found')
     await inspector.getByLabel('Status').fill('404')
 
