@@ -15,7 +15,8 @@ async function bench(): Promise<void> {
   const visited = await visit()
   try {
     const call = await deploy(visited.serving.url, visited.apiKey, looped)
-    // A log that fills its first page and the next: an hour's runs would lengthen an empty one, and that is no leak.
+    // A log that fills its first page and the next: the runs of an hour would lengthen an empty one, which is not a
+    // leak.
     for (let runs = 0; runs < 300; runs += 1) await execute(call, visited.apiKey)
     const user = new User(visited.page, pause)
     const meter = await Meter.on(visited)
@@ -73,7 +74,7 @@ function print(minutes: number, rounds: number, { heap, nodes, listeners, proces
   )
 }
 
-/** What a page holds on to. */
+/** The memory and objects of a page. */
 class Meter {
   readonly #session: CDPSession
   readonly #pid: number

@@ -6,7 +6,7 @@ import { Machine } from '../src/sandbox/machine.ts'
 import { Sandbox } from '../src/sandbox/sandbox.ts'
 
 /**
- * What does one run of user code cost, and what is the cheapest way to isolate runs from one another?
+ * How much does one run of user code cost, and which is the cheapest way to isolate runs from one another?
  * `bun bench/sandbox.ts`
  */
 const memoryBytesMax = 64 * 1_048_576

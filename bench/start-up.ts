@@ -85,7 +85,10 @@ console.log(`${rounds} rounds, medians`)
 console.log('            to the first 200, ms    of bare   resident after 1.5 s, MB')
 for (const name of ['bare', 'live', 'ready'] as const) {
   const ratio = of(name, 'ms') / of('bare', 'ms')
-  console.log(
-    `${name.padEnd(12)}${of(name, 'ms').toFixed(1).padStart(20)}${ratio.toFixed(2).padStart(11)}${of(name, 'mb').toFixed(1).padStart(27)}`,
-  )
+  const cells = [
+    of(name, 'ms').toFixed(1).padStart(20),
+    ratio.toFixed(2).padStart(11),
+    of(name, 'mb').toFixed(1).padStart(27),
+  ]
+  console.log(`${name.padEnd(12)}${cells.join('')}`)
 }

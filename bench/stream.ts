@@ -1,7 +1,7 @@
 import { deploy, residentMb, startMillrace } from './support/service.ts'
 
 /**
- * What a streamed piece of text takes longer through the service: a stand-in for a model says the time every 10 ms, and
+ * How much later does a streamed piece of text arrive through the service? A fake model sends the time every 10 ms, and
  * the reader compares it with its own, through an agent block and without the service. `bun bench/stream.ts [streams]
  * [chunks]` (more than 200 streams want BUN_CONFIG_MAX_HTTP_REQUESTS for the reader); the upstream is a process of its
  * own, the reader is this one.

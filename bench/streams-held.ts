@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { deploy, type Millrace, residentMb, startMillrace } from './support/service.ts'
 
 /**
- * What do many streams at once cost in memory, and what is left behind by callers who leave in the middle? `bun
- * bench/streams-held.ts [streams] [leaving callers]`. An agent asks a stand-in for a model that says a word a second.
+ * How much memory do many open streams need, and what do callers leave behind that disconnect early? `bun
+ * bench/streams-held.ts [streams] [leaving callers]`. An agent calls a fake model that sends one word per second.
  */
 const [streams = 2_000, leaving = 10_000] = process.argv.slice(2).map(Number)
 
@@ -30,7 +30,7 @@ async function measure(): Promise<void> {
     const edges = [{ id: 'e', source: 'in', target: 'ask' }]
     const { pathname } = new URL(await deploy(service, { name: 'Stream', blocks, edges }))
     const open = () => openStream(service, pathname)
-    // What only models and many connections need is loaded, and what grows once has grown.
+    // Load the code for models and connections, and let one-time growth happen first.
     for (let warm = 0; warm < 3; warm += 1) await leaveAll(await openMany(open, 200))
     await settled(service)
     const before = await state(service)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { deploy, load, median, startMillrace } from './support/service.ts'
 
 /**
- * What is left of the execute endpoint's requests a second when another service starts the runs, and is answered as
+ * How much of the execute endpoint's rate remains when another service starts the runs and gets its response as
  * soon as each is on disk? `bun bench/webhook.ts [rounds] [ms]`. In turns: execute, and webhooks without and with a
  * signature and a name of their own, the workflow being the same. After each round everything that was accepted is run
  * before the next one begins; how long that takes is told, too.
@@ -86,7 +86,7 @@ for (const connections of [32, 1]) {
 await millrace.stop()
 
 /**
- * What the service has taken of the processors so far: its own measure, which others on the machine do not change much.
+ * The CPU time of the service so far, by its own account, which other load on the machine hardly changes.
  */
 function cpuMs(): number {
   const fields = readFileSync(`/proc/${millrace.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')

@@ -17,8 +17,8 @@ import {
 import { type SinkCounts, startSink } from './support/webhook-sink.ts'
 
 /**
- * What webhooks take, and how soon they come. `bun bench/webhooks.ts [latency|hanging|executions|throughput|million]…`,
- * all of them without a word. Receivers are a process of their own (webhook-sink.ts).
+ * The cost and latency of webhook deliveries. `bun bench/webhooks.ts [latency|hanging|executions|throughput|million]…`,
+ * all of them by default. Receivers are a process of their own (webhook-sink.ts).
  */
 const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback' }
 
@@ -70,7 +70,7 @@ async function healthyP99(others: 'off' | 'hanging'): Promise<number> {
   const runs = (ms: number) => pacedLoad({ url, perSecond: 20, ms, body: '{"n":5}', headers })
   await runs(2_000)
   const beside = runBeside(bad, millrace, 12_500)
-  // Those that hang take what they can get before anything is measured.
+  // Let the hanging receivers take all the slots that they can before the measurement.
   await Bun.sleep(4_000)
   await sink.counts()
   await runs(8_000)

@@ -7,9 +7,9 @@ import { Scanner } from '@tailwindcss/oxide'
 import { buildDocs } from './docs/build-docs.ts'
 
 /**
- * Builds the editor, the dashboard (`src/ui`) and the documentation (`docs`) into a folder: hashed, compressed files, and
- * a module that names them (`interface.js`, in the shape that `src/http/responses/interface-files.ts` declares). Returns the
- * module's path.
+ * Builds the editor, the dashboard (`src/ui`) and the documentation (`docs`) into a folder: hashed, compressed files,
+ * and a module that names them (`interface.js`, in the shape that `src/http/responses/interface-files.ts` declares).
+ * Returns the module's path.
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })

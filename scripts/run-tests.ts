@@ -28,8 +28,8 @@ const retriedMax = 15
 
 /**
  * Runs the tests of some tiers, one tier after the other. A test that fails is retried once, its file alone in a new
- * process. If it passes then, it is flaky. A broken run (a test process that crashed, an error outside of every test) is
- * not repeated: it fails, and the tiers after it do not run.
+ * process. If it passes then, it is flaky. A broken run (a test process that crashed, an error outside of every test)
+ * is not repeated: it fails, and the tiers after it do not run.
  */
 export async function runTests(folder: string, options: RunOptions): Promise<RunResult> {
   const { tiers, strict = false, words = [], stop = new AbortController().signal } = options
@@ -61,7 +61,7 @@ export function isPassing({ failed, flaky, flakyMax }: RunResult): boolean {
   return failed.length === 0 && flaky.length <= flakyMax
 }
 
-/** What a run prints at its end. The counts are alone on the last line; `others` are counted with the tests. */
+/** The lines at the end of a run. The counts are alone on the last line; `others` are counted with the tests. */
 export function summaryLines(result: RunResult, others = { passed: 0, failed: 0 }): string[] {
   const { failed, flaky, flakyMax } = result
   const tooMany = flaky.length > flakyMax

@@ -6,8 +6,8 @@ import { support } from './screenshot-workflow.ts'
 
 /**
  * `bun scripts/screenshot.ts`: writes `docs/images/editor.png`. It starts the executable on a temporary folder, runs a
- * workflow in the editor, and takes a picture of the page. Stand-ins on this machine play the services and the model that
- * the workflow calls.
+ * workflow in the editor, and takes a picture of the page. Stand-ins on this machine play the services and the model
+ * that the workflow calls.
  */
 async function takeScreenshot(): Promise<void> {
   const services = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: respond })

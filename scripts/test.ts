@@ -10,8 +10,8 @@ type Options = { tiers: readonly TierName[]; strict: boolean; words: string[] }
 
 /**
  * `bun run test`: checks types, format and lint, builds the executable, and runs every test. `--tier` runs one tier and
- * only the steps that it needs: the unit tests need none. The last line is always `N passed, N failed`, alone; each check
- * and the build count as one test.
+ * only the steps that it needs: the unit tests need none. The last line is always `N passed, N failed`, alone; each
+ * check and the build count as one test.
  */
 async function main(): Promise<number> {
   const options = optionsIn(process.argv.slice(2))
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   return isPassing(result) && passed === steps.length ? 0 : 1
 }
 
-/** What the command line asks for, or what is wrong with it. */
+/** Parses the command line; returns a message if it is invalid. */
 function optionsIn(args: readonly string[]): Options | string {
   const options: Options = { tiers: tierNames, strict: false, words: [] }
   for (let at = 0; at < args.length; at += 1) {

@@ -13,7 +13,7 @@ export type Seeded = Installation & {
   entries: number
   /** The workflow that runs during measurements, one that ran rarely, and one that never did. */
   workflows: { busy: string; rare: string; idle: string }
-  /** Of entries at a tenth, the middle and nine tenths of all. */
+  /** The execution IDs of the entries at one tenth, the middle and nine tenths. */
   executionIds: string[]
   startedAt: { first: number; last: number }
 }

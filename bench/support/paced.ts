@@ -1,7 +1,7 @@
 /**
- * Sends requests at a steady rate: `bun bench/support/paced.ts <url> <per second> <ms> <body> [header: value]…`, in its own
- * process. Requests do not wait for earlier responses, so a blocked server delays all requests that are due meanwhile.
- * Prints one line of JSON.
+ * Sends requests at a steady rate: `bun bench/support/paced.ts <url> <per second> <ms> <body> [header: value]…`, in its
+ * own process. Requests do not wait for earlier responses, so a blocked server delays all requests that are due
+ * meanwhile. Prints one line of JSON.
  */
 export type PacedResult = { requests: number; failed: number; p50: number; p99: number; max: number }
 

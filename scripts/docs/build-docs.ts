@@ -5,8 +5,8 @@ import { contentsHtml, type Frame, notFoundHtml, pageHtml } from './layout.ts'
 import { docsFolder, readPages } from './pages.ts'
 
 /**
- * The HTML of `docs/`, by the path that serves each page; `src/http/routes/docs.ts` serves them. `add` stores a file under
- * `/assets/` and returns its address.
+ * The HTML of `docs/`, by the path that serves each page; `src/http/routes/docs.ts` serves them. `add` stores a file
+ * under `/assets/` and returns its address.
  */
 export function buildDocs(
   frame: Frame,

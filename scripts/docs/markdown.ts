@@ -67,7 +67,7 @@ function isHeading(token: Token): token is Tokens.Heading {
   return token.type === 'heading'
 }
 
-/** What a reader reads of some tokens, on one line. */
+/** The visible text of some tokens, on one line. */
 function plainText(tokens: readonly Token[]): string {
   return tokens.map(rawText).join('').replaceAll(/\s+/g, ' ').trim()
 }
@@ -85,7 +85,7 @@ function rawText(token: Token): string {
   return 'text' in token ? String(token.text) : ''
 }
 
-/** What differs from the HTML that marked writes by itself. */
+/** The deviations from marked's own HTML. */
 function rendererOf(anchors: Iterator<string>, addresses: Addresses) {
   return {
     heading(this: Renderer, { tokens, depth }: Tokens.Heading): string {

@@ -11,8 +11,8 @@ export type Group = { group: string; pages: Page[] }
 export const docsFolder = resolve(import.meta.dir, '..', '..', 'docs')
 
 /**
- * The pages in reading order. A page that the table of contents does not list comes last. `imageAddress` gives the address
- * that serves a file of `docs/images/`.
+ * The pages in reading order. A page that the table of contents does not list comes last. `imageAddress` gives the
+ * address that serves a file of `docs/images/`.
  */
 export function readPages(imageAddress: (name: string) => string): Group[] {
   const names = existsSync(docsFolder)

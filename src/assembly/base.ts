@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Build, ServiceMetrics } from '../telemetry/service-metrics.ts'
 
-/** What every assembly builds on. It is there before them and stays until they have stopped. */
+/** The base of all assemblies. It exists before them and until they have stopped. */
 export type Base = {
   config: Config
   /** The limits of runs that `config` sets. */

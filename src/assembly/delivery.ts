@@ -16,7 +16,7 @@ import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { stopAll } from './stop-all.ts'
 
-/** What follows a run: its log entry, its webhook deliveries, and the retention of both. */
+/** The parts that work after a run: its log entry, its webhook deliveries, and the retention of both. */
 export type Delivery = ReturnType<typeof assembleDelivery>
 
 export type DeliveryOptions = Base & {

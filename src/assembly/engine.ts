@@ -76,7 +76,7 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   return { deployments, runner, bus, manualRuns, jobs, addresses, sandbox, outbound, open, stop }
 }
 
-/** What blocks use outside the engine: requests to other services, language models, user code. */
+/** The capabilities of blocks outside the engine: requests to other services, language models, user code. */
 function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: Base) {
   const outbound = createOutbound({
     allow: outboundAllow,
@@ -97,7 +97,9 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: 
   }
 }
 
-/** Reads versions that are about to run, together with what the end of their runs needs: the owner, the subscriptions. */
+/**
+ * Reads versions that are about to run, together with what the end of their runs needs: the owner, the subscriptions.
+ */
 function activeVersions({ store, accounts, delivery }: Pick<EngineOptions, 'store' | 'accounts' | 'delivery'>) {
   const read = async (workflowId: string, reading: Promise<ActiveDeployment | undefined>) => {
     delivery.subscriptions.preload(workflowId)

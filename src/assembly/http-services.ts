@@ -28,7 +28,7 @@ export type HttpServicesOptions = Base & {
   interfaceFiles(): Promise<InterfaceFiles>
 }
 
-/** What the HTTP interface uses of the assemblies. */
+/** Selects the parts of the assemblies that the HTTP interface uses. */
 export function httpServicesOf(options: HttpServicesOptions): Services {
   const { accounts, files, delivery, engine, triggers, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base

@@ -112,7 +112,7 @@ export function idsOf(entries: unknown): string[] {
  */
 export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'tools'
 
-/** What a block's check can read of the workflow and the installation. */
+/** The facts about the workflow and the installation that a block's check can read. */
 export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string>; priceOf: PriceOf }
 
 export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }

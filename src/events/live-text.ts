@@ -43,7 +43,8 @@ export class LiveTexts {
   }
 
   blockStarted({ id, name, type, blockId, startTime }: Span, place: LivePlace): string {
-    const span = `{"id":"${id}","name":${this.#texts.string(name)},"type":${JSON.stringify(type)},"blockId":${JSON.stringify(blockId)},"startTime":"${this.#pieces.iso(startTime)}"}`
+    const block = `"type":${JSON.stringify(type)},"blockId":${JSON.stringify(blockId)}`
+    const span = `{"id":"${id}","name":${this.#texts.string(name)},${block},"startTime":"${this.#pieces.iso(startTime)}"}`
     return `{"event":"block.started","span":${span},${placeText(place)}}`
   }
 

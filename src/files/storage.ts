@@ -14,7 +14,8 @@ export type FileStorage = {
    */
   urlOf(key: string, expiresAt: number, signedAt?: number): string | Promise<string>
   /**
-   * Deletes all files of a run; does nothing when there are none. `folder` comes from `folderOf` in `domain/run/file.ts`.
+   * Deletes all files of a run; does nothing when there are none. `folder` comes from `folderOf` in
+   * `domain/run/file.ts`.
    */
   removeFolder(folder: string): Promise<void>
   /** The folders of all runs with files. */

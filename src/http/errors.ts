@@ -69,8 +69,8 @@ export function errorResponse(error: AppError, headers: Record<string, string>):
 }
 
 /**
- * Turns whatever was thrown into an error for the caller. Elysia's errors are recognised by their code. Anything unknown
- * is a bug: its message stays internal, as the `cause`.
+ * Turns whatever was thrown into an error for the caller. Elysia's errors are recognised by their code. Anything
+ * unknown is a bug: its message stays internal, as the `cause`.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown

@@ -12,9 +12,9 @@ export type RequestHandler = {
 export type ListenerOptions = { hostname: string; port: number; version: string }
 
 /**
- * The listening socket. It listens before the rest of the service is loaded. Until `open`, it responds to `/health/live`
- * only; other requests wait until the service is up, so that no request is refused during the start. Throws when the
- * port is taken.
+ * The listening socket. It listens before the rest of the service is loaded. Until `open`, it responds to
+ * `/health/live` only; other requests wait until the service is up, so that no request is refused during the start.
+ * Throws when the port is taken.
  */
 export class Listener {
   readonly #server: Server<unknown>
@@ -37,13 +37,14 @@ export class Listener {
   }
 
   /**
-   * Passes all requests to the app. `error` responds when the app itself fails. `seen` wraps the server that handlers see,
-   * for example behind proxies; it is a function so that the code for it loads after the socket listens.
+   * Passes all requests to the app. `error` responds when the app itself fails. `seen` wraps the server that handlers
+   * see, for example behind proxies; it is a function so that the code for it loads after the socket listens.
    */
   open(app: RequestHandler, error: (thrown: Error) => Response, { seen }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
-    // On Elysia this getter compiles the router. It is read at the start, so that the first request does not wait for it.
+    // On Elysia this getter compiles the router. It is read at the start, so that the first request does not wait for
+    // it.
     const { fetch } = app
     /** The latest usable Host. Most requests send the same one, so it is checked once. */
     let usual: string | undefined

@@ -55,7 +55,10 @@ export type ChatServices = {
   logger: Pick<Logger, 'error'>
 }
 
-/** The services that inbound webhooks use. Like the execute endpoint, they work from memory except for the run's own commit. */
+/**
+ * The services that inbound webhooks use. Like the execute endpoint, they work from memory except for the run's own
+ * commit.
+ */
 export type WebhookServices = {
   clock: Clock
   /** The active version that an address leads to. */

@@ -69,7 +69,10 @@ function newApp(door: Door): AnyElysia {
   return app.onError(({ error, request, set, server }) => door.onError(request, set, server, error))
 }
 
-/** The dashboard's routes, created on the first request: they take a tenth of the start, and most services never use them. */
+/**
+ * The dashboard's routes, created on the first request: they take a tenth of the start, and most services never use
+ * them.
+ */
 function editorLater(load: () => Promise<AnyElysia>): AnyElysia {
   return new Elysia().all(
     '/api/editor/*',

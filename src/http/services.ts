@@ -145,7 +145,10 @@ export type ManualServices = {
   removeFiles(owner: FileOwner): Promise<void>
   /** A run that can be watched. */
   inFlight(executionId: string): { workspaceId: string } | undefined
-  /** Returns a function that stops watching; undefined when the run is neither in flight nor `expected`. Throws OVERLOADED. */
+  /**
+   * Returns a function that stops watching; undefined when the run is neither in flight nor `expected`. Throws
+   * OVERLOADED.
+   */
   watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined
   /** Whether someone is waiting for a run to start. */
   isAwaited(executionId: string): boolean
@@ -173,7 +176,9 @@ export type HttpSettings = {
   /** Limits on a body: on most routes, and the largest of any route. */
   bodyBytesMax: number
   bodyBytesMaxAnywhere: number
-  /** The public address of the service, without a trailing slash. A function, because the port may be chosen at start. */
+  /**
+   * The public address of the service, without a trailing slash. A function, because the port may be chosen at start.
+   */
   baseUrl(): string
   version: string
 }

@@ -123,7 +123,7 @@ class ModelCall {
     return Math.round((this.#clock.monotonic() - this.#startedAt) * 1000) / 1000
   }
 
-  /** What went wrong. The transport's own finding comes before that of the provider's code. */
+  /** The failure of the call. The transport's finding takes precedence over that of the provider's code. */
   #failure(): ModelFailure | undefined {
     const { failure, status, retryAfter, host } = this.#transport
     const thrown = this.#error?.thrown

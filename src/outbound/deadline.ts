@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
 
-/** What a request waits for. The message of a timeout names it, because that is what its reader wants to know first. */
+/** The phase of a request. A timeout message names it, so that its reader knows where the time went. */
 export type Phase = 'a free slot' | 'the address' | 'a response' | 'the rest of the response'
 
 /** Ends one request when its time is up or when its caller gives up, whichever comes first. */

@@ -7,12 +7,14 @@ export interface DashboardStore {
   listWorkflowOverviews(workspaceId: string, now: number, hours: number): Promise<WorkflowOverview[]>
   /** Puts workflows of a folder, and of those below it, into another; `to` null: into none. How many there were. */
   moveFolder(workspaceId: string, from: string, to: string | null, at: number, by: string): Promise<number>
-  /** Of a workspace, the newest first, at most `limit`. */
+  /** The deleted workflows of a workspace, newest first, at most `limit`. */
   listDeletedWorkflows(workspaceId: string, limit: number): Promise<DeletedWorkflow[]>
   findDeletedWorkflow(id: string): Promise<DeletedWorkflow | undefined>
-  /** As it was, but deployed no more. CONFLICT on the name, NOT_FOUND when it was not deleted. */
+  /**
+   * Restores a deleted workflow without its deployment. CONFLICT if the name is taken, NOT_FOUND if it was not deleted.
+   */
   restoreWorkflow(id: string): Promise<void>
-  /** What an account's runs cost, by day (UTC) and model, from a day on; oldest first. */
+  /** The cost of an account's runs by day (UTC) and model, from a day on; oldest first. */
   listModelUsage(userId: string, from: number): Promise<ModelUsageRow[]>
 }
 

@@ -9,7 +9,7 @@ export type LogQuery = {
   limit: number
   /** The `position` of the page before; undefined starts at the end that `order` names. */
   after: number | undefined
-  /** What the entries show beyond their facts. */
+  /** The optional parts of the entries. */
   show: EntryShow
 }
 
@@ -59,7 +59,7 @@ export type LogCountQuery = {
   before: number | undefined
 }
 
-/** What one part of a count has found, a number for each bucket; parts are added up. */
+/** The counts of one part of a query, one number per bucket. Parts are added up. */
 export type LogCounts = {
   info: number[]
   error: number[]

@@ -149,7 +149,7 @@ const dayMs = 86_400_000
 const firstRoundMs = 1_000
 const roundMs = 60_000
 
-/** What a caller hardly notices beside the time that its own commit takes. */
+/** A delay that callers hardly notice next to the time of their own commit. */
 const heldMsWanted = 1.5
 const workMsMin = 0.4
 /** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
@@ -166,7 +166,7 @@ const pausesMax = 16
  * most.
  */
 const pausesMin = 4
-/** Long enough that what is recorded meanwhile is neither a burst nor a lull. */
+/** Long enough to average out bursts and lulls. */
 const lookMs = 15_000
 /** A round that would go on for longer makes its pauses shorter. */
 const endsInMsMost = 180_000

@@ -19,10 +19,10 @@ export interface SessionStore {
   /** False when there is none. */
   endSession(hash: Uint8Array): Promise<boolean>
 
-  /** Of an account, but for one of them. */
+  /** Ends all sessions of an account except one. */
   endSessions(userId: string, kept: Uint8Array | undefined): Promise<void>
 
-  /** Forgets the account's older ones. NOT_FOUND for no such account. */
+  /** Replaces the account's earlier sign-in tokens. NOT_FOUND if the account does not exist. */
   createSignInToken(token: NewSignInToken): Promise<void>
   /**
    * Uses a token up and makes a session of it. The account's id; undefined for a token that is not there, or was made

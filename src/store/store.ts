@@ -162,7 +162,7 @@ export interface Store extends SessionStore, DashboardStore {
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
   listDeployments(workflowId: string): Promise<DeploymentRow[]>
   getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
-  /** What the execute endpoint needs of a workflow; undefined when there is no such workflow. */
+  /** The data of a workflow that the execute endpoint needs; undefined when the workflow does not exist. */
   getActive(workflowId: string): Promise<ActiveRow | undefined>
   /**
    * The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none.
@@ -264,7 +264,8 @@ export interface Store extends SessionStore, DashboardStore {
 
   // usage
   /**
-   * What an account has spent in the month that starts at `periodStart` (`billingPeriodOf` of domain/run/cost.ts), in USD.
+   * The cost of an account in the month that starts at `periodStart` (`billingPeriodOf` of domain/run/cost.ts), in
+   * USD.
    */
   getUsage(userId: string, periodStart: number): Promise<number>
 

@@ -3,7 +3,7 @@ import type { TriggerInput } from '../domain/run/input.ts'
 import type { ScheduleStep } from '../domain/schedule/schedule.ts'
 import type { ScheduledRun, StartOutcome } from './schedule-decision.ts'
 
-/** What a scheduled run asks for: an asynchronous run of the active version. */
+/** The request for a scheduled run: an asynchronous run of the active version. */
 export type ScheduledRequest = {
   workflowId: string
   workspaceId: string
@@ -25,8 +25,8 @@ export type ScheduledStartOptions<Account> = {
 }
 
 /**
- * Starts runs that are due. A scheduled run counts as an asynchronous run of the workspace's owner: it needs room in the
- * owner's usage and in their rate window.
+ * Starts runs that are due. A scheduled run counts as an asynchronous run of the workspace's owner: it needs room in
+ * the owner's usage and in their rate window.
  */
 export function createScheduledStart<Account>({ limits, accept, clock }: ScheduledStartOptions<Account>) {
   return async ({ row, dueAt, executionId }: ScheduledRun, step: ScheduleStep): Promise<StartOutcome> => {

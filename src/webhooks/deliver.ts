@@ -20,7 +20,7 @@ export type DeliverOptions = {
   timeoutMs: number
 }
 
-/** What to send, and where. */
+/** The content of a delivery and its receiver. */
 export type Message = {
   delivery: Pick<DueDelivery, 'attempts' | 'attemptsBefore'>
   deliveryId: string

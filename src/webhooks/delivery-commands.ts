@@ -13,7 +13,7 @@ export type DeliveryCommandsOptions = {
   expect(key: DeliveryKey, dueAt: number): void
 }
 
-/** What users do with deliveries. A command changes the disk first; then the queue reads the delivery again. */
+/** The commands of users on deliveries. A command changes the disk first; then the queue reads the delivery again. */
 export class DeliveryCommands {
   readonly #options: DeliveryCommandsOptions
 

@@ -285,7 +285,7 @@ export class Dispatcher {
   }
 }
 
-/** What a timer is for: a delivery, or reading more of a queue from disk. */
+/** The purpose of a timer: a delivery, or reading more of a queue from disk. */
 type Due = { state: SubscriptionState; item: QueuedDelivery | undefined }
 
 const perHostMax = 10

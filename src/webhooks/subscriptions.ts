@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts'
 export type SubscriptionsOptions = {
   store: Pick<Store, 'listSubscriptions' | 'createSubscription' | 'changeSubscription' | 'deleteSubscription'>
   seal(secret: string, context: string): Uint8Array
-  /** What is wrong with a URL that holds no variables, as a message for users. */
+  /** The problem of a URL without variables, as a message for users. */
   urlProblem(url: string): string | undefined
   clock: Clock
   /** The number of workflows whose subscriptions are remembered. */
@@ -47,7 +47,9 @@ export class Subscriptions {
     return this.#known.get(workflowId) ?? this.#reading.get(workflowId) ?? this.#read(workflowId)
   }
 
-  /** Reads the subscriptions of a workflow that is about to run. Ignores a failure: it shows again when the run ends. */
+  /**
+   * Reads the subscriptions of a workflow that is about to run. Ignores a failure: it shows again when the run ends.
+   */
   preload(workflowId: string): void {
     Promise.resolve(this.of(workflowId)).catch(() => undefined)
   }

@@ -12,7 +12,7 @@ export type TestDeliveriesOptions = ReceiversOptions &
     limitsOf(workspaceId: string): Promise<Limits>
   }
 
-/** What was sent, and the attempt. */
+/** The content of a test delivery, and its attempt. */
 export type TestDelivery = { deliveryId: string; body: string; attempt: DeliveryAttempt }
 
 /**

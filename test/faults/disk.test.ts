@@ -8,7 +8,7 @@ import { call, deploy, init, type Serving, serve } from '../support/running-serv
 import { smallDisk } from '../support/store/small-disk.ts'
 
 /**
- * What the service does when the disk fails under it. Both tests need what a plain user does not have (a small file
+ * The behaviour of the service when its disk fails. Both tests need more rights than an ordinary user has (a small file
  * system of their own, a tracer); they say why when they are skipped.
  */
 const workflow = document({
@@ -27,7 +27,7 @@ const waiting = document({
   edges: ['start > wait'],
 })
 
-/** Takes a file from whoever sends one. */
+/** Accepts a file. */
 const taking = document({
   name: 'Takes',
   blocks: [

@@ -11,11 +11,11 @@ export type MixedCrashReport = {
   rounds: number
   /** Answered runs, accepted ones among them. */
   acknowledged: number
-  /** Of those, what the log does not hold although it is too young for retention. */
+  /** Acknowledged runs that the log does not contain although they are too young for retention. */
   missing: string[]
   /** Accepted runs that never ended well. */
   unfinished: string[]
-  /** What is in the log and was never met by a client that followed it all the time. */
+  /** Log entries that a client which followed the log all the time never received. */
   unmet: string[]
   /** Entries that this client met twice, or in another order than the log's. */
   disordered: string[]
@@ -25,7 +25,7 @@ export type MixedCrashReport = {
   /** Entries that retention deleted. */
   retained: number
   integrity: string[]
-  /** What the service wrote in its log as errors. */
+  /** The error lines that the service logged. */
   errors: string[]
   startedInMs: number[]
 }
@@ -45,8 +45,8 @@ const scheduled = document({
 const settings = { MILLRACE_LOG_RETENTION_BYTES: '10MB', MILLRACE_LOG_LEVEL: 'error' }
 
 /**
- * Everything at once: lone callers and crowds, asynchronous runs, schedules, retention, backups and a client that follows the
- * log; and the service is killed with -9 at random moments and started again. `random` gives 0 ≤ n < 1.
+ * Everything at once: lone callers and crowds, asynchronous runs, schedules, retention, backups and a client that
+ * follows the log; and the service is killed with -9 at random moments and started again. `random` gives 0 ≤ n < 1.
  */
 export async function crashMixed(options: {
   rounds: number
@@ -114,7 +114,7 @@ class World {
     const database = new Database(join(this.folder, 'millrace.db'))
     for (const row of database.query('PRAGMA integrity_check').all()) this.#integrity.add(JSON.stringify(row))
     database.close()
-    // What it wrote when it was killed in the middle of a line says nothing.
+    // Ignore a line that was cut off by the kill.
     for (const line of service.errors().split('\n').slice(0, -1)) if (line.includes('"error"')) this.#errors.push(line)
   }
 
@@ -239,7 +239,10 @@ type Page = { data: { id: string; executionId: string; endedAt: string }[]; next
 /** Entries of one commit go together. */
 const slackMs = 1_000
 
-/** The first of a run's digits are the milliseconds at which it began; when its caller heard of its end depends on the caller. */
+/**
+ * The first of a run's digits are the milliseconds at which it began; when its caller heard of its end depends on the
+ * caller.
+ */
 function madeAt(executionId: string): number {
   return Number.parseInt(executionId.replace('-', '').slice(0, 12), 16)
 }

@@ -9,9 +9,9 @@ export type WebhookCrashReport = {
   rounds: number
   /** Runs whose callers had their answers. */
   acknowledged: number
-  /** Of these, how many a second, from the first answer of a round until it was killed. */
+  /** Acknowledged runs per second, from the first response of a round until the kill. */
   perSecond: number
-  /** Of these and each of their subscriptions, those that no receiver ever heard of. Must be empty. */
+  /** Pairs of acknowledged run and subscription that no receiver received. Must be empty. */
   missing: string[]
   /** Deliveries that came with more than one name. Must be empty. */
   renamed: string[]
@@ -26,8 +26,8 @@ const receivers = ['one', 'two'] as const
 const askedPerSecond = 550
 
 /**
- * Kills the service with -9 at random moments while some 500 runs a second owe two webhooks each, to receivers that fail at
- * random, and then waits until both have heard of every run that was acknowledged. `random` gives 0 ≤ n < 1.
+ * Kills the service with -9 at random moments while some 500 runs a second owe two webhooks each, to receivers that
+ * fail at random, and then waits until both have heard of every run that was acknowledged. `random` gives 0 ≤ n < 1.
  */
 export async function crashWebhooks(options: {
   rounds: number
@@ -75,7 +75,7 @@ export async function crashWebhooks(options: {
   return { ...counts, missing: missing(), renamed }
 }
 
-/** What the receivers were told, by their path and the run. */
+/** The received deliveries, by path and run. */
 class Hearing {
   readonly #heard = new Map<string, { key: string; wasTaken: boolean }>()
   readonly renamed: string[] = []

@@ -43,7 +43,7 @@ export function temporaryFolder(): { path: string } & Disposable {
   return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The environment without the settings of whoever runs the tests. */
+/** The environment without the settings of the developer who runs the tests. */
 export function cleanEnvironment(more: Record<string, string> = {}): Record<string, string | undefined> {
   const own = Object.entries(Bun.env).filter(([name]) => !name.startsWith('MILLRACE_'))
   return { ...Object.fromEntries(own), ...more }

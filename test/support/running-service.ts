@@ -15,7 +15,7 @@ export type Serving = {
   pid: number
   /** From exec to the printed address. */
   startedInMs: number
-  /** What it printed, so far. */
+  /** The output so far. */
   output(): string
   errors(): string
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number>
@@ -95,7 +95,9 @@ export async function deploy(url: string, apiKey: string, document: unknown): Pr
   return `${url}/api/workflows/${id}/execute`
 }
 
-/** One caller after another request until the service is gone. Only what was answered in full counts as acknowledged. */
+/**
+ * One caller after another request until the service is gone. Only what was answered in full counts as acknowledged.
+ */
 export async function keepCalling(url: string, apiKey: string, acknowledged: Set<string>): Promise<void> {
   for (let n = 0; ; n += 1) {
     try {

@@ -2,8 +2,8 @@
 export type Received = { at: number; headers: Headers; body: string; path: string }
 
 /**
- * A receiver of webhooks on a free port. `answer` decides what it says to the n-th request (from 1); without it everything
- * is taken. Tests wait for requests, and never for time.
+ * A receiver of webhooks on a free port. `answer` decides what it says to the n-th request (from 1); without it
+ * everything is taken. Tests wait for requests, and never for time.
  */
 export class Receiver {
   readonly received: Received[] = []
@@ -40,7 +40,7 @@ export class Receiver {
     return this.received
   }
 
-  /** What requests are told apart by. */
+  /** The header that identifies a request. */
   get keys(): (string | null)[] {
     return this.received.map(({ headers }) => headers.get('idempotency-key'))
   }

@@ -144,7 +144,7 @@ test('ask streams what a model says, and tells what it cost', async () => {
   expect(cost.total).toBe(0.0000425)
 })
 
-test('receive-webhook tells of a push', async () => {
+test('receive-webhook reports a push', async () => {
   const world = new World()
   const commits = [
     { added: ['b'], modified: ['a'], removed: [] },

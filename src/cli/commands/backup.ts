@@ -130,7 +130,7 @@ async function* filesBelow(root: string, folder: string): AsyncGenerator<string>
   if (!existsSync(path)) return
   for await (const entry of await opendir(path)) {
     const name = `${folder}/${entry.name}`
-    // What is on its way in belongs to no run yet.
+    // Hidden entries are uploads in progress. They do not belong to a run yet.
     if (entry.name.startsWith('.')) continue
     if (entry.isDirectory()) yield* filesBelow(root, name)
     else if (entry.isFile()) yield name

@@ -44,7 +44,7 @@ export const restore: Command = {
   },
 }
 
-/** What an installation consists of. The database is put in its place last: with it the folder is an installation. */
+/** The parts of an installation. The database comes last, because it makes the folder an installation. */
 const parts = [filesName, keyFileName, databaseName] as const
 const draftPrefix = '.restore-'
 
@@ -61,7 +61,7 @@ function refuseInstallation(data: string): void {
 }
 
 async function unpack(file: string, data: string): Promise<{ bytes: number; files: number; key: boolean }> {
-  // Of a restore that was killed: nobody else is at work here.
+  // These folders are left from a restore that was killed. No other process uses the folder now.
   for (const name of readdirSync(data)) {
     if (name.startsWith(draftPrefix)) rmSync(join(data, name), { recursive: true, force: true })
   }

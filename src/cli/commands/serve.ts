@@ -50,7 +50,7 @@ export const serve: Command = {
   },
 }
 
-/** Without sign-in whoever reaches the service owns it. */
+/** Without sign-in, everyone who can reach the service has full access. */
 function assertClosed({ noAuth, host }: Config): void {
   if (!noAuth || isLoopback(host)) return
   throw new UsageError(
@@ -68,7 +68,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   handleCrashes(logger)
   try {
     const listener = await listen(config)
-    // A turn for whoever waited for the socket: what follows keeps this thread busy for some 20 ms.
+    // Give waiting requests a turn first: the next step blocks this thread for about 20 ms.
     await Bun.sleep(2)
     const { takeLock } = await import('../../store/lock.ts')
     const lock = takeLock(config.data)

@@ -33,7 +33,7 @@ export const doctor: Command = {
   },
 }
 
-/** What one check found; `advice` says what to do. */
+/** The result of one check; `advice` says what to do. */
 export type Diagnosis = {
   check:
     | 'settings'
@@ -76,7 +76,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {
   const check = 'settings'
   const found: Diagnosis[] = warnings.map((message) => ({ check, state: 'warning', message }))
-  // What the start reads more closely than the schema of settings does.
+  // The start checks these settings more strictly than their schema does.
   for (const read of [allowListOf, proxiesOf, priceTableOf]) {
     try {
       read(config)

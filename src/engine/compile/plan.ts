@@ -36,7 +36,7 @@ export type PlanTrigger = {
   node: PlanNode
   /** Its parameters, with defaults. They have no references: no block runs before a trigger. */
   params: Readonly<Record<string, unknown>>
-  /** What the version registers while it is active. */
+  /** The addresses and the schedule that the version registers while it is active. */
   registration: Registration
   format: readonly InputField[]
   /** Names of the fields for files; usually empty. */

@@ -12,7 +12,7 @@ import { StepHistory } from '../run/step-history.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
 import type { JobStore } from './job-store.ts'
 
-/** What running a job takes. */
+/** The services that running a job needs. */
 export type TurnOptions = {
   store: JobStore
   /** Resolves when the write is on disk, or with a refusal when another run has its claim. */

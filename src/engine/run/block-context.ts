@@ -28,7 +28,7 @@ export type BlockExecution = {
   body: ContainerBody | undefined
 }
 
-/** What one block sees while it runs. Each member is created when the block first asks for it. */
+/** The context of one running block. Each member is created when the block first asks for it. */
 export class BlockContextImpl implements PartContext {
   readonly #execution: BlockExecution
   readonly #span: Span

@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/account/environment.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { Iteration, Outputs } from '../block.ts'
 
-/** What compiled parameters may read of a run. */
+/** The values of a run that compiled parameters can read. */
 export type RunValues = {
   readonly environment: Environment
   readonly variables: ReadonlyMap<string, unknown>

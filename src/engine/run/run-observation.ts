@@ -2,7 +2,7 @@ import type { RunRecord, Span } from '../../domain/run/log.ts'
 import type { RunInSight, RunObserver } from '../../domain/run/run-observer.ts'
 import type { Run } from './run.ts'
 
-/** What observers can read of a run. */
+/** The view of a run for observers. */
 export function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight {
   return { ...facts, startedAt, root, secrets: environment.redactor }
 }

@@ -17,7 +17,7 @@ import type { PartialRun } from './contracts.ts'
 import type { RunFiles } from './run-files.ts'
 import type { StepHistory } from './step-history.ts'
 
-/** What every run of the service shares, for blocks to use. */
+/** The capabilities of blocks, shared by all runs of the service. */
 export type Capabilities = {
   clock: Clock
   /** 0 ≤ n < 1. */
@@ -47,12 +47,12 @@ export type SubRunCall = {
   children: Span[]
 }
 
-/** What a run shares with all its sub-runs: common totals, and the means to end the outermost run. */
+/** The state that a run shares with all its sub-runs: common totals, and the means to end the outermost run. */
 export class Budget {
   blocks = 0
   bytes = 0
   spans = 0
-  /** What model calls have cost so far. */
+  /** The cost of all model calls so far. */
   cost: Cost = noCost
   /** The outermost run. */
   readonly root: { workflowId: string; files: readonly RunFile[] | undefined }

@@ -4,7 +4,7 @@ import type { Outputs } from '../block.ts'
 import type { RecordedBlock } from './contracts.ts'
 
 /**
- * What a run records so that it can resume after its process has died: each block that ended, by its place in the run;
+ * The record from which a run resumes after its process has died: each block that ended, by its place in the run;
  * the version of each sub-workflow; and what was spent on models, also by blocks that have not ended. A step is on disk
  * before the next block starts, so only the blocks in flight run twice.
  */
@@ -77,7 +77,7 @@ export class StepHistory {
     return this.#record({ place, version })
   }
 
-  /** What was spent before the interruption. */
+  /** The cost before the interruption. */
   get cost(): Cost {
     return this.#cost
   }

@@ -7,7 +7,7 @@ export function isAnonymous({ access }: ChatParameters): boolean {
   return access !== 'key'
 }
 
-/** What anonymous visitors read instead of the reason for a failure. */
+/** The message that anonymous visitors see instead of the reason for a failure. */
 export const sorry = 'The chat could not answer. Try again in a moment.'
 
 /** Removes the details of a failure, which may name services, blocks and values. The log keeps them. */

@@ -49,7 +49,9 @@ export function workspacesOf(caller: Caller): string[] {
   return Object.keys(caller.roles).filter((id) => roleOf(caller, id) !== undefined)
 }
 
-/** Viewers may only read: a run has effects outside, and the owner pays for it. Editors and owners may do everything. */
+/**
+ * Viewers may only read: a run has effects outside, and the owner pays for it. Editors and owners may do everything.
+ */
 export type Need = 'read' | 'write' | 'execute'
 
 /**

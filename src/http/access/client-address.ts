@@ -2,8 +2,8 @@ import type { Server } from 'bun'
 import { canonicalAddress } from '../../outbound/addresses.ts'
 
 /**
- * The caller's address. When `peer` is one of the operator's proxies, this is the last address in `X-Forwarded-For` that
- * is not such a proxy. Addresses before that one are not trusted: the caller may have invented them.
+ * The caller's address. When `peer` is one of the operator's proxies, this is the last address in `X-Forwarded-For`
+ * that is not such a proxy. Addresses before that one are not trusted: the caller may have invented them.
  */
 export function clientAddress(peer: string, forwarded: string | null, isProxy: (address: string) => boolean): string {
   if (forwarded === null || !isProxy(peer)) return peer

@@ -14,7 +14,7 @@ import { cookieFor, isHttps, tokenOf } from './session-cookie.ts'
 /** The status and headers of a response under construction: the part of Elysia's `set` that handlers use. */
 export type ResponseSet = { status?: number | string; headers: Record<string, unknown> }
 
-/** What the access log says about a request beyond the request itself. `runCode`: why the request's run failed. */
+/** Additional facts about a request for the access log. `runCode`: why the request's run failed. */
 export type RequestNotes = {
   keyId?: string
   userId?: string
@@ -91,8 +91,8 @@ export class Door {
   }
 
   /**
-   * Requires an API key, and counts nothing: the execute route counts runs in windows of their own. Returns at once when
-   * the key is cached.
+   * Requires an API key, and counts nothing: the execute route counts runs in windows of their own. Returns at once
+   * when the key is cached.
    */
   requireExecutionKey(request: Request, set: ResponseSet): KeyRow | Promise<KeyRow> {
     this.allowAnonymous(request, set)
@@ -244,8 +244,8 @@ type Visit = RequestNotes & {
 }
 
 /**
- * Hands a `Response` that has all its headers to the framework. With nothing left in `set`, the framework sends it as it
- * is; otherwise it would wrap its body in a second stream.
+ * Hands a `Response` that has all its headers to the framework. With nothing left in `set`, the framework sends it as
+ * it is; otherwise it would wrap its body in a second stream.
  */
 export function sendAsIs(set: ResponseSet, response: Response): Response {
   set.headers = {}

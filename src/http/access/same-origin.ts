@@ -1,12 +1,13 @@
 import { AppError } from '../../domain/errors.ts'
 
 /**
- * Refuses a change that a page of another origin may have caused with the visitor's cookie. Browsers say where a request
- * comes from, and no page can make them say something else: `Sec-Fetch-Site` on https and on this machine, `Origin`
- * everywhere. A change that says neither comes from no browser that is still in use, and is refused too.
+ * Refuses a change that a page of another origin may have caused with the visitor's cookie. Browsers say where a
+ * request comes from, and no page can make them say something else: `Sec-Fetch-Site` on https and on this machine,
+ * `Origin` everywhere. A change that says neither comes from no browser that is still in use, and is refused too.
  *
- * Behind a proxy the address that the browser knows is in `Host` or `X-Forwarded-Host`, or is the base URL. A page cannot
- * set `X-Forwarded-Host` for another origin without a preflight, which the service refuses, so trusting it is safe.
+ * Behind a proxy the address that the browser knows is in `Host` or `X-Forwarded-Host`, or is the base URL. A page
+ * cannot set `X-Forwarded-Host` for another origin without a preflight, which the service refuses, so trusting it is
+ * safe.
  */
 export function assertSameOrigin(request: Request, baseUrl: string): void {
   if (isRead(request.method)) return

@@ -28,7 +28,7 @@ const ChatMessage = t.Object({
   ),
 })
 
-/** What anyone may know about a chat. */
+/** The public facts about a chat. */
 export const ChatFactsResponse = t.Object(
   {
     access: oneOf(chatAccesses),

@@ -88,7 +88,9 @@ function sampleOf({ type, value }: InputField): unknown {
   return coerce(value, type)
 }
 
-/** What is best sent; the endpoint also reads what can be made of it without loss, a number as text say. */
+/**
+ * The recommended types. The endpoint also accepts values that it can convert without loss, such as a number as text.
+ */
 const fieldSchemas: Record<FieldType, Json> = {
   string: { type: 'string' },
   number: { type: 'number' },

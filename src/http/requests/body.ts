@@ -5,8 +5,8 @@ import { findMisfits } from '../../domain/workflow/shape.ts'
 import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../../outbound/body-reader.ts'
 
 /**
- * Reads a request's body as text. `bytesMax` limits the decompressed bytes. Throws `PAYLOAD_TOO_LARGE`, or `INVALID_JSON`
- * for text that is not UTF-8.
+ * Reads a request's body as text. `bytesMax` limits the decompressed bytes. Throws `PAYLOAD_TOO_LARGE`, or
+ * `INVALID_JSON` for text that is not UTF-8.
  */
 export function readBody(request: Request, bytesMax: number): Promise<string> {
   // Nearly all requests take this path. It awaits as little as possible, because each promise costs throughput.

@@ -18,8 +18,8 @@ export type ChatBody = {
 }
 
 /**
- * Reads a message. Anonymous visitors see only the chat's reply, never other blocks. They cannot choose a conversation id,
- * only continue a conversation that this service started, because its id gives access to its messages. Throws
+ * Reads a message. Anonymous visitors see only the chat's reply, never other blocks. They cannot choose a conversation
+ * id, only continue a conversation that this service started, because its id gives access to its messages. Throws
  * `INVALID_INPUT` with every error.
  */
 export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): ChatBody {

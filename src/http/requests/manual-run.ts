@@ -100,8 +100,8 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
 const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
 
 /**
- * The input that the trigger had in an earlier run. `runsAgain`: the trigger itself runs again with it. Throws `CONFLICT`
- * when the log does not have the complete input.
+ * The input that the trigger had in an earlier run. `runsAgain`: the trigger itself runs again with it. Throws
+ * `CONFLICT` when the log does not have the complete input.
  */
 export function pastInput(
   { node }: PlanTrigger,

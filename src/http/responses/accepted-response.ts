@@ -1,7 +1,10 @@
 import type { AcceptedResponse } from '../openapi/execute-operation.ts'
 import { isoTime } from './responses.ts'
 
-/** The 202 response for an asynchronous run that is on disk. `headers`: the headers that every response of the endpoint carries. */
+/**
+ * The 202 response for an asynchronous run that is on disk. `headers`: the headers that every response of the endpoint
+ * carries.
+ */
 export function acceptedResponse(executionId: string, createdAt: number, headers: Record<string, string>): Response {
   const statusUrl = `/api/jobs/${executionId}`
   headers['x-execution-id'] = executionId

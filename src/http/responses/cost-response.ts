@@ -11,7 +11,7 @@ export const Tokens = t.Object(
 
 const amounts = { input: t.Number(), output: t.Number(), total: t.Number() }
 
-/** What a run cost: all its model requests, including those of loops, tools, sub-workflows and failures. */
+/** The cost of a run: all its model requests, including those of loops, tools, sub-workflows and failures. */
 export const Cost = t.Object(
   {
     total: t.Number({ description: 'USD.' }),

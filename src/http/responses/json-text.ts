@@ -19,9 +19,9 @@ export function writeObject(members: Record<string, unknown>): JsonText {
 }
 
 /**
- * Responds with JSON text. The handler returns the text, typed as the value that it represents, because the typed client
- * receives that value. It is not a `Response`: Elysia would wrap one in a second `Response` to add the headers in `set`,
- * with a body of unknown length.
+ * Responds with JSON text. The handler returns the text, typed as the value that it represents, because the typed
+ * client receives that value. It is not a `Response`: Elysia would wrap one in a second `Response` to add the headers
+ * in `set`, with a body of unknown length.
  */
 export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
   set.headers['content-type'] = 'application/json'
@@ -29,8 +29,8 @@ export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
 }
 
 /**
- * Responds with JSON that is written while it is sent. Elysia wraps this `Response` in its own, with the headers in `set`
- * and the same stream as its body, so that back-pressure and a disconnect reach the stream.
+ * Responds with JSON that is written while it is sent. Elysia wraps this `Response` in its own, with the headers in
+ * `set` and the same stream as its body, so that back-pressure and a disconnect reach the stream.
  */
 export function streamWith<Body>(stream: ReadableStream<Uint8Array>): Body {
   return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Body

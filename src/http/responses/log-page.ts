@@ -20,8 +20,8 @@ export type PageOptions = {
 
 /**
  * Responds with a page. The first part is read before anything is sent, so that an early failure gets its own status.
- * Each further part is read when the caller has taken the one before; a disconnect ends the reading. A failure breaks the
- * connection, because half a page must not look complete.
+ * Each further part is read when the caller has taken the one before; a disconnect ends the reading. A failure breaks
+ * the connection, because half a page must not look complete.
  */
 export async function respondWithPage(options: PageOptions): Promise<PageResponse> {
   const { store, request, after } = options

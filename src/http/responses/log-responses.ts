@@ -79,7 +79,7 @@ async function detailResponse<Body>(
   return respondWith<Body>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
 }
 
-/** What was decided about each webhook subscription when a run ended, and the outcome. */
+/** The decision about each webhook subscription when a run ended, and its outcome. */
 export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
   const run = await findLog(services, caller, id)
   const decided = await services.store.listRunWebhooks(run.sequence)

@@ -172,7 +172,7 @@ export const UsageLimits = t.Object(
   { $id: 'UsageLimits' },
 )
 
-/** What a block, a run, an iteration or a sub-workflow did. Values over 256 KB are stored as a preview. */
+/** The record of a block, a run, an iteration or a sub-workflow. Values over 256 KB are stored as a preview. */
 export const TraceSpan = t.Object(
   {
     id: t.String(),

@@ -77,7 +77,9 @@ const reservedHeaders = new Set([
   ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
 ])
 
-/** The failure code for callers. The log tells a cancelled run and a disconnected caller apart; for callers both failed. */
+/**
+ * The failure code for callers. The log tells a cancelled run and a disconnected caller apart; for callers both failed.
+ */
 export function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
   return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
 }

@@ -9,7 +9,7 @@ import { Parameters } from '../requests/parameters.ts'
 import { FolderList, isoTime, responses, UsageLimits, WorkspaceList } from '../responses/responses.ts'
 import type { Services } from '../services.ts'
 
-/** What a caller can see, and the limits of its account. */
+/** The workspaces and folders that a caller can see, and the limits of its account. */
 export function accountRoutes(services: Services, door: Door) {
   const { store } = services
   return new Elysia({ prefix: '/api' })

@@ -153,7 +153,9 @@ async function assertWelcome(call: Call): Promise<void> {
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
-/** Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes it. Programs send it as is. */
+/**
+ * Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes it. Programs send it as is.
+ */
 function passwordTexts(header: string): string[] {
   try {
     return [...headerTexts(header), decodeURIComponent(header)]

@@ -8,8 +8,8 @@ import { QuoteList, responses } from '../responses/responses.ts'
 export const samplePath = '/sample/quotes'
 
 /**
- * Sample data for the sample workflow's API block, so that the first run works without internet. The address rules allow
- * workflows to call this path of the service and no other.
+ * Sample data for the sample workflow's API block, so that the first run works without internet. The address rules
+ * allow workflows to call this path of the service and no other.
  */
 export function sampleRoutes(door: Door) {
   return new Elysia().get(

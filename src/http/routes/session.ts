@@ -72,8 +72,8 @@ export function sessionRoutes(services: Services, door: Door) {
 }
 
 /**
- * `/sign-in?token=…`, a link that works once: signs in and redirects to the dashboard. Prefetches are refused, so that they
- * do not use up the link. Without a token, `page` shows the sign-in form.
+ * `/sign-in?token=…`, a link that works once: signs in and redirects to the dashboard. Prefetches are refused, so that
+ * they do not use up the link. Without a token, `page` shows the sign-in form.
  */
 export function signInLink(services: Services, door: Door, page: (request: Request, set: ResponseSet) => unknown) {
   const { sessions } = services

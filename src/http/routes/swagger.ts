@@ -4,8 +4,8 @@ import { type OpenApi, repairOpenApi } from '../openapi/openapi.ts'
 import { contentSecurityPolicy, type EncodedFile, encodeFile, pageFiles } from '../openapi/swagger-page.ts'
 
 /**
- * `/swagger/json`, the OpenAPI document of the routes in `api`, and `/swagger`, a page that shows it. Both are created on
- * the first request.
+ * `/swagger/json`, the OpenAPI document of the routes in `api`, and `/swagger`, a page that shows it. Both are created
+ * on the first request.
  */
 export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia) {
   let document: Promise<string> | undefined
@@ -36,8 +36,8 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
 }
 
 /**
- * The OpenAPI document of an app. The swagger plugin runs on a separate app, because its page needs the internet and its
- * document needs repair.
+ * The OpenAPI document of an app. The swagger plugin runs on a separate app, because its page needs the internet and
+ * its document needs repair.
  */
 export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
   const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([

@@ -6,8 +6,8 @@ import { type Door, isExternal, pathOf } from '../access/door.ts'
 export type KnownRoute = { method: string; path: string }
 
 /**
- * Handles what no other route matches: 405 with `Allow` for a path with other methods, OPTIONS for existing paths, 404 for
- * the rest. Under `/api/v1/` such requests count in the window like all others.
+ * Handles what no other route matches: 405 with `Allow` for a path with other methods, OPTIONS for existing paths, 404
+ * for the rest. Under `/api/v1/` such requests count in the window like all others.
  */
 export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute[]) {
   let table: Table | undefined

@@ -13,10 +13,10 @@ export type EventStreamOptions = {
 }
 
 /**
- * A stream of server-sent events. Messages wait here until the connection accepts them. It is an async iterator, because
- * Bun asks an iterator for more only when the socket has room; Bun 1.4.5 does not hold back a pushed or "direct"
- * ReadableStream for a slow reader. The limits on what waits therefore limit the memory of a stream. It is not a
- * generator, because that would cost half a kilobyte more for each of thousands of waiting readers.
+ * A stream of server-sent events. Messages wait here until the connection accepts them. It is an async iterator,
+ * because Bun asks an iterator for more only when the socket has room; Bun 1.4.5 does not hold back a pushed or
+ * "direct" ReadableStream for a slow reader. The limits on what waits therefore limit the memory of a stream. It is not
+ * a generator, because that would cost half a kilobyte more for each of thousands of waiting readers.
  */
 export class EventStream implements AsyncIterableIterator<string> {
   readonly #options: EventStreamOptions

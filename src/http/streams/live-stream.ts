@@ -13,8 +13,8 @@ export type LiveStreamOptions = {
 }
 
 /**
- * Streams the events of a run in flight as server-sent events, ended by `[DONE]`. Undefined when the run is not in flight.
- * A reader that is too slow gets a last message that says so; the run continues.
+ * Streams the events of a run in flight as server-sent events, ended by `[DONE]`. Undefined when the run is not in
+ * flight. A reader that is too slow gets a last message that says so; the run continues.
  */
 export function liveStream(options: LiveStreamOptions): Response | undefined {
   const { clock, signal, watch, headers } = options

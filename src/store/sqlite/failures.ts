@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts'
 
 /**
- * What an error means for the disk and the file. `full`, `busy`: rolled back, the handle is good. `io`: the kernel may
- * have dropped pages, so the handle must not be used again. `unusable`: the file is damaged, replaced or not
+ * The meaning of an error for the disk and the file. `full`, `busy`: rolled back, the handle is good. `io`: the kernel
+ * may have dropped pages, so the handle must not be used again. `unusable`: the file is damaged, replaced or not
  * accessible.
  */
 export type Failure = { kind: 'full' | 'busy' | 'io' | 'unusable'; message: string }

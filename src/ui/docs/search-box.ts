@@ -1,8 +1,8 @@
 import { DocsSearch, type SearchEntry, type SearchResult } from './search.ts'
 
 /**
- * The search field and the list below it. `/` focuses the field, the arrow keys walk through the results, Enter opens one,
- * Escape closes the list. The index is loaded when the field first has the focus.
+ * The search field and the list below it. `/` focuses the field, the arrow keys walk through the results, Enter opens
+ * one, Escape closes the list. The index is loaded when the field first has the focus.
  */
 export class SearchBox {
   readonly #form = element('search', HTMLFormElement)

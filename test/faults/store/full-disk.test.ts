@@ -100,7 +100,7 @@ test.skipIf(!trial)(
     expect(await retain()).toBe(0)
     while (!existsSync(join(directory, reserveName))) await retain()
     fill(disk.path, 0)
-    // What the WAL has room for is taken without any of the disk.
+    // The WAL accepts as much as fits without more disk space.
     let sequence = 1_000
     const recordUntilRefused = async () => {
       for (;;) {

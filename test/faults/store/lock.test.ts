@@ -8,7 +8,9 @@ import { smallDisk } from '../../support/store/small-disk.ts'
 
 const lockModule = join(import.meta.dir, '../../../src/store/lock.ts')
 
-/** Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected. */
+/**
+ * Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected.
+ */
 async function holder(directory: string) {
   const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
@@ -44,7 +46,7 @@ test('a full disk prevents no lock, and no file is left that names no process', 
   lock.release()
 })
 
-test('the lock of a process that was killed is free at once, whoever has its process id now', async () => {
+test('the lock of a killed process is free at once, even if another process has its process ID now', async () => {
   using folder = temporaryFolder()
   const child = await holder(folder.path)
   child.kill('SIGKILL')
@@ -53,7 +55,7 @@ test('the lock of a process that was killed is free at once, whoever has its pro
   takeLock(folder.path).release()
 })
 
-test('whoever only looks is told, and keeps nobody from starting', async () => {
+test('reading the owner of a lock does not prevent a start', async () => {
   using folder = temporaryFolder()
   expect(serverOf(folder.path)).toBeUndefined()
   const script = `const { serverOf } = require(${JSON.stringify(lockModule)}); console.log('looks'); for (;;) serverOf(${JSON.stringify(folder.path)})`

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 /**
- * What a disk may hold after a power cut, from a trace of the calls by which a process wrote. Whatever was flushed is
+ * The possible contents of a disk after a power cut, from a trace of a process's write calls. Everything flushed is
  * there. Of what was not, each page of 4 KB may be as it was after any of its writes, and the last of these may have
  * reached a part of its sectors only: pages reach a disk in no order, sectors one by one.
  */
@@ -12,7 +12,7 @@ export type Call =
   /** `since`: the calls that had ended when it began are covered. */
   | { kind: 'flush'; file: string; since: number }
   | { kind: 'remove'; file: string }
-  /** What the process said, on its standard output. */
+  /** The standard output of the process. */
   | { kind: 'said'; text: string }
 
 /** The arguments for strace, so that `callsIn` can read what it writes to `file`. */

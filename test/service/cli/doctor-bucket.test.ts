@@ -24,7 +24,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** What `doctor` says of the storage, with the exit code of the whole. */
+/** The storage finding of `doctor`, with its exit code. */
 async function examine(flags: Record<string, string> = {}, environment: Record<string, string> = credentials) {
   const given = Object.entries({ ...server.flags, ...flags }).flatMap(([name, value]) => [`--${name}`, value])
   const bound = ['--log-retention-bytes', '10MB']

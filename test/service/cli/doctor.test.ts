@@ -63,7 +63,7 @@ describe('doctor', () => {
   test.each([
     ['--trusted-proxies', 'proxy.example.com'],
     ['--model-prices', 'no-such-file.json'],
-  ])('tells of %s what would stop the start', async (flag, value) => {
+  ])('reports that %s would prevent the start', async (flag, value) => {
     using folder = temporaryFolder()
     const { code, out } = await call(folder.path, 'doctor', flag, value)
     expect(code).toBe(1)
@@ -161,8 +161,8 @@ describe('webhooks', () => {
   const day = 86_400_000
 
   /**
-   * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt` when runs of
-   * failed ones ended, `untried` when those ended that owe to two and of which nothing was attempted.
+   * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt`
+   * when runs of failed ones ended, `untried` when those ended that owe to two and of which nothing was attempted.
    */
   const withWebhook = async (
     folder: string,

@@ -59,7 +59,7 @@ const asking = (name: string, next: readonly ReturnType<typeof block>[] = []) =>
     edges: ['start > ask', ...next.map(({ id }) => `ask > ${id}`)],
   })
 
-/** From a file and on the service: what is printed is the same. */
+/** Runs from a file and on the service. Both print the same. */
 async function onBoth(workflow: ReturnType<typeof document>, ...words: string[]) {
   using folder = temporaryFolder()
   const file = join(folder.path, 'flow.json')

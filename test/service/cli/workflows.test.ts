@@ -115,7 +115,7 @@ describe('push', () => {
 
   const broken = { ...greeting('Broken'), edges: [{ source: 'start', target: 'nowhere' }] }
   test.each<[string, Record<string, unknown>, string[], string]>([
-    ['a file that is no JSON', { 'a.json': greeting('N1'), 'b.json': '{' }, [], 'b.json is not valid JSON'],
+    ['a file that is not JSON', { 'a.json': greeting('N1'), 'b.json': '{' }, [], 'b.json is not valid JSON'],
     [
       'a document of the wrong shape',
       { 'a.json': greeting('N2'), 'b.json': { name: 7 } },
@@ -249,7 +249,7 @@ test('deploy, versions, status, activate and undeploy do what their names say, b
   expect(await status()).toMatchObject({ isDeployed: false })
 })
 
-test('a push deploys what has changed, and says of the rest which version has it', async () => {
+test('a push deploys changed workflows and reports the version of unchanged ones', async () => {
   using folder = temporaryFolder()
   const pushed = (version: number) =>
     call('workflows', 'push', write(folder.path, { 'a.json': greeting('Same', `hello ${version}`) }), '--deploy')

@@ -44,7 +44,7 @@ export async function runBlocks(page: string, blocks: readonly CodeBlock[]): Pro
 
 const timeLimitMs = 120_000
 
-/** What a reader has: the executable, Bun and the samples. Returns the folder in which the shell starts. */
+/** Prepares what a reader has: the executable, Bun and the samples. Returns the folder in which the shell starts. */
 function prepareFolder(folder: string): string {
   const bin = join(folder, 'bin')
   const shellFolder = join(folder, 'shell')
@@ -73,7 +73,7 @@ function scriptOf(page: string, blocks: readonly CodeBlock[], folder: string): s
     'set -Eeo pipefail',
     `fail() { echo "FAILED ${page}:$1: $2" >&2; exit 1; }`,
     `trap 'fail "$LINENO" "$BASH_COMMAND"' ERR`,
-    // What a page leaves running in the background ends with its shell.
+    // Background commands of a page end with its shell.
     `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`,
     ...commands,
   ].join('\n')

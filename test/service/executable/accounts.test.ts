@@ -34,7 +34,9 @@ async function get({ url }: Serving, path: string, apiKey: string) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as never }
 }
 
-/** Asks until the answer is the one that is waited for. (That it comes within 5 s is shown with a clock moved by hand.) */
+/**
+ * Asks until the answer is the one that is waited for. (That it comes within 5 s is shown with a clock moved by hand.)
+ */
 async function until(look: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
   while (!(await look())) {
@@ -65,7 +67,7 @@ describe('while the service runs', () => {
       return `${usage.plan} ${rateLimit.sync.limit}`
     }
     const workspaces = async () => (await get(serving, '/api/workspaces', apiKey)).status
-    // What it never saw before works at once.
+    // A key that the service has not seen before works at once.
     expect(await Promise.all([logs(), limits(ada.apiKey), limits(owner.apiKey), workspaces()])).toEqual([
       200,
       'pro 25',
@@ -107,7 +109,7 @@ test('a minute that was begun goes on after kill -9', async () => {
   for (let n = 0; n < 4; n += 1) await logs(first)
   const window = await logs(first)
   expect(window.headers.get('x-ratelimit-remaining')).toBe('5')
-  // What a crash may forget is a second: the one that counts is on disk when it shows in the file.
+  // A crash may lose the last second, so wait until the count is in the file.
   await until(async () => (await windowsOnDisk(data)).includes(5))
   await first.kill('SIGKILL')
   const second = await serve(data, environment)

@@ -21,7 +21,7 @@ test('a page of 800 MB of spans is sent with less than half of that in memory', 
   const document = { name: 'A', blocks: {}, edges: [] }
   const { id: workflowId } = await store.createWorkflow({ id: null, workspaceId, document, at: 1 })
   const traceSpans = JSON.stringify([{ output: 'x'.repeat(spanChars) }])
-  // Of today: what is older than a month would be deleted meanwhile.
+  // Entries of today, because retention deletes entries older than a month.
   const sequence = sequenceAt(Date.now())
   for (let index = 1; index <= entries; index += 1) {
     await appendLogs(store, [logRow({ workspaceId, workflowId } as Installed, sequence + index, { traceSpans })])

@@ -78,7 +78,10 @@ function expectNoSecrets(what: string, text: string): void {
   expect([what, found]).toEqual([what, []])
 }
 
-/** Every byte of the data folder, but for the reserve of a full disk while it is made: it comes and goes, and holds no data. */
+/**
+ * Every byte of the data folder, but for the reserve of a full disk while it is made: it comes and goes, and holds no
+ * data.
+ */
 function expectFolderKeepsSecrets(): void {
   const all = readdirSync(folder.path, { recursive: true, withFileTypes: true })
   const names = all.filter((entry) => entry.isFile() && !entry.name.endsWith('.reserve.draft'))
@@ -156,7 +159,7 @@ describe('a secret', () => {
     expect(thrown.error).toContain(`refused ${token}`)
     await fail(
       document({
-        name: 'An address that is none',
+        name: 'An invalid address',
         blocks: [block('start', 'api_trigger'), block('call', 'api', { url: 'http://{{TOKEN}}/{{PHRASE}}' })],
         edges: ['start > call'],
       }),

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 /**
- * What someone writes who has nothing but the document: the types come from `/swagger/json`, `openapi-fetch` sends. The
+ * A client written from the OpenAPI document alone: the types come from `/swagger/json`, `openapi-fetch` sends. The
  * lines that expect an error show that these are real types.
  */
 const program = `

@@ -25,7 +25,7 @@ afterEach(async () => {
 async function deployed(webhooks: Record<string, unknown>[]): Promise<string> {
   const body = {
     ...document({
-      name: 'Tells of itself',
+      name: 'Describes itself',
       blocks: [
         block('start', 'api_trigger', { inputFormat: [{ name: 'n', type: 'number' }] }),
         block('end', 'function', { code: 'if (<api.n> < 0) throw new Error("negative"); return <api.n>' }),
@@ -133,7 +133,7 @@ describe('the schedule of the executable, with a clock that runs sixty times as 
     await run(path, 1)
     const received = await receiver.arrivals(5)
     const sentAt = received.map(({ headers }) => Number(headers.get('svc-timestamp')))
-    // What takes a busy machine ten seconds takes ten minutes for this clock.
+    // Ten seconds on a busy machine are ten minutes for this clock.
     const slackS = 600
     for (const [index, delayS] of delaysS.entries()) {
       const passedS = (sentAt[index + 1]! - sentAt[index]!) / 1000

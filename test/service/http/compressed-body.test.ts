@@ -87,7 +87,7 @@ describe('a compressed body', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024)
   })
 
-  test('that is not what it says is refused with words', async () => {
+  test('with a wrong encoding header is refused with an explanation', async () => {
     const refused = { error: 'The body does not match its Content-Encoding.', code: 'INVALID_INPUT' }
     for (const path of paths) {
       expect(await send(path, 'gzip', bytes)).toEqual({ status: 400, json: refused })

@@ -20,7 +20,7 @@ export class DeclaredResponses {
     })
   }
 
-  /** Throws when the document does not tell of this answer. Paths and methods that have no operation pass. */
+  /** Throws when the document does not declare this response. Ignores paths and methods without an operation. */
   assert(method: string, address: string, answer: SeenAnswer): void {
     const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
     if (!operation) return

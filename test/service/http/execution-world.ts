@@ -49,7 +49,7 @@ export class ExecutionWorld {
     return this.#folder.path
   }
 
-  /** What the database holds. */
+  /** The rows in the database. */
   rows(sql: string, ...values: string[]): unknown[] {
     const database = new Database(join(this.#folder.path, 'millrace.db'), { readonly: true })
     try {

@@ -1,8 +1,8 @@
 import type { Parsed } from './world.ts'
 
 /**
- * Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. `isWhole`: the
- * document means to name every member, so one that it does not name is a breach, too.
+ * Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. `isWhole`:
+ * the document means to name every member, so one that it does not name is a breach, too.
  */
 export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path = '$', isWhole = false): string[] {
   if (schema === true) return []
@@ -36,7 +36,7 @@ export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path =
   const inner = Object.entries(value).flatMap(([name, member]) => {
     const known = schema.properties?.[name] ?? schema.additionalProperties
     if (known) return findBreaches(member, known, root, `${path}.${name}`, isWhole)
-    return isWhole && schema.properties ? [`${path}.${name} is not told of`] : []
+    return isWhole && schema.properties ? [`${path}.${name} is not declared`] : []
   })
   return [...missing.map((name: string) => `${path}.${name} is missing`), ...inner]
 }

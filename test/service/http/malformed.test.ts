@@ -92,7 +92,7 @@ describe('malformed documents', () => {
     const before = (await world.get('/api/workflows')).json.data.length
     const property = fc.asyncProperty(fc.oneof(...spoilers), fc.boolean(), async (spoil, isNew) => {
       const text = JSON.stringify(spoil(sampleDocument() as unknown as Record<string, unknown>))
-      // What a replacement says of the workspace means nothing.
+      // A replacement cannot change the workspace.
       fc.pre(isNew || !text.includes('"workspaceId"'))
       await (isNew
         ? expectRefusal('POST', '/api/workflows', text)

@@ -85,7 +85,7 @@ describe('the metrics', () => {
     expect(grown('millrace_commit_duration_seconds_sum')).toBeGreaterThan(0)
   })
 
-  test('show what is in flight while it is, and nothing when all is done', async () => {
+  test('show work in flight while it lasts, and zero afterwards', async () => {
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<Response>()
     const waiting = () => {
@@ -162,7 +162,7 @@ describe('the metrics', () => {
     expect(grown('millrace_errors_total', { code: 'RATE_LIMIT_EXCEEDED' })).toBe(1)
   })
 
-  test('tell of the process, the database and the build', async () => {
+  test('describe the process, the database and the build', async () => {
     const families = await scrape()
     const value = (name: string) => valueIn(families, name) ?? Number.NaN
     expect(value('process_cpu_seconds_total')).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 
-/** What a published linter has to say about an OpenAPI document, warnings and all; its examples are checked, too. */
+/** The findings of a published linter for an OpenAPI document, including warnings and examples. */
 export async function findOpenApiFaults(openApi: unknown): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended-strict'],

@@ -25,7 +25,7 @@ function* walk(value: unknown, path = '#'): Generator<[string, Parsed]> {
   for (const [name, inner] of Object.entries(value)) yield* walk(inner, `${path}/${name}`)
 }
 
-/** What browsers load to show something to people. */
+/** The paths that browsers load for people. */
 function isPage(path: string): boolean {
   return (
     path === '/' ||
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
       }
       for (const parameter of operation.parameters ?? []) expect(parameter.description, at).toBeString()
       const isSignIn = operation.operationId === 'signIn'
-      // What these ask for is no key of the service.
+      // These require credentials other than a key of the service.
       const asksOtherwise = isSignIn || /^(receiveWebhook|sendChatMessage)/.test(operation.operationId)
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || asksOtherwise)
       const isCounted =
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('tells of streams of events beside JSON', () => {
+  test('declares event streams next to JSON', () => {
     const { content } = openApi.paths['/api/workflows/{id}/execute'].post.responses['200']
     expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
     expect(content['text/event-stream'].example).toEndWith('data: [DONE]\n\n')

@@ -16,7 +16,7 @@ export class Page {
     return new Page(world, userId, `millrace_session=${token}`)
   }
 
-  /** Of a new account with a role in the owner's workspace. */
+  /** The page of a new account with a role in the owner's workspace. */
   static async ofMember(world: HttpWorld, role: Role): Promise<Page> {
     const userId = world.accounts.addUser()
     world.accounts.addMember(userId, world.workspaceId, role)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What came back over a socket until the server closed it or nothing more was expected. */
+/** The bytes received over a socket until the server closed it or the expected response was complete. */
 export type RawAnswer = { status: number; head: string; body: string; closed: boolean }
 
 /**

@@ -62,14 +62,14 @@ describe("the document of a workflow's endpoint", () => {
       hours: { type: 'array', examples: [[6, 12]] },
       maps: { type: 'array', items: { required: ['type', 'data', 'name'] } },
     })
-    // "yes" is no boolean that could be sent.
+    // "yes" cannot be sent as a boolean.
     expect(schema.properties.metric).toEqual({ type: 'boolean' })
     expect(example).toEqual({ city: 'Porto', days: 3, options: { wind: true }, hours: [6, 12] })
     expect(bodyOf(openApi).required).toBe(true)
     expect((await world.execute(id, example)).status).toBe(200)
   })
 
-  test('tells of asynchronous runs, and of every error', async () => {
+  test('describes asynchronous runs and every error', async () => {
     const id = await world.deploy(workflowWith(everyField))
     const { json } = await world.call(`/api/workflows/${id}/openapi.json`)
     const operation = (json as Parsed).paths[`/api/workflows/${id}/execute`].post

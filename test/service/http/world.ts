@@ -33,7 +33,7 @@ export type WorldOptions = {
 export type CallOptions = { key?: string | null; body?: unknown; text?: string; headers?: Record<string, string> }
 export type Answer = { status: number; headers: Headers; text: string; json: Parsed }
 
-/** JSON of any shape: what it holds is what a test is about. */
+/** JSON of any shape: each test checks its content. */
 export type Parsed = ReturnType<typeof JSON.parse>
 
 /**

@@ -5,7 +5,7 @@ import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.
 const delaysMs = [5_000, 15_000, 60_000, 180_000]
 const stepMs = 25
 
-/** What a receiver says at random: below which number of a hundred, and whether there is another attempt. */
+/** The random responses of a receiver: an upper limit in percent, and whether another attempt follows. */
 const outcomes: [below: number, posted: OutboundPosted, retried: boolean][] = [
   [55, taken, false],
   [80, answer(503), true],

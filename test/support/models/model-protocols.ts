@@ -25,7 +25,7 @@ export async function writeAnswer(response: ServerResponse, protocol: Protocol, 
   }
   if (said.trouble === 'garbage') response.write('data: {"broken\n\n')
   if (said.trouble === 'break') {
-    // What was written is to arrive before the connection goes.
+    // The written text must arrive before the connection closes.
     await new Promise((resolve) => setTimeout(resolve, 20))
     response.destroy()
     return

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Protocol, protocolOf, writeAnswer } from './model-protocols.ts'
 
-/** What the stand-in says to one request. */
+/** The response of the fake model to one request. */
 export type ScriptedAnswer = {
   /** Pieces of text, one event each. */
   text?: readonly string[]
@@ -14,10 +14,12 @@ export type ScriptedAnswer = {
   finish?: 'stop' | 'length'
   /** An error instead of an answer. */
   status?: number
-  /** What the error says. */
+  /** The message of the error. */
   said?: string
   headers?: Record<string, string>
-  /** `hang`: nothing is ever said. `break`: the connection is cut after the text. `garbage`: an event that is no JSON. */
+  /**
+   * `hang`: nothing is ever said. `break`: the connection is cut after the text. `garbage`: an event that is not JSON.
+   */
   trouble?: 'hang' | 'break' | 'garbage' | 'end'
   /** Waited for before each piece of text. */
   gate?: () => Promise<void>

@@ -4,10 +4,10 @@ import type { OutboundBody, OutboundRequest } from '../../../src/domain/outbound
 import { type AllowList, parseAllowList } from '../../../src/outbound/addresses.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../../src/outbound/fetch.ts'
 
-/** A server that says exactly the bytes a test wants, to whoever connects. */
+/** A server that sends exactly the given bytes on every connection. */
 export class RawPeer implements Disposable {
   connections = 0
-  /** What each connection has sent so far, in order of connecting. */
+  /** The bytes that each connection has sent so far, in the order of connecting. */
   readonly received: string[] = []
   readonly #server: Server
   readonly #sockets = new Set<Socket>()

@@ -13,8 +13,8 @@ import { temporaryFolder } from '../executable.ts'
 import { type Installed, install, logRow } from '../store/installed.ts'
 
 /**
- * A dispatcher on a real store and a real writer of attempts, with a clock that is moved by hand. What lies beyond the network is
- * the test's own: `post` is called with every attempt.
+ * A dispatcher on a real store and a real writer of attempts, with a clock that is moved by hand. What lies beyond the
+ * network is the test's own: `post` is called with every attempt.
  */
 export class OutboxWorld {
   readonly clock = new ManualClock(Date.UTC(2025, 5, 1))

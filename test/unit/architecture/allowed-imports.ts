@@ -31,8 +31,8 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The allowed imports between the folders inside a folder. The files next to those folders are not restricted, and every
- * folder may import them. A folder that is missing here has no inner walls.
+ * The allowed imports between the folders inside a folder. The files next to those folders are not restricted, and
+ * every folder may import them. A folder that is missing here has no inner walls.
  */
 export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'src/domain': {

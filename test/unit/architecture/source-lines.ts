@@ -74,7 +74,7 @@ export function blank(text: string, { strings }: { strings: boolean }): string {
   const wipe = (from: number, to: number) => {
     for (let i = from; i < to; i++) if (out[i] !== '\n') out[i] = ' '
   }
-  /** What stands before a slash decides whether it divides or begins a regular expression. */
+  /** The text before a slash decides whether it divides or starts a regular expression. */
   let before = ''
   /** For each `${` that is open: how many braces are open inside. */
   const templates: number[] = []

@@ -214,7 +214,7 @@ describe('restoring', () => {
     }
     for (let end = 0; end < whole.length; end += 4_096 + 512) await refuse(whole.subarray(0, end))
     for (let end = whole.length - 4_096; end < whole.length; end += 512) await refuse(whole.subarray(0, end))
-    // Of the file `a` too; what lies between the entries and behind the last one means nothing.
+    // Also the bytes of the file `a`. The bytes between the entries and after the last one have no meaning.
     const a = whole.length - 1_024 - 1_024 - 1_024 - 512
     for (let at = 0; at < a + 512 + 700; at += 1_999) {
       const bytes = new Uint8Array(whole)

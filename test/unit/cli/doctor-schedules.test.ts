@@ -31,7 +31,7 @@ test.each([
   },
 )
 
-test('an installation without schedules has nothing to say of them', async () => {
+test('an installation without schedules reports nothing about them', async () => {
   using folder = temporaryFolder()
   expect(examineSchedules(folder.path, now, false)).toEqual([])
 })

@@ -56,7 +56,7 @@ describe('env', () => {
     expect(out).not.toMatch(/value-one|eu-west-1/)
   })
 
-  test('says of a value that it is too short to be recognised', async () => {
+  test('warns that a value is too short for redaction', async () => {
     expect((await call(path, 'env', 'set', 'A', '12345')).words).toContain('fewer than 6 characters')
     expect((await call(path, 'env', 'set', 'A', '12345', '--plain')).words).not.toContain('fewer')
     expect((await call(path, 'env', 'set', 'A', '123456')).words).not.toContain('fewer')

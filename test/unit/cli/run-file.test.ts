@@ -174,7 +174,7 @@ test.each<[string, unknown, string[], number, string]>([
   ['no document', { name: 7 }, [], 1, 'name must be text'],
   ['a document that cannot run', document({ blocks: [block('a', 'nonsense')] }), [], 1, 'nonsense'],
   ['no trigger to start at', document({ blocks: [] }), [], 1, 'trigger'],
-  ['input that is no JSON', greeting, ['--input', '{who}'], 2, 'The text of --input is not valid JSON'],
+  ['input that is not JSON', greeting, ['--input', '{who}'], 2, 'The text of --input is not valid JSON'],
   ['input that does not fit', greeting, ['--input', '{"who": {}}'], 1, 'The field "who" must be a string'],
   ['an input file that is missing', greeting, ['--input', '@/nowhere'], 1, '/nowhere cannot be read'],
   ['a wrong address rule', greeting, ['--outbound-allow', '10.0.0.0/99'], 2, '10.0.0.0/99'],
@@ -193,6 +193,6 @@ test('a folder is no workflow, whatever lies in it', async () => {
   expect(terminal.words).toContain(`${folder.path} is a folder. Name the file of one workflow in it.`)
 })
 
-test('a file that is no JSON is said to be that, and nothing about changes that a run never makes', async () => {
+test('a file that is not JSON is reported as such, without a word about changes', async () => {
   expect((await run('{', [])).words).not.toContain('Nothing was changed')
 })

@@ -43,7 +43,7 @@ test('Retry-After that is neither says nothing', () => {
     expect([text, retryAfterMs(text, 0)]).toEqual([text, undefined])
 })
 
-test('Retry-After never makes a delay that is no number of milliseconds', () => {
+test('Retry-After never results in an invalid delay', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const ms = retryAfterMs(text, 1_000_000)

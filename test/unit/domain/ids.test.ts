@@ -24,7 +24,7 @@ test('a delivery is found by its id', () => {
   )
 })
 
-test('text that is no delivery id names none', () => {
+test('a text that is not a delivery ID has no key', () => {
   for (const text of [
     '',
     'dlv_',

@@ -11,7 +11,7 @@ describe('the input in a body', () => {
     expect(inputOf({}, [])).toEqual({})
   })
 
-  test('is unwrapped from a lone "input" object that is no declared field', () => {
+  test('is unwrapped from a lone "input" object that is not a declared field', () => {
     expect(inputOf({ input: { a: 1 } }, [])).toEqual({ a: 1 })
     expect(inputOf({ input: { a: 1 }, stream: false }, [])).toEqual({ a: 1 })
     expect(inputOf({ input: 7 }, [])).toEqual({ input: 7 })
@@ -20,7 +20,7 @@ describe('the input in a body', () => {
     expect(inputOf({ input: { a: 1 } }, [field('input', 'object')])).toEqual({ input: { a: 1 } })
   })
 
-  test('wraps JSON that is no object', () => {
+  test('wraps JSON that is not an object', () => {
     for (const body of [7, 'text', null, [1, 2], true]) expect(inputOf(body, [])).toEqual({ input: body })
   })
 })

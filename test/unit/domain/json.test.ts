@@ -68,7 +68,7 @@ describe('reading JSON from outside', () => {
   })
 })
 
-describe('the message for text that is no JSON', () => {
+describe('the message for invalid JSON', () => {
   const cases: [string, string][] = [
     ['', 'The body is empty. It must be JSON.'],
     ['{"a":1,}', 'line 1, column 8: expected a member name in double quotes, found "}".'],

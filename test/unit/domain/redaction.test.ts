@@ -5,7 +5,7 @@ import { createRedactor, type Redactor, type Secret } from '../../../src/domain/
 const redactorOf = (...secrets: (string | Secret)[]): Redactor =>
   createRedactor(secrets.map((each, index) => (typeof each === 'string' ? { name: `S${index}`, value: each } : each)))!
 
-/** What becomes of one string. */
+/** One string after redaction. */
 const redactText = (redactor: Redactor, text: string): string => JSON.parse(redactor.redact(JSON.stringify(text)))
 
 const json = (text: string) => JSON.stringify(text).slice(1, -1)

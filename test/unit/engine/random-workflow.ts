@@ -52,8 +52,8 @@ export const workflows: fc.Arbitrary<WorkflowDocument> = fc
   .map(([list, answers]) => documentOf(answers ? [...list, { kind: 'answer' }] : list))
 
 /**
- * What a piece may read, and whether others run at the same time. When several blocks fail a run at once, their order
- * is random. So failing blocks run alone, or where only an iteration fails.
+ * The blocks that a piece may read, and whether others run at the same time. When several blocks fail a run at once,
+ * their order is random. So failing blocks run alone, or where only an iteration fails.
  */
 type Here = { parentId: string | undefined; readable: readonly string[]; isAtOnce: boolean; mayFail: boolean }
 

@@ -74,7 +74,7 @@ test('what comes in one moment is taken in one, however much, by a reader who ha
   stream.message('c'.repeat(80))
   stream.message('d'.repeat(80))
   expect((await next).value).toBe(`data: ${'c'.repeat(80)}\n\ndata: ${'d'.repeat(80)}\n\n`)
-  // What it has taken is on its way, and it has asked for no more.
+  // The reader has taken one message and has asked for no more.
   stream.message('e'.repeat(80))
   stream.message('f'.repeat(80))
   expect([stream.isOverflown, overflows()]).toEqual([true, 1])

@@ -34,7 +34,9 @@ function writeThenCut(socket: Socket, bytes: string): void {
   setTimeout(() => socket.destroy(), 30)
 }
 
-/** Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection. */
+/**
+ * Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection.
+ */
 async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
   const send = { end: (socket: Socket) => socket.end(response), keep: (socket: Socket) => socket.write(response) }
   using peer = await new RawPeer((socket) =>

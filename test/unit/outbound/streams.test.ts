@@ -112,7 +112,7 @@ describe('a body that is read as it arrives', () => {
     using outbound = outboundOf(['loopback'])
     const first = await open(outbound, peer.url)
     await written.promise
-    // What the machine has, the program is given in the next turn.
+    // Bytes that have arrived reach the program in the next turn.
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     expect((await read(first)).length).toBe(bytes)
     expect((await read(await open(outbound, peer.url))).length).toBe(bytes)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
 
-/** What the process that left the fixture had acknowledged. */
+/** The runs that the process which left the fixture had acknowledged. */
 export type Acknowledged = {
   workspaceId: string
   /** How many of the runs are in the database; the rest is in the journal only. */

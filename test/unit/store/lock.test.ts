@@ -16,7 +16,7 @@ function refusal(directory: string): AppError {
 
 test('a directory that cannot be locked is refused in words that say what to look at', () => {
   using folder = temporaryFolder()
-  // What a mode or an owner does to everybody but root: the file cannot be opened.
+  // A folder in place of the file cannot be opened, even by root.
   mkdirSync(join(folder.path, 'millrace.lock'))
   const error = refusal(folder.path)
   expect(error.code).toBe('STORAGE_UNAVAILABLE')

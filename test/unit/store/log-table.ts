@@ -31,7 +31,7 @@ export class LogTable {
     createWorkflow(this.connection, { id: 'elsewhere', workspaceId: 'other', document, at: 1 })
   }
 
-  /** Of each workflow, the ids of the folder that it lies in and of those above. */
+  /** For each workflow, the IDs of its folder and of all parent folders. */
   static readonly folderIds = new Map(
     Object.entries(folders).map(([id, path]) => [
       id,

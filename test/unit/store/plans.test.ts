@@ -81,7 +81,7 @@ test('no search with a filter sorts or scans a table, in either order', () => {
   const watched = new Watched(table.connection)
   expect(new ZoneMapMaker().step(watched, 'home')).toBe(true)
   deleteZoneMaps(watched, 1, 10)
-  // What a step makes of one zone's rows may be sorted.
+  // A step may sort the rows of one zone.
   expect(watched.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
   watched.plans.length = 0
 

@@ -5,7 +5,10 @@ import { OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
 
 const deliveries = 200
 
-/** Of deliveries that wait on disk: how many runs are read from the log together at most, and how many before their attempts. */
+/**
+ * Counts how many runs of waiting deliveries are read from the log at once at most, and how many before their
+ * attempts.
+ */
 async function readAheadOf(outputChars: number): Promise<{ together: number; ahead: number }> {
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')

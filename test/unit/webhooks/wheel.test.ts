@@ -22,7 +22,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ advance: fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(2 ** 33)) }) },
 )
 
-/** What is due, kept in the simplest way. */
+/** A simple list of due timers, as the reference. */
 class Model {
   readonly dueAt = new Map<number, number>()
 
@@ -81,7 +81,8 @@ describe('a wheel', () => {
           })
         }
         expect(dueAt.size).toBe(0)
-        // Three moves down and the end; beyond its last level a timer comes by once a round of 49 days: four rounds here.
+        // Three moves down and the end; beyond its last level a timer comes by once a round of 49 days: four rounds
+        // here.
         expect(calls).toBeLessThanOrEqual(delays.length * 8)
       }),
       { numRuns: 300 },

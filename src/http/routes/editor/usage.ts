@@ -59,7 +59,7 @@ export function usageRoutes(services: Services, door: Door) {
       detail: operation({
         name: 'getUsage',
         summary: 'Get limits, and cost by day and model',
-        description: 'Covers the workspaces that the account owns, whoever started the runs.',
+        description: 'Covers the workspaces that the account owns, including runs that other members started.',
         tag: 'Editor',
         access: 'session',
         errors: ['INVALID_PARAMETERS'],

@@ -11,7 +11,7 @@ import type { Value } from '../connection.ts'
  */
 export type Chunk = { firstSequence: number; lastSequence: number; text: string }
 
-/** What one entry has in its chunk. */
+/** The long texts of one entry in its chunk. */
 export type Long = { workspace: number; cost: string | null; finalOutput: string; traceSpans: string }
 
 /** Rows in rising order of sequence; `workspaces` has the number of each. */

@@ -31,5 +31,5 @@ export function getDocument(sql: Sql, workflowId: string, version: number): Work
   return row && documentOf(workflowId, row.document)
 }
 
-/** Of one workflow. */
+/** The maximum number of stored drafts of a workflow. */
 const draftsMax = 100

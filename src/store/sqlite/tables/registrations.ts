@@ -5,7 +5,7 @@ import type { Sql } from '../connection.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }
 
-/** What an active version registers takes the place of what the one before it had. */
+/** Registers the addresses and the schedule of an active version, and removes those of the previous one. */
 export function register(sql: Sql, { workflow, version, registrations }: Registering): void {
   unregisterNumber(sql, workflow)
   for (const { kind, name } of registrations.addresses) {

@@ -128,7 +128,7 @@ export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   costTotal: row.cost_total,
 })
 
-/** What texts of a row are on disk. */
+/** The numbers that stand for texts of a row on disk. */
 export type LogNumbers = { workspace: number; workflow: number; modelSet: number }
 
 /** In the order of the columns of `insertLog`. */

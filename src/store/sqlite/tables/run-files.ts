@@ -52,7 +52,9 @@ export function forgetGoneFiles(sql: Sql, folders: readonly string[]): void {
   for (const folder of folders) sql.run(deleteGone, folder)
 }
 
-/** What retention does with a range of entries: those whose files lie elsewhere have nothing left to delete. */
+/**
+ * The statements that retention runs for a range of entries. Entries with external files only have nothing to delete.
+ */
 export const retainRunFiles: readonly string[] = [
   'DELETE FROM run_files WHERE workspace = ? AND sequence BETWEEN ? AND ? AND folder IS NULL',
   'UPDATE run_files SET gone = 1 WHERE workspace = ? AND sequence BETWEEN ? AND ?',

@@ -69,7 +69,7 @@ export function endSession(sql: Sql, hash: Uint8Array): boolean {
   return sql.run('DELETE FROM sessions WHERE hash = ?', hash) > 0
 }
 
-/** Of an account, but for one. */
+/** Ends all sessions of an account except one. */
 export function endSessions(sql: Sql, userId: string, kept: Uint8Array | undefined): void {
   sql.run('DELETE FROM sessions WHERE user_id = ? AND hash IS NOT ?', userId, kept ?? null)
 }

@@ -106,8 +106,8 @@ export function replaceSubscriptions(
 }
 
 /**
- * Writes a subscription, new or known. A deleted one comes back under its number and with its secret, so that whoever
- * takes a change back has what was there. A secret that is given ends the time of the one before it.
+ * Inserts or updates a subscription. A deleted one returns with its number and its secret, so that undoing a change
+ * restores everything. A new secret invalidates the previous one.
  */
 function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription, at: number): void {
   sql.run(

@@ -40,9 +40,9 @@ export class Executor {
   #unhealthy = false
   /** As large as the last write, so that a disk with room for less does not count as healthy. */
   #probeBytes = probeBytesMin
-  /** What a damaged database did not accept: a probe write may miss the damage. */
+  /** The writes that a damaged database did not accept. A probe write may miss the damage. */
   #refused: readonly Write[] | undefined
-  /** What could not be imported from the journal of an earlier version, in words. */
+  /** Messages about records that could not be imported from the journal of an earlier version. */
   readonly losses: readonly string[] = []
 
   constructor(options: OpenOptions, { legacyJournal, monotonic = () => performance.now() }: ExecutorOptions = {}) {

@@ -36,7 +36,7 @@ function serve(port: Port): void {
   }
 }
 
-/** Of this thread alone, which only Linux supports; elsewhere the call sets the priority of the whole process. */
+/** Lowers the priority of this thread. Only Linux supports that; elsewhere the call would affect the whole process. */
 function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, 15)
 }

@@ -26,7 +26,7 @@ export class Checkpoints {
   readonly #options: CheckpointsOptions
   /** Written since the last checkpoint. */
   #walBytes = 0
-  /** What the last checkpoint had to leave for a reader. */
+  /** The bytes that the last checkpoint could not move because of a reader. */
   #leftBytes = 0
   /** Whether that was more than the writer may move. */
   #isBlocked = false
@@ -113,7 +113,7 @@ export function walBytesOfAttempts(attempts: readonly EndedAttempt[]): number {
  * ms). Between 2 and 64 MB the requests/s did not differ.
  */
 const walBytesMax = 8_388_608
-/** What the writer moves at once. */
+/** The maximum that the writer moves in one step. */
 const writerBytesMax = walBytesMax / 4
 /** Written before the next attempt when a reader needs more than that. */
 const blockedBytes = 8 * walBytesMax

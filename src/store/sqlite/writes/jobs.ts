@@ -66,7 +66,7 @@ export function getJob(sql: Sql, executionId: string): Job | undefined {
   }
 }
 
-/** What was kept of its steps, in the order of their numbers. */
+/** The recorded steps of a job, ordered by number. */
 export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
   return sql
     .all<{ content: Uint8Array }>(

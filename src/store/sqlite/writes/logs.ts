@@ -127,7 +127,7 @@ function modelSetOf(sql: Sql, models: readonly string[]): number {
   return made.number
 }
 
-/** What the runs of a group cost: mostly one account in one month, so one row that changes. */
+/** The cost of the runs in a group. Usually that is one account in one month, so one changed row. */
 class UsageOfGroup {
   readonly #sums: { workspace: number; period: number; cost: number }[] = []
 

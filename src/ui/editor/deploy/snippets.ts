@@ -186,7 +186,8 @@ function pythonText(value: unknown, depth = 0): string {
   if (typeof value === 'object') {
     const entries = Object.entries(value)
     if (entries.length === 0) return '{}'
-    return `{\n${entries.map(([key, item]) => `${pad}${JSON.stringify(key)}: ${pythonText(item, depth + 1)},`).join('\n')}\n${end}}`
+    const lines = entries.map(([key, item]) => `${pad}${JSON.stringify(key)}: ${pythonText(item, depth + 1)},`)
+    return `{\n${lines.join('\n')}\n${end}}`
   }
   return JSON.stringify(value)
 }

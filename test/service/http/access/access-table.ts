@@ -1,12 +1,13 @@
 /**
- * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `page` for
- * everyone who sends it from a page of the service, `key` for every valid key or session, and the others ask for a role in
- * the workspace that the thing belongs to (`own`: nobody else even sees it). Which of the two a route takes is in its path (`takenBy`).
+ * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `page`
+ * for everyone who sends it from a page of the service, `key` for every valid key or session, and the others ask for a
+ * role in the workspace that the thing belongs to (`own`: nobody else even sees it). Which of the two a route takes is
+ * in its path (`takenBy`).
  */
 export type AccessRow = {
   /** As the server names it. */
   route: string
-  /** What is called: `<workflow>` and the like are ids of what the owner has, `<own>` of what the caller has. */
+  /** The called route: `<workflow>` and the like are IDs of the owner's things, `<own>` of the caller's. */
   at: string
   needs: 'nothing' | 'page' | 'key' | 'owner' | 'own' | 'read' | 'write' | 'execute'
   /** The status for those who may. */
@@ -187,7 +188,7 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
 
-  // 403: only a signed URL opens anything, whoever has it.
+  // 403: a signed URL is required, and sufficient for everyone.
   row('GET /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
   row('HEAD /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
 
@@ -224,7 +225,7 @@ export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
 }
 
-/** What somebody may try who has things of their own: their own id in front, a foreign one behind. */
+/** Attempts that combine the caller's own ID with a foreign one. */
 export const crossings: readonly AccessRow[] = [
   row('GET /api/workflows/:id/executions/:executionId', '/api/workflows/<own>/executions/<execution>', 'read', 200),
   row(

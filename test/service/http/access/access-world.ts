@@ -12,7 +12,7 @@ import { logRow } from '../../../support/store/installed.ts'
 import { newKey } from '../accounts.ts'
 import { sampleDocument } from '../world.ts'
 
-/** What a cell of the table is called with. `foreign` ones are valid keys that reach other workspaces only. */
+/** The callers of a cell of the table. `foreign` ones are valid keys that reach other workspaces only. */
 export const keyKinds = {
   none: 'invalid',
   malformed: 'invalid',
@@ -108,7 +108,10 @@ export class AccessWorld {
     this.#clock.aheadMs += 61_000
   }
 
-  /** A deployed workflow of the owner's workspace, whose id is also the identifier of its chat, a run of it, the variable TOKEN, a member, and a key of the owner's. */
+  /**
+   * A deployed workflow of the owner's workspace, whose id is also the identifier of its chat, a run of it, the
+   * variable TOKEN, a member, and a key of the owner's.
+   */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
     const at = Date.now()
@@ -137,7 +140,7 @@ export class AccessWorld {
     return { ...ids, deleted, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
   }
 
-  /** What another run owes to the webhook. Nobody may be called where it goes, so nothing leaves the machine. */
+  /** The pending delivery of another run. Its address is refused, so nothing leaves the machine. */
   async #delivery(workspaceId: string, workflowId: string, sequence: number): Promise<string> {
     const { store } = this.app
     const subscription = (await store.listSubscriptions(workflowId))[0]!.number
@@ -158,7 +161,7 @@ export class AccessWorld {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** What a request of this kind carries. Each has a session of its own, so that one may end it. */
+  /** The headers of a request of this kind. Each has its own session, so that a request may end it. */
   async credential(kind: Kind): Promise<Record<string, string>> {
     if (!isSession(kind)) {
       const key = this.keys[kind]

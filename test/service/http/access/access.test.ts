@@ -9,7 +9,7 @@ describe('every route', () => {
   beforeAll(async () => {
     world = await AccessWorld.open()
   })
-  // Whoever comes without a valid key is counted by their address, and all that come here have the same one.
+  // Requests without a valid key are counted by address, and all requests here have the same address.
   beforeEach(() => world.letAMinutePass())
   afterAll(() => world.close())
 
@@ -31,7 +31,7 @@ describe('every route', () => {
       const before = await stateOf(things)
       for (const kind of refused) found[kind] = (await send(row, kind, things)).status
       expect(await stateOf(things)).toEqual(before)
-      // What changes something gets something new each time, so that every cell begins alike.
+      // Requests that change something get new targets, so that every cell starts in the same state.
       for (const kind of allowed) {
         const isChange = row.needs !== 'read' && row.needs !== 'nothing'
         found[kind] = (await send(row, kind, isChange ? await world.things() : things)).status
@@ -118,7 +118,7 @@ describe('every route', () => {
   }
 })
 
-/** What the table promises for one of its cells. */
+/** The expected outcome of one cell of the table. */
 function expectedStatus(row: AccessRow, kind: Kind): number {
   const { needs, ok } = row
   if (needs === 'nothing') return ok
@@ -266,7 +266,7 @@ describe('what needs no key', () => {
     const { json: some } = await world.get('/sample/quotes?tag=Time', { key: null })
     expect(some.data.length).toBeGreaterThan(0)
     expect(some.data.every(({ tag }: Parsed) => tag === 'time')).toBe(true)
-    // What the sample workflow sends when its caller names no tag.
+    // The request of the sample workflow when its caller sends no tag.
     expect((await world.get('/sample/quotes?tag=', { key: null })).json).toEqual(json)
     expect((await world.get('/sample/quotes?tag=unknown', { key: null })).json).toEqual({ data: [] })
   })

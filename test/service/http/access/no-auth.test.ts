@@ -24,7 +24,7 @@ describe('a service without sign-in', () => {
   }
   const local = () => new URL(app.address.url).host
 
-  test('takes whoever is at this machine for the owner', async () => {
+  test('treats every visitor on this machine as the owner', async () => {
     for (const host of [local(), `localhost:${app.address.port}`, '[::1]:3000']) {
       const answer = await send('/api/editor/me', { host })
       expect([host, answer.status]).toEqual([host, 200])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type CallOptions, HttpWorld } from '../world.ts'
 
-/** Of the plan `free`. */
+/** The limit of the tier `free`. */
 const limit = 10
 const refusedMax = 60
 

@@ -28,7 +28,7 @@ describe('who may talk to a chat', () => {
     expect([forged.status, forged.json.code]).toEqual([403, 'FORBIDDEN'])
   })
 
-  test('by password: whoever knows it; guesses are bounded, and nobody reads it in a log', async () => {
+  test('by password: callers with the password; guesses are limited, and no log contains it', async () => {
     const identifier = await chats.chat({ access: 'password', password: '{{CHAT_PASSWORD}}' })
     const withPassword = (password: string) =>
       chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': encodeURIComponent(password) })

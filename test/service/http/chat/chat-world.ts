@@ -46,7 +46,7 @@ export class ChatWorld {
     return this.executions.call(`/api/chat/${identifier}`, { body, key, headers })
   }
 
-  /** What the model was told last. */
+  /** The last prompt that the model received. */
   get told(): { role: string; content: string }[] {
     return this.server.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
   }

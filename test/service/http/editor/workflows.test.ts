@@ -62,7 +62,7 @@ test('a copy has a name and addresses of its own', async () => {
   expect(await pathOf(first.id)).not.toBe(await pathOf(made.id))
 })
 
-test('a deletion is undone, and what was deployed is deployed again', async () => {
+test('undoing a deletion restores the workflow and its deployment', async () => {
   const id = await world.deployed()
   await page.call('DELETE', `/api/workflows/${id}`)
   const { json } = await page.get('/api/editor/workflows/deleted')

@@ -59,7 +59,7 @@ describe('walking through pages', () => {
       expect({ query, status, code: json.code }).toEqual({ query, status: 400, code: 'INVALID_CURSOR' })
     }
     const other = small.accounts.addWorkspace(small.userId)
-    // What a key sees is trusted for some seconds: this one has not been looked up before.
+    // The service caches what a key can see for some seconds. This key has not been used before.
     const key = await small.key()
     const elsewhere = await small.get(`/api/v1/logs?workspaceId=${other}&cursor=${nextCursor}`, { key })
     expect(elsewhere.json.code).toBe('INVALID_CURSOR')

@@ -59,7 +59,7 @@ const slots = 50
 const startMs = Date.UTC(2025, 5, 1)
 
 describe('a poller beside runs of very different lengths', () => {
-  // What happens next: time passes, pollers look, or the clock of the machine is put back or forward.
+  // The next action: time passes, pollers read, or the system clock is set back or forward.
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ passMs: fc.integer({ min: 0, max: 400 }) }) },
     { weight: 4, arbitrary: fc.record({ poller: fc.nat(3) }) },

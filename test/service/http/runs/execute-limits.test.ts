@@ -27,7 +27,9 @@ function newFolder(): string {
   return folder.path
 }
 
-/** Limits that a test meets soon: 4 synchronous and 2 asynchronous executions, 3 requests to the external API, 1 USD. */
+/**
+ * Limits that a test meets soon: 4 synchronous and 2 asynchronous executions, 3 requests to the external API, 1 USD.
+ */
 async function start(path: string, plan: PlanName = 'free'): Promise<App> {
   const app = await startTestApp(path, {
     plan,
@@ -78,7 +80,7 @@ async function execute({ address }: App, workflowId: string, key: string, more: 
 const lookAt = ({ status, window, code }: Awaited<ReturnType<typeof execute>>) => [status, window, code]
 
 describe('executions', () => {
-  test('count against the owner of the workspace, whoever calls', async () => {
+  test('count against the owner of the workspace for every caller', async () => {
     const app = await start(newFolder())
     const home = await install(app)
     const editor = await member(app, home, 'editor', 'pro')

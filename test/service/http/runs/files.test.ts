@@ -138,7 +138,7 @@ test('parts of a file can be asked for', async () => {
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
 })
 
-test('what is wrong with an item is said by its place, and nothing is stored', async () => {
+test('an error names the position of the invalid item, and nothing is stored', async () => {
   const before = stored()
   const wrong: [unknown, string][] = [
     ['text', 'docs'],

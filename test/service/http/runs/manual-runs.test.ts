@@ -25,7 +25,7 @@ function gatedServer(gate: Promise<void>): { url: string } & AsyncDisposable {
 
 const namesOf = (events: readonly LiveEvent[]) => endedOf(events).map(({ name }) => name)
 
-describe('a run by hand', () => {
+describe('a manual run', () => {
   test('runs the draft with the values of the format, and is logged as such', async () => {
     const { executionId, events, ended } = await world.run(line())
     expect(namesOf(events)).toEqual(['start', 'say', 'time', 'end'])
@@ -83,7 +83,7 @@ describe('a run by hand', () => {
     expect(unfit.json.details).toEqual([{ path: 'input.days', message: expect.any(String) }])
   })
 
-  test('runs what is ready beside what is not, and where names of that stand for nothing', async () => {
+  test('runs the valid part of a draft, where references to invalid blocks are null', async () => {
     const params = { assign: [{ name: 'said', value: '[<idea.result><inside.result>]' }] }
     const draft = document({
       blocks: [
@@ -260,7 +260,7 @@ describe('the events of a run', () => {
     expect((await world.watch(executionId)).at(-1)).toEqual(ended)
   })
 
-  test('of a run that nobody knows are not found', async () => {
+  test('of an unknown run are not found', async () => {
     const { status } = await world.executions.call('/api/editor/runs/0197a5e0-0000-7000-8000-000000000000/events', {
       headers: world.session,
     })

@@ -42,7 +42,7 @@ describe('a part of a workflow', () => {
     expect(ended.output).toEqual({ stamp: expect.stringContaining('Porto for 2 days') })
   })
 
-  test('from its trigger has the input of that run, or one that is given; a secret in it is nobody knows what', async () => {
+  test('from its trigger has the input of that run or a given one; redacted secrets in it stay redacted', async () => {
     const workflowId = await world.executions.deploy(line())
     const start = async (city: string) => {
       const body = { city, days: 2 }

@@ -179,7 +179,7 @@ describe('a streamed run', () => {
     expect(messages.at(-2)).toMatchObject({ output: { 'f.result': [0, 10, 20, 30, 40], 'never.result': null } })
   })
 
-  test('that fails says so in done; what is wrong before the first block is an ordinary error', async () => {
+  test('that fails reports it in done; an error before the first block is an ordinary error response', async () => {
     const id = await world.deploy(
       document({
         blocks: [

@@ -5,7 +5,7 @@ import { ExecutionWorld } from '../execution-world.ts'
 const send = (world: ExecutionWorld, path: string, headers: Record<string, string> = {}) =>
   world.call(`/api/webhooks/trigger/${path}`, { body: {}, key: null, headers })
 
-test('runs by webhook count as asynchronous ones of the owner, whoever sends and whoever answers', async () => {
+test('webhook runs count as asynchronous runs of the owner, for every sender and every response mode', async () => {
   const flags = { plan: 'free', 'plan-free-async-per-minute': '3', 'plan-free-sync-per-minute': '1' }
   const world = await ExecutionWorld.open(flags)
   await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'now' })] }))

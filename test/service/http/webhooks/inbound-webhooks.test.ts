@@ -26,7 +26,7 @@ const seen =
 const send = (path: string, options: CallOptions = {}) =>
   world.call(`/api/webhooks/trigger/${path}`, { method: 'POST', key: null, ...options })
 
-/** What a run gave, when it has ended. */
+/** The output of a run, after it has ended. */
 async function outcome(executionId: string): Promise<Parsed> {
   for (;;) {
     const { json } = await world.call(`/api/jobs/${executionId}`)
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     expect((await send(path, { method: 'PUT', body: {} })).status).toBe(202)
   })
 
-  test('refuses a body that is too large, and JSON that is none', async () => {
+  test('refuses a body that is too large, and invalid JSON', async () => {
     const { path } = await hook()
     expect((await send(path, { text: JSON.stringify('x'.repeat(3_000)) })).status).toBe(413)
     const headers = { 'content-type': 'application/json' }

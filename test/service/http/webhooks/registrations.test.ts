@@ -34,7 +34,7 @@ describe('a workflow that others start', () => {
     expect((await world.store.getSchedule(id))?.dueAt).toBe(Date.parse(next[0]))
     await world.call('DELETE', `/api/workflows/${id}/deploy`)
     expect(await world.store.getSchedule(id)).toBeUndefined()
-    // What was answered can be sent back.
+    // A client can send back the response.
     expect((await world.put(`/api/workflows/${id}`, saved.json)).json.findings).toEqual([])
   })
 
@@ -51,7 +51,7 @@ describe('a workflow that others start', () => {
     const chatUrl = `${world.url}/chat/talked`
     expect(json.chatUrl).toBe(chatUrl)
     expect((await deploy(json.id)).json.chatUrl).toBe(chatUrl)
-    // What was answered can be sent back.
+    // A client can send back the response.
     expect((await world.put(`/api/workflows/${json.id}`, json)).json.findings).toEqual([])
   })
 })

@@ -144,7 +144,7 @@ async function counted(world: ExecutionWorld): Promise<number> {
   return json.rateLimit.async.limit - json.rateLimit.async.remaining
 }
 
-/** A service that says of each request that it has come, and answers it when it is told to. */
+/** A service that reports each request and responds only when the test says so. */
 function gateway() {
   const waiting: ((release: (status: number) => void) => void)[] = []
   const server = Bun.serve({

@@ -33,7 +33,7 @@ async function call(method: string, path: string, body?: unknown) {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  // JSON of any shape: what it holds is what a test is about.
+  // JSON of any shape: each test checks its content.
   return { status: response.status, json: (text === '' ? null : JSON.parse(text)) as ReturnType<typeof JSON.parse> }
 }
 

@@ -35,7 +35,7 @@ test('every body and every query can be checked: no schema in it is of a kind th
   }
 })
 
-test('a text that is none of those that may stand there is refused in words', () => {
+test('a text outside the allowed values is refused with an explanation', () => {
   const role = oneOf(['editor', 'viewer'], { description: 'What a member may do.' })
   expect(findMisfits(role, 'viewer')).toEqual([])
   const message = 'The value must be one of "editor", "viewer", not the text "owner".'

@@ -194,7 +194,7 @@ describe('deploying', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(true)
   })
 
-  test('what was cached of a deployment is forgotten at once', async () => {
+  test('a change removes the cached deployment at once', async () => {
     const id = await world.deployed()
     const { deployments } = world.services.runs.execute
     expect((await deployments.load(id))?.version).toBe(1)

@@ -21,7 +21,7 @@ function newAccount(more: Partial<NewAccount> = {}): NewAccount {
   }
 }
 
-/** What every store promises of accounts, their workspaces, the use of keys, and rate windows. */
+/** The contract of every store for accounts, workspaces, the use of keys, and rate windows. */
 export function accountContract(world: () => { store: Store; home: Installed }): void {
   describe('an account', () => {
     test('comes with a workspace of its own and a key for it', async () => {
@@ -131,7 +131,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(await store.listMembers(workspaceId)).toMatchObject([{ userId, role: 'owner' }])
     })
 
-    test('of others gets no key of an account that is no member', async () => {
+    test('of another account accepts no key of an account that is not a member', async () => {
       const { store, home } = world()
       const account = newAccount()
       await store.createUser(account)

@@ -4,7 +4,7 @@ import type { ChatWrite } from '../../../../src/domain/run/write.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { Installed } from '../installed.ts'
 
-/** What every store promises of what is said in chats. */
+/** The contract of every store for chats. */
 export function chatContract(here: () => { store: Store; home: Installed }): void {
   const turn = (content: number, more: Partial<ChatWrite> = {}): ChatWrite => ({
     kind: 'chat',

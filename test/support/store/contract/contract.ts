@@ -22,7 +22,7 @@ import { subscriptionContract } from './subscription-contract.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
 
-/** What every implementation of the port promises. */
+/** The contract of every implementation of the port. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
     let folder: ReturnType<typeof temporaryFolder>

@@ -6,7 +6,7 @@ import { appendLogs } from '../append-logs.ts'
 import { type Installed, logRow } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 
-/** What every store promises of what only the dashboard asks. */
+/** The contract of every store for the dashboard's queries. */
 export function dashboardContract(world: () => { store: Store; home: Installed }): void {
   const create = (name: string, folder?: string) => {
     const { store, home } = world()

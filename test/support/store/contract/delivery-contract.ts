@@ -17,7 +17,7 @@ const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 const pendingAt = (dueAt: number): AttemptOutcome => ({ state: 'pending', dueAt })
 
-/** What every store promises of the outbox. */
+/** The contract of every store for the outbox. */
 export function deliveryContract(world: () => { store: Store; home: Installed }): void {
   const subscribe = async (id: string, workflowId = world().home.workflowId) =>
     (await world().store.createSubscription(workflowId, newSubscription(id), 1)).number

@@ -6,7 +6,7 @@ import { type Installed, logRow } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 import { newSubscription } from './subscription-contract.ts'
 
-/** What every store promises of environments. */
+/** The contract of every store for environment variables. */
 export function environmentContract(world: () => { store: Store; home: Installed }): void {
   describe('an environment', () => {
     const variable = (name: string, more: { sealed?: Uint8Array; plain?: boolean; at?: number } = {}) => ({
@@ -73,7 +73,7 @@ export function environmentContract(world: () => { store: Store; home: Installed
       expect(await store.listEnvironment(home.workspaceId)).toHaveLength(environmentBounds.variablesMax)
     })
 
-    test('loses what was sealed with a key that is lost, and nothing else', async () => {
+    test('loses only data sealed with a lost key', async () => {
       const { store, home } = world()
       const lost = Uint8Array.of(1, 2, 3)
       const kept = Uint8Array.of(1, 2, 4)

@@ -14,7 +14,7 @@ const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 
 /**
- * What every store promises of runs that owe to several subscriptions: each delivery has its own course, and none is
+ * The contract of every store for runs with several recipients: each delivery has its own course, and none is
  * lost.
  */
 export function fanOutContract(world: () => { store: Store; home: Installed }): void {

@@ -8,7 +8,7 @@ import { block, document } from '../../make.ts'
 import { type Installed, logRow } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 
-/** What every store promises of asynchronous runs. */
+/** The contract of every store for asynchronous runs. */
 export function jobContract(here: () => { store: Store; home: Installed }): void {
   const jobOf = ({ workflowId, workspaceId }: Installed, more: Partial<NewJob> = {}): NewJob => ({
     executionId: newExecutionId(),

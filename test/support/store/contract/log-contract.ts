@@ -8,7 +8,7 @@ import { type Installed, logRow } from '../installed.ts'
 import { entriesOf, listForm, logQuery } from '../log-model.ts'
 import { rejectionOf } from '../rejection.ts'
 
-/** What every implementation of the port promises about log entries, in the store that `world` gives at the time. */
+/** The contract of every implementation of the port for log entries, in the current store of `world`. */
 export function logContract(world: () => { store: Store; home: Installed }): void {
   describe('log entries', () => {
     test('come back as they were recorded, by sequence and by execution', async () => {
@@ -94,7 +94,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
     test('are unique for each run', async () => {
       const { store, home } = world()
       await appendLogs(store, [logRow(home, 1, { executionId: 'taken' })])
-      // Whoever is told of it: the caller, or the operator, by a store that finds out later.
+      // The error reaches the caller, or the operator if the store finds out later.
       await appendLogs(store, [logRow(home, 2), logRow(home, 3, { executionId: 'taken' })]).catch(() => undefined)
       await appendLogs(store, [logRow(home, 4)])
       const entries = entriesOf(await store.queryLogs(logQuery(home.workspaceId)))

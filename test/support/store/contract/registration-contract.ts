@@ -22,7 +22,7 @@ const everyMinute: ScheduleRule = {
   jitterMs: 0,
 }
 
-/** What every store promises of what active versions register. */
+/** The contract of every store for the registrations of active versions. */
 export function registrationContract(here: () => { store: Store; home: Installed }): void {
   const webhook = (name: string): Address => ({ kind: 'webhook', name })
   const addresses = (...names: string[]): Registrations => ({ addresses: names.map(webhook), schedule: null })
@@ -120,7 +120,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.getSchedule(workflowId)).toBeUndefined()
     })
 
-    test('starts one run for a due time, whoever claims it how often', async () => {
+    test('starts one run for a due time, however often it is claimed', async () => {
       const { store, home } = here()
       await deploy(home.workflowId, due(1_000))
       const claim = scheduleClaim(home, [1_000, null], [2_000, null])

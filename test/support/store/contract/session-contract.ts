@@ -7,7 +7,7 @@ import { rejectionOf } from '../rejection.ts'
 
 const hash = (n: number) => new Uint8Array(32).fill(n)
 
-/** What every store promises of who is signed in. */
+/** The contract of every store for sessions. */
 export function sessionContract(world: () => { store: Store; home: Installed }): void {
   const create = (n: number, createdAt = 1_000, expiresAt = 9_000) =>
     world().store.createSession({ hash: hash(n), userId: world().home.userId, createdAt, expiresAt })

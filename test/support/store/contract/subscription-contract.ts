@@ -18,7 +18,7 @@ export function newSubscription(id: string, more: Partial<NewSubscription> = {})
   }
 }
 
-/** What every store promises of webhook subscriptions. */
+/** The contract of every store for webhook subscriptions. */
 export function subscriptionContract(world: () => { store: Store; home: Installed }): void {
   describe('a subscription', () => {
     const one = Uint8Array.of(1, 2, 3)

@@ -133,7 +133,7 @@ describe('retention', () => {
     let heldMs = 19
     const { store, asked } = steps(() => ({ heldMs }))
     begin({ store })
-    /** What each of so many steps was allowed. */
+    /** The budget of each step. */
     const allowed = async (count: number, eachMs: number) => {
       heldMs = eachMs
       asked.length = 0

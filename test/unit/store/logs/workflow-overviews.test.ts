@@ -13,7 +13,7 @@ import { install, logRow } from '../../../support/store/installed.ts'
 const hourMs = 3_600_000
 const now = Date.UTC(2025, 5, 2, 12, 34)
 
-/** What a glance at the rows themselves shows. */
+/** The overview computed from the rows themselves. */
 function countedFrom(rows: readonly LogRow[], workflowId: string, hours: number) {
   const own = rows.filter((row) => row.workflowId === workflowId)
   const first = Math.floor(now / hourMs) - hours + 1
