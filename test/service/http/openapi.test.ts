@@ -168,8 +168,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('what routes answer', () => {
-  test('fits what the document says they answer', async () => {
+describe('the responses of the routes', () => {
+  test('match the OpenAPI document', async () => {
     const created = await world.post('/api/workflows', { ...sampleDocument(), description: 'x', folder: 'a/b' })
     const id = created.json.id
     const deployed = await world.post(`/api/workflows/${id}/deploy`)
@@ -233,7 +233,7 @@ describe('the page that shows it', () => {
     expect(page.text).not.toMatch(/<script>|https?:\/\//)
   })
 
-  test('asks nobody else whether the document is valid', async () => {
+  test('does not send the document to a validator', async () => {
     const { text } = await world.get('/swagger/start.js', { key: null })
     expect(text).toContain('validatorUrl: null')
   })

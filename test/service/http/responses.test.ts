@@ -109,7 +109,7 @@ describe('whatever is thrown', () => {
     })
   })
 
-  test("a request that breaks a schema is the caller's fault, an answer that does is ours", async () => {
+  test("a request that violates a schema is the caller's error, a response that does is internal", async () => {
     expect((await world.get('/validated?n=x')).json.code).toBe('INVALID_PARAMETERS')
     expect((await world.post('/validated', { n: 'x' })).json.code).toBe('INVALID_INPUT')
     expect((await world.post('/validated', undefined, { text: '{' })).json.code).toBe('INVALID_JSON')
@@ -119,7 +119,7 @@ describe('whatever is thrown', () => {
 })
 
 describe('an address', () => {
-  test('where nothing is answers 404 and points to the documentation', async () => {
+  test('that does not exist responds with 404 and points to the documentation', async () => {
     const { status, json } = await world.get('/nothing/here', { key: null })
     expect(status).toBe(404)
     expect(json).toEqual({
@@ -128,7 +128,7 @@ describe('an address', () => {
     })
   })
 
-  test('that takes other methods answers 405 and names them', async () => {
+  test('with other methods responds with 405 and names them', async () => {
     const cases: [string, string, string][] = [
       ['POST', '/health', 'GET, HEAD, OPTIONS'],
       ['PATCH', '/api/workflows', 'GET, HEAD, OPTIONS, POST'],
@@ -149,7 +149,7 @@ describe('an address', () => {
     }
   })
 
-  test('answers HEAD like GET, without the body', async () => {
+  test('responds to HEAD like GET, without the body', async () => {
     const get = await world.get('/health/live')
     const head = await world.call('HEAD', '/health/live')
     expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' })
@@ -159,7 +159,7 @@ describe('an address', () => {
     expect((await world.call('HEAD', '/api/workflows/x/deploy')).status).toBe(405)
   })
 
-  test('answers OPTIONS with what it takes', async () => {
+  test('responds to OPTIONS with its methods', async () => {
     const { status, headers } = await world.call('OPTIONS', '/api/workflows/x')
     expect({ status, allow: headers.get('allow') }).toEqual({ status: 204, allow: 'DELETE, GET, HEAD, OPTIONS, PUT' })
     expect((await world.call('OPTIONS', '/nothing')).status).toBe(404)
@@ -208,7 +208,7 @@ describe('the access log', () => {
     expect(everything).not.toContain('sesame')
   })
 
-  test('knows of the answers that a route makes itself', async () => {
+  test('has the facts that a route notes, also for a `Response` of its own', async () => {
     const execute = (door: Door) =>
       new Elysia().get('/own/:status', ({ request, params, set }) => {
         door.allowAnonymous(request, set)

@@ -94,7 +94,7 @@ describe("the document of a workflow's endpoint", () => {
     expect(operation.security).toEqual([{ apiKey: [] }])
   })
 
-  test('promises no result where a response block may answer', () => {
+  test('promises no result when a response block may respond', () => {
     const openApi = workflowOpenApi('w1', workflowWith([], [block('end', 'response', { data: 1 })]), 1, 'http://x')
     const { responses } = (Object.values(openApi.paths)[0] as Parsed).post
     expect(responses.default.description).toContain('response block')

@@ -35,7 +35,7 @@ test('a comment every 15 seconds keeps a silent connection open', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a reader who is too slow is told off once, and nothing is kept for it', async () => {
+test('a reader that is too slow is reported once, and nothing is kept for it', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   await body.next()
   stream.message('x'.repeat(80))
@@ -64,7 +64,7 @@ test('a message longer than what may wait reaches a reader for whom nothing else
   expect([stream.isOverflown, overflows()]).toEqual([true, 1])
 })
 
-test('what comes in one moment is taken in one, however much, by a reader who has kept up', async () => {
+test('messages sent at the same time reach a reader that keeps up as one chunk, whatever their size', async () => {
   const { stream, body, overflows } = streamOf(100)
   stream.message('a'.repeat(80))
   stream.message('b'.repeat(80))

@@ -23,7 +23,7 @@ describe('every route', () => {
   })
 
   for (const row of accessTable) {
-    test(`${row.route} (${row.at}) answers every kind of key and session as it should, and changes nothing for who may not`, async () => {
+    test(`${row.route} (${row.at}) responds to every kind of key and session as the table says, and changes nothing for callers without access`, async () => {
       const refused = kinds.filter((kind) => expectedStatus(row, kind) !== row.ok)
       const allowed = kinds.filter((kind) => expectedStatus(row, kind) === row.ok)
       const found: Partial<Record<Kind, number>> = {}
@@ -53,7 +53,7 @@ describe('every route', () => {
   }
 
   for (const row of [...accessTable, ...crossings].filter(({ needs }) => !['nothing', 'page', 'key'].includes(needs))) {
-    test(`${row.route} (${row.at}) tells nobody that what is foreign exists`, async () => {
+    test(`${row.route} (${row.at}) does not reveal that a foreign object exists`, async () => {
       const things = await world.things()
       const foreign = kinds.filter((kind) => standings[kind] === 'foreign' && !isOutside(row, kind))
       for (const kind of foreign) {
@@ -197,7 +197,7 @@ describe('a key', () => {
     expect((await world.get('/api/workspaces', { key })).json.data).toMatchObject([{ name: 'Main', role: 'editor' }])
   })
 
-  test('means the same workspace as before when a stranger lets its account into another one', async () => {
+  test('keeps meaning the same workspace when its account is invited to another one', async () => {
     const userId = world.accounts.addUser()
     const own = world.accounts.addWorkspace(userId)
     const key = await world.key({ userId })
@@ -250,7 +250,7 @@ describe('what needs no key', () => {
   })
   afterAll(() => world.close())
 
-  test('answers with a request id', async () => {
+  test('has a request id on every response', async () => {
     const paths = accessTable.filter(({ needs, ok }) => needs === 'nothing' && ok === 200).map(({ at }) => at)
     expect(paths.length).toBeGreaterThan(5)
     for (const path of paths) {

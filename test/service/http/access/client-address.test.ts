@@ -37,7 +37,7 @@ describe('the address of a caller', () => {
   })
 })
 
-test('strangers behind a trusted proxy are bounded one by one, and all together without trust', async () => {
+test('callers without a key are limited one by one behind a trusted proxy, and together behind an untrusted one', async () => {
   const refusedAfter = async (flags: Record<string, string>) => {
     const world = await ExecutionWorld.open(flags)
     try {

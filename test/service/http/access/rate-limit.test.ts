@@ -6,7 +6,7 @@ const limit = 10
 const refusedMax = 60
 
 describe('the rate limit of the external API', () => {
-  test('is on every answer, and counts down to 429', async () => {
+  test('is shown on every response, and counts down to 429', async () => {
     const world = await HttpWorld.open({ plan: 'free' })
     try {
       const paths = [
@@ -67,7 +67,7 @@ describe('the rate limit of the external API', () => {
     }
   })
 
-  test('is on the answers that are given before anybody was asked for a key, and is not counted in', async () => {
+  test('is shown, uncounted, on responses that are sent before the key check', async () => {
     const world = await HttpWorld.open({ plan: 'free', bodyBytesMax: 100 })
     try {
       const calls: [method: string, path: string, options: CallOptions, status: number][] = [
@@ -113,7 +113,7 @@ describe('the rate limit of the external API', () => {
     }
   })
 
-  test('is told with what an account has left', async () => {
+  test('is returned with what the account has left', async () => {
     const world = await HttpWorld.open({ plan: 'free' })
     try {
       const { json } = await world.get('/api/users/me/usage-limits')

@@ -115,7 +115,7 @@ describe('a session', () => {
     expect([await status(here), await status(there), await status(stranger)]).toEqual([200, 401, 200])
   })
 
-  test('is told only over https once it came that way', async () => {
+  test('is sent only over https once it was set over https', async () => {
     const token = await link()
     const { headers } = await open(token, { 'x-forwarded-proto': 'https' })
     expect(headers.get('set-cookie')).toEndWith('; SameSite=Lax; Secure')

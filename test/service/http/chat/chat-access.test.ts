@@ -59,7 +59,7 @@ describe('who may talk to a chat', () => {
     expect((await chats.say(escaped, { input: 'Hi' }, { 'x-chat-password': '50 off' })).status).toBe(401)
   })
 
-  test('nobody, when the password names a variable that is not set', async () => {
+  test('no caller, when the variable of the password is not set', async () => {
     const identifier = await chats.chat({ access: 'password', password: '{{NOT_SET}}' })
     expect((await chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': '{{NOT_SET}}' })).status).toBe(401)
   })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => chats.close())
 
 describe('a chat', () => {
-  test('answers, and says how to go on', async () => {
+  test('replies, and returns the id that continues the conversation', async () => {
     const identifier = await chats.chat()
     const { status, json, headers } = await chats.say(identifier, { input: 'Hello' })
     expect([status, json]).toEqual([
@@ -70,7 +70,7 @@ describe('a chat', () => {
     expect(chats.told.map(({ content }) => content)).toEqual(['Repeat.', 'Two'])
   })
 
-  test('tells agents the same when a run of it is run again by hand', async () => {
+  test('gives agents the same history when its run is repeated manually', async () => {
     const identifier = await chats.chat()
     const { conversationId } = (await chats.say(identifier, { input: 'One' })).json
     const second = await chats.say(identifier, { input: 'Two', conversationId })
@@ -110,7 +110,7 @@ describe('a chat', () => {
     expect((await chats.say(identifier, { input: 'And?', conversationId })).json.reply).toBe('4: And?')
   })
 
-  test('answers with the text that a function gives', async () => {
+  test('replies with the text that a function returns', async () => {
     const identifier = chats.newName()
     const talk = block('talk', 'chat_trigger', { identifier, access: 'public' })
     const code = block('echo', 'function', { code: 'return "You said " + <chat.input>' })
@@ -172,7 +172,7 @@ describe('a chat', () => {
     expect((await chats.say(identifier, { input: 'Hello', files: [file] })).status).toBe(200)
   })
 
-  test('whose run fails says so, and forgets what was said', async () => {
+  test('reports a failed run, and does not store the message', async () => {
     const identifier = await chats.chat({ access: 'key' }, { baseUrl: 'http://127.0.0.1:1/v1' })
     const failed = await chats.say(identifier, { input: 'Hello' }, {}, chats.executions.apiKey)
     expect([failed.status, failed.json.code, failed.json.blockId]).toEqual([500, 'EXECUTION_FAILED', 'ask'])
@@ -181,7 +181,7 @@ describe('a chat', () => {
     expect(chats.executions.rows('SELECT 1 FROM chat_turns WHERE conversation = ?', conversationId ?? '')).toEqual([])
   })
 
-  test('tells strangers nothing of what went wrong inside', async () => {
+  test('hides the reason for a failure from anonymous visitors', async () => {
     const identifier = await chats.chat({}, { baseUrl: 'http://127.0.0.1:1/v1' })
     const failed = await chats.say(identifier, { input: 'Hello' })
     expect([failed.status, failed.json.code, failed.json.blockId]).toEqual([500, 'EXECUTION_FAILED', null])
@@ -195,7 +195,7 @@ describe('a chat', () => {
     }
   })
 
-  test('shows strangers no other block than those it answers with, and names none', async () => {
+  test('shows anonymous visitors only its reply, and names no block', async () => {
     const selectedOutputs = ['talk.input', 'nothing.there']
     for (const stream of [true, false]) {
       const refused = await chats.say(await chats.chat(), { input: 'Hi', stream, selectedOutputs })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('every block type is told with all that a form, a card and its handles are drawn from', async () => {
+test('every block type is listed with everything that its form, card and handles need', async () => {
   const { json } = await page.get('/api/editor/blocks')
   expect(json.data.map(({ type }: Parsed) => type)).toEqual([...registry.keys()])
   for (const told of json.data as Parsed[]) {
@@ -32,7 +32,7 @@ test('every block type is told with all that a form, a card and its handles are 
   expect(loop.container.settings.properties.loopType.enum).toEqual(['for', 'forEach', 'while', 'doWhile'])
 })
 
-test('models are told with their prices and providers', async () => {
+test('models are listed with their prices and providers', async () => {
   const { json } = await page.get('/api/editor/models')
   const of = (model: string) => json.data.find((row: Parsed) => row.model === model)
   expect(of('gpt-4o')).toEqual({

@@ -29,7 +29,7 @@ describe('a key', () => {
     expect(revoked).toMatchObject({ id: shown.id, isActive: false, revokedAt: expect.any(String) })
   })
 
-  test('of a workspace is visible to its owner, who can revoke it; a personal key is visible only to its account', async () => {
+  test("of a workspace can be seen and revoked by the workspace's owner; a personal key only by its account", async () => {
     const editor = await Page.ofMember(world, 'editor')
     const make = async (body: unknown) => (await editor.post('/api/editor/keys', body)).json.id as string
     const shared = await make({ name: 'for the team', workspaceId: world.workspaceId })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('usage is told by day and model, of workspaces that the account owns', async () => {
+test('usage is reported by day and model for workspaces that the account owns', async () => {
   const id = await world.workflow()
   const today = Date.now()
   const spend = (endedAt: number, model: string, total: number) => {
@@ -36,7 +36,7 @@ test('usage is told by day and model, of workspaces that the account owns', asyn
   expect((await page.get('/api/editor/usage?days=0')).json.code).toBe('INVALID_PARAMETERS')
 })
 
-test('the disk is told about to the owner of the installation, the rest to everyone', async () => {
+test("only the installation's owner sees the disk usage; everyone sees the rest", async () => {
   const { json } = await page.get('/api/editor/service')
   expect(json).toMatchObject({ bun: Bun.version, health: { isWell: true, waiting: 0 }, retention: { days: 36_500 } })
   expect(json.storage).toMatchObject({ files: 'disk', databaseBytes: expect.any(Number) })
@@ -45,7 +45,7 @@ test('the disk is told about to the owner of the installation, the rest to every
   expect((await editor.get('/api/editor/service')).json).toMatchObject({ bun: Bun.version, storage: null })
 })
 
-test('answers say that nothing but JSON is in them, and are kept by nobody', async () => {
+test('responses are JSON only and are never cached', async () => {
   const { headers } = await page.get('/api/editor/service')
   expect([headers.get('x-content-type-options'), headers.get('cache-control')]).toEqual(['nosniff', 'no-store'])
 })

@@ -13,7 +13,7 @@ afterAll(() => world.close())
 const glance = async (id: string) =>
   (await page.get('/api/editor/workflows')).json.data.find((row: Parsed) => row.id === id)
 
-test('a glance tells the state of each workflow, its last run and its last 24 hours', async () => {
+test("the overview shows each workflow's state, last run and last 24 hours", async () => {
   const id = await world.deployed({ folder: 'a' })
   expect(await glance(id)).toMatchObject({ folder: 'a', version: 1, hasChanges: false, lastRun: null })
   const now = Date.now()

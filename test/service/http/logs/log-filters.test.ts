@@ -78,7 +78,7 @@ describe('filters', () => {
     expect(second.json.data.map(({ id }: Parsed) => names.get(id))).toEqual(['c'])
   })
 
-  test('a rare one answers with an empty page and a cursor rather than search without end', async () => {
+  test('a rare filter returns an empty page with a cursor instead of searching without limit', async () => {
     const many = await HttpWorld.open()
     try {
       const id = await many.deployed()

@@ -100,7 +100,7 @@ async function begin(workflowId: string, body: unknown = {}): Promise<string> {
 const ended = ['completed', 'failed', 'cancelled']
 
 describe('an asynchronous run', () => {
-  test('is answered before it runs, with the address to ask, and then gives what a synchronous one gives', async () => {
+  test('responds before it runs with its status address, and then returns what a synchronous run returns', async () => {
     const id = await world.deploy(echo)
     const answer = await world.execute(id, { city: 'Porto' }, { headers: { 'X-Execution-Mode': 'Async' } })
     expect(answer.status).toBe(202)

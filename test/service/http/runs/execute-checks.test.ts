@@ -125,7 +125,7 @@ describe('the checks of the endpoint', () => {
     }
   })
 
-  test('let nothing malformed through, and answer each with error and code', async () => {
+  test('refuse everything malformed, with an error and a code', async () => {
     const id = await world.deploy(typed)
     const bodies = fc.oneof(
       fc.string().filter((text) => !isObjectText(text)),

@@ -80,7 +80,7 @@ async function execute({ address }: App, workflowId: string, key: string, more: 
 const lookAt = ({ status, window, code }: Awaited<ReturnType<typeof execute>>) => [status, window, code]
 
 describe('executions', () => {
-  test('count against the owner of the workspace for every caller', async () => {
+  test("count against the workspace's owner, whichever key is used", async () => {
     const app = await start(newFolder())
     const home = await install(app)
     const editor = await member(app, home, 'editor', 'pro')

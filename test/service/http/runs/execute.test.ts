@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a run that succeeds', () => {
-  test('answers with its output, its id and its times, and its log entry is there at once', async () => {
+  test('responds with its output, id and times, and its log entry can be read at once', async () => {
     const id = await world.deploy(echo)
     const { status, json, headers } = await world.execute(id, { a: 1 })
     expect(status).toBe(200)
@@ -60,7 +60,7 @@ describe('a run that succeeds', () => {
     expect(await resultOf({ text: '{"a":1}', headers: { 'content-type': 'text/plain' } })).toEqual({ a: 1 })
   })
 
-  test('answers with what its response block says, without the envelope', async () => {
+  test('responds with the content of its response block, without the envelope', async () => {
     const params = { data: '<api.input.data>', status: '<api.input.status>', headers: [{ key: 'X-Own', value: 'yes' }] }
     const id = await world.deploy(document({ blocks: [start(), block('r', 'response', params)], edges: ['start > r'] }))
     const json = await world.execute(id, { data: { a: 1 }, status: 201 })
@@ -119,7 +119,7 @@ describe('a run that succeeds', () => {
 })
 
 describe('a run that fails', () => {
-  test('answers 500 with the block, and its entry is an error with the same output', async () => {
+  test('responds with 500 and the failed block, and its log entry is an error with the same output', async () => {
     const id = await world.deploy(
       document({
         blocks: [start(), block('f', 'function', { code: 'throw new Error("boom")' }, { name: 'My F' })],

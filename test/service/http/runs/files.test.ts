@@ -41,7 +41,7 @@ function stored(): string[] {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
 }
 
-test('a file item becomes a file object, whose URL gives the bytes that were sent', async () => {
+test('a file item becomes a file object whose URL returns the same bytes', async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(100_000))
   const { status, json } = await run({
     docs: [item({ data: dataUri(bytes, 'image/png'), name: 'Ä b/c.png' })],
@@ -224,7 +224,7 @@ test('an asynchronous run has its files', async () => {
   expect(await (await fetch(job.json.output.data.files[0].url)).text()).toBe('hello')
 })
 
-test('an answer that is a file is stored with the run, and can be sent on', async () => {
+test('a file that an API block receives is stored with the run and can be sent on', async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(300_000))
   const received: Uint8Array[] = []
   using peer = Bun.serve({

@@ -182,7 +182,7 @@ describe('a manual run', () => {
 })
 
 describe('the events of a run', () => {
-  test('are the same for somebody who comes when it has ended, from the log', async () => {
+  test('are the same from the log after the run has ended', async () => {
     const { executionId, events } = await world.run(line())
     const later = await world.watch(executionId)
     expect(endedOf(later)).toEqual(endedOf(events))
@@ -206,7 +206,7 @@ describe('the events of a run', () => {
     expect(events.at(-1)).toMatchObject({ event: 'run.ended', status: 'success' })
   })
 
-  test('are given up for a reader who does not read, who is told so; the run goes on', async () => {
+  test('are dropped for a reader that does not read, with a message that says so; the run continues', async () => {
     const gate = Promise.withResolvers<void>()
     await using slow = gatedServer(gate.promise)
     const many = document({

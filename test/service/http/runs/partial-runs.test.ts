@@ -42,7 +42,7 @@ describe('a part of a workflow', () => {
     expect(ended.output).toEqual({ stamp: expect.stringContaining('Porto for 2 days') })
   })
 
-  test('from its trigger has the input of that run or a given one; redacted secrets in it stay redacted', async () => {
+  test('from its trigger takes the input of that run, or a given one; a redacted secret cannot be reused', async () => {
     const workflowId = await world.executions.deploy(line())
     const start = async (city: string) => {
       const body = { city, days: 2 }
@@ -56,7 +56,7 @@ describe('a part of a workflow', () => {
     expect([secret.status, secret.json.details[0].path]).toEqual([409, 'start'])
   })
 
-  test('whose earlier run had no trigger begins with the values of the format', async () => {
+  test('whose earlier run had no trigger starts with the values of the input format', async () => {
     const { workflowId } = await world.run(line())
     const alone = await world.again(workflowId, { only: { blockId: 'time' } })
     const { ended, events } = await world.again(workflowId, {

@@ -216,7 +216,7 @@ describe('a streamed run', () => {
     expect(unknown.text).toContain('start, f')
   })
 
-  test('gives several values at once, however large, to a caller who reads', async () => {
+  test('sends several large values at once to a caller that reads', async () => {
     const code = 'return { large: "x".repeat(300_000), larger: "y".repeat(400_000), small: "z" }'
     const id = await world.deploy(
       document({ name: 'Large', blocks: [start(), block('f', 'function', { code })], edges: ['start > f'] }),

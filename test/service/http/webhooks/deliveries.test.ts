@@ -208,7 +208,7 @@ function sequenceTime(sequence: number): number {
 }
 
 describe('why something was sent, or nothing', () => {
-  test('lists every subscription that existed when the run ended', async () => {
+  test('lists a decision for every webhook that existed when the run ended', async () => {
     const workflowId = await world.workflow()
     const numbers = new Map<string, number>()
     for (const id of ['switched-off', 'errors', 'chats', 'waits', 'tries', 'took', 'gave-up', 'stopped']) {
@@ -256,7 +256,7 @@ describe('why something was sent, or nothing', () => {
     expect(json.limits.usage).toMatchObject({ plan: 'enterprise' })
   })
 
-  test('is empty for a workflow without subscriptions, and 404 for an unknown entry', async () => {
+  test('is empty for a workflow without webhooks, and not found without a log entry', async () => {
     const { sequence } = await world.log(await world.workflow())
     expect((await world.get(`/api/v1/logs/${logIdOf(sequence)}/webhooks`)).json.data).toEqual([])
     expect((await world.get('/api/v1/logs/log_00000000000/webhooks')).status).toBe(404)

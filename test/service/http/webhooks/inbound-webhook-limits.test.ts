@@ -5,7 +5,7 @@ import { ExecutionWorld } from '../execution-world.ts'
 const send = (world: ExecutionWorld, path: string, headers: Record<string, string> = {}) =>
   world.call(`/api/webhooks/trigger/${path}`, { body: {}, key: null, headers })
 
-test('webhook runs count as asynchronous runs of the owner, for every sender and every response mode', async () => {
+test('webhook runs count as asynchronous runs of the owner, whatever the respond mode', async () => {
   const flags = { plan: 'free', 'plan-free-async-per-minute': '3', 'plan-free-sync-per-minute': '1' }
   const world = await ExecutionWorld.open(flags)
   await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'now' })] }))
@@ -36,7 +36,7 @@ test('who guesses addresses and secrets has few tries, and who knows the right o
   await world.close()
 })
 
-test('a webhook that nobody could ever prove anything to is not deployed', async () => {
+test('a webhook trigger that could never verify a sender is not deployed', async () => {
   const world = await ExecutionWorld.open()
   const refused = async (authentication: object) => {
     const params = { path: crypto.randomUUID(), authentication }

@@ -36,7 +36,7 @@ async function outcome(executionId: string): Promise<Parsed> {
 }
 
 describe('a webhook', () => {
-  test('starts a run and answers when that is on disk', async () => {
+  test('starts a run and responds when the run is on disk', async () => {
     const { id, path } = await hook()
     const answer = await send(`${path}?a=1&b=x&b=y`, { body: { n: 7 }, headers: { 'x-mine': 'yes' } })
     expect(answer.status).toBe(202)
@@ -55,7 +55,7 @@ describe('a webhook', () => {
     expect(logs.json.data).toMatchObject([{ workflowId: id, trigger: 'webhook', level: 'info' }])
   })
 
-  test('that nobody has, or that is not deployed any more, is not found', async () => {
+  test('that is unknown, or no longer deployed, is not found', async () => {
     const { id, path } = await hook()
     const nobody = await send('nobody', { body: {} })
     expect(nobody).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } })
@@ -145,7 +145,7 @@ describe('a sender', () => {
     expect((await send(path, { body: {}, headers: { 'x-hook': 'a-long-value' } })).status).toBe(401)
   })
 
-  test('shows a header in other letters, however its program writes them', async () => {
+  test('shows header values beyond Latin-1, in whichever encoding a program sends them', async () => {
     const { path } = await hook({ authentication: { type: 'header', name: 'X-Hook', value: 'Schlüssel' } })
     const utf8 = Buffer.from('Schlüssel').toString('latin1')
     for (const value of ['Schlüssel', utf8]) {
@@ -180,7 +180,7 @@ describe('a sender', () => {
   })
 })
 
-describe('a webhook that answers with its workflow', () => {
+describe('a webhook trigger that responds with its workflow', () => {
   const answering = (params: Record<string, unknown>, code: string) => {
     paths += 1
     const path = `answer-${paths}`
@@ -215,7 +215,7 @@ describe('a webhook that answers with its workflow', () => {
     expect(answer.headers.get('x-mine')).toBe('yes')
   })
 
-  test('makes pages in an origin of their own, and signs nobody in or out', async () => {
+  test('sandboxes pages in a separate origin, and cannot sign anyone in or out', async () => {
     paths += 1
     const path = `page-${paths}`
     const headers = [

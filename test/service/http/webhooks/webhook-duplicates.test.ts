@@ -68,7 +68,7 @@ describe('a request that names itself', () => {
     expect(stored() - before).toBe(1)
   })
 
-  test('is answered once by the workflow; after a failure it may try again', async () => {
+  test('runs the workflow once; after a failure, the request may be sent again', async () => {
     paths += 1
     const path = `once-${paths}`
     const hooked = block('hook', 'webhook_trigger', { path, respond: 'workflow', idempotency })
@@ -122,7 +122,7 @@ describe('a request that names itself', () => {
       }
     })
 
-    test('waits for it, is told when it failed, and may try again then', async () => {
+    test('waits for the first one, gets its failure, and may then be sent again', async () => {
       const { first, others, once } = await sendThrice('failed', 400)
       expect(first).toMatchObject({ status: 500, json: { success: false, code: 'EXECUTION_FAILED' } })
       for (const { status, json, headers } of others) {

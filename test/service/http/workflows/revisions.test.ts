@@ -13,7 +13,7 @@ afterAll(() => world.close())
 const put = (id: string, name: string, ifMatch?: string) =>
   page.call('PUT', `/api/workflows/${id}`, { ...sampleDocument(), name }, ifMatch ? { 'if-match': ifMatch } : {})
 
-test('of two who edit one workflow the second is told who saved it, and nothing is overwritten', async () => {
+test('when two people edit one workflow, the second save is refused and nothing is overwritten', async () => {
   const id = await world.workflow()
   const seen = await page.get(`/api/workflows/${id}`)
   const etag = seen.headers.get('etag') ?? ''

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('creating a workflow', () => {
-  test('answers 201 with the document, its id and the findings', async () => {
+  test('responds with 201, the document, its id and the findings', async () => {
     const document = sampleDocument()
     const { status, json } = await world.post('/api/workflows', { ...document, workspaceId: world.workspaceId })
     expect(status).toBe(201)
