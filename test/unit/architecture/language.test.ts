@@ -1,5 +1,22 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { wordingBreaches } from './language-rules.ts'
+
+const root = resolve(import.meta.dir, '../../..')
+
+/** These two files quote the phrases that the rules reject. */
+const quoting = /architecture\/language(-rules|\.test)\.ts$/
+
+test('the project is written in plain English', () => {
+  const patterns = ['{src,test,bench,scripts}/**/*.{ts,tsx,md}', 'docs/*.md', '*.md']
+  const all = patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root })])
+  const files = all.filter((file) => !quoting.test(file)).toSorted()
+  expect(files).toContain('README.md')
+  expect(files).toContain('src/main.ts')
+  const found = files.flatMap((file) => wordingBreaches(file, readFileSync(resolve(root, file), 'utf8')))
+  expect(found.map(({ file, line, message }) => `${file}:${line}: ${message}`)).toEqual([])
+}, 60_000)
 
 const linesOf = (file: string, text: string) => wordingBreaches(file, text).map(({ line }) => line)
 
