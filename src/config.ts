@@ -1,6 +1,6 @@
 // Long because it is one list: every setting, with its parser.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import { planNames, planSettings } from './domain/account/tiers.ts'
+import { tierNames, tierSettings } from './domain/account/tiers.ts'
 import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
 import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
 
@@ -116,8 +116,8 @@ const properties = {
   outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
   outboundHostConcurrency: whole(50, 1, 65_535, 'Concurrent requests of workflows to one host.'),
 
-  plan: oneOf(planNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
-  ...planSettings,
+  plan: oneOf(tierNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
+  ...tierSettings,
   webhookMaxAttempts: whole(5, 1, 50, 'Maximum number of attempts of a webhook delivery.'),
   webhookTimeoutMs: whole(30_000, 100, 120_000, 'Timeout of one webhook delivery attempt in milliseconds.'),
   webhookConcurrency: whole(500, 1, 65_535, 'Concurrent webhook delivery attempts.'),

@@ -1,4 +1,4 @@
-import type { Plan, PlanName, Plans, RateKind } from '../domain/account/tiers.ts'
+import type { RateKind, Tier, TierName, Tiers } from '../domain/account/tiers.ts'
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { networkOf } from '../domain/network.ts'
@@ -13,15 +13,15 @@ import type { Usage } from './usage.ts'
  * The account that limits are counted for, with its current tier. Do not keep it: the tier may differ at the next
  * request.
  */
-export type LimitedAccount = { readonly userId: string; readonly plan: Plan }
+export type LimitedAccount = { readonly userId: string; readonly tier: Tier }
 
 export type AccountLimitsOptions = {
   findUser(userId: string): Promise<UserRow | undefined>
-  plans: Plans
+  tiers: Tiers
   /** The tier of accounts without their own. */
-  plan: PlanName
+  tier: TierName
   usage: Usage
-  journal: RateWindowPersistence
+  windowPersistence: RateWindowPersistence
   /** Windows that were open when the service stopped. */
   windows: readonly RateWindowRow[]
   /** Called for each request that a window rejects. `address`: the request had no valid key. */
@@ -51,15 +51,15 @@ export class AccountLimits {
   readonly #wrongPasswords: RateLimiter
   readonly #onRefused: AccountLimitsOptions['onRefused']
 
-  constructor({ findUser, plans, plan, usage, journal, windows, onRefused, clock }: AccountLimitsOptions) {
+  constructor({ findUser, tiers, tier, usage, windowPersistence, windows, onRefused, clock }: AccountLimitsOptions) {
     const ask = async (userId: string): Promise<LimitedAccount | undefined> => {
       const user = await findUser(userId)
-      return user && { userId, plan: tierOf(user, plan, plans) }
+      return user && { userId, tier: tierOf(user, tier, tiers) }
     }
     this.#accounts = new FreshCache({ ask, clock })
     this.#usage = usage
     this.#onRefused = onRefused
-    const limiter = (kind: RateKind) => new RateLimiter({ clock, changed: journal.of(kind) })
+    const limiter = (kind: RateKind) => new RateLimiter({ clock, changed: windowPersistence.of(kind) })
     this.#limiters = { external: limiter('external'), sync: limiter('sync'), async: limiter('async') }
     // Kept in memory only, so that requests without a key cannot cause writes.
     this.#refused = new RateLimiter({ clock })
@@ -79,12 +79,12 @@ export class AccountLimits {
 
   /** Counts a request. */
   take(kind: RateKind, account: LimitedAccount): RateWindow {
-    return this.#told(kind, this.#limiters[kind].take(account.userId, account.plan[limitNames[kind]]))
+    return this.#told(kind, this.#limiters[kind].take(account.userId, account.tier[limitNames[kind]]))
   }
 
   /** The result of `take` without counting a request. */
   peek(kind: RateKind, account: LimitedAccount): RateWindow {
-    return this.#limiters[kind].peek(account.userId, account.plan[limitNames[kind]])
+    return this.#limiters[kind].peek(account.userId, account.tier[limitNames[kind]])
   }
 
   /** Counts a request without a valid key against its source address. */
@@ -110,14 +110,14 @@ export class AccountLimits {
     for (const userId of userIds) Promise.resolve(this.account(userId)).catch(() => undefined)
   }
 
-  isWithinUsage({ userId, plan }: LimitedAccount): boolean {
-    return (this.#usage.known(userId) ?? 0) < plan.usdPerMonth
+  isWithinUsage({ userId, tier }: LimitedAccount): boolean {
+    return (this.#usage.known(userId) ?? 0) < tier.usdPerMonth
   }
 
   /** Throws USAGE_LIMIT_EXCEEDED when the account has reached its monthly limit. */
   assertWithinUsage(account: LimitedAccount): void {
     if (this.isWithinUsage(account)) return
-    const { usdPerMonth, name } = account.plan
+    const { usdPerMonth, name } = account.tier
     throw new AppError(
       'USAGE_LIMIT_EXCEEDED',
       `The account has reached the limit of its tier (${name}): ${usdPerMonth} USD a month. ` +
@@ -127,7 +127,7 @@ export class AccountLimits {
 
   async report(userId: string): Promise<LimitsReport> {
     const account = await this.account(userId)
-    const { usdPerMonth, name } = account.plan
+    const { usdPerMonth, name } = account.tier
     const currentPeriodCost = await this.#usage.of(userId)
     return {
       workflowExecutionRateLimit: {
@@ -159,7 +159,7 @@ const limitNames = {
   external: 'externalPerMinute',
   sync: 'syncPerMinute',
   async: 'asyncPerMinute',
-} as const satisfies Record<RateKind, keyof Plan>
+} as const satisfies Record<RateKind, keyof Tier>
 
 function stateOf({ limit, remaining, resetAt }: RateWindow): RateState {
   return { limit, remaining, resetAt }

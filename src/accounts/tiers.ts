@@ -1,9 +1,9 @@
-import { type Plan, type PlanName, type Plans, planNames } from '../domain/account/tiers.ts'
-import type { OwnPlan } from '../store/store.ts'
+import { type Tier, type TierName, type Tiers, tierNames } from '../domain/account/tiers.ts'
+import type { OwnTier } from '../store/store.ts'
 
 /** The tier of an account: its own or the installation's. The account's own numbers replace those of its tier. */
-export function tierOf({ plan, numbers }: OwnPlan, installation: PlanName, plans: Plans): Plan {
+export function tierOf({ plan, numbers }: OwnTier, installation: TierName, tiers: Tiers): Tier {
   // A tier name written by a later version is ignored.
-  const name = planNames.find((known) => known === plan) ?? installation
-  return { name, ...plans[name], ...(name === plan ? numbers : undefined) }
+  const name = tierNames.find((known) => known === plan) ?? installation
+  return { name, ...tiers[name], ...(name === plan ? numbers : undefined) }
 }

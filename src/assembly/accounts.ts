@@ -8,7 +8,7 @@ import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
 import { openSecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { Usage } from '../accounts/usage.ts'
-import { plansOf } from '../domain/account/tiers.ts'
+import { tiersOf } from '../domain/account/tiers.ts'
 import type { Base } from './base.ts'
 import { stopAll } from './stop-all.ts'
 
@@ -30,13 +30,13 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
-  const journal = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
+  const windowPersistence = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
   const limits = new AccountLimits({
     findUser: (userId) => store.findUser(userId),
-    plans: plansOf(config),
-    plan: config.plan,
+    tiers: tiersOf(config),
+    tier: config.plan,
     usage,
-    journal,
+    windowPersistence,
     windows,
     onRefused: (kind) => metrics.refused(kind),
     clock,
@@ -46,7 +46,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
     stopAll(logger, [
       ['keys', () => keyUses.stop()],
       ['sessions', () => sessions.stop()],
-      ['rate windows', () => journal.stop()],
+      ['rate windows', () => windowPersistence.stop()],
     ])
   return { box, jobSeal: createJobSeal(box), keys, sessions, usage, environments, limits, ownerLimits, stop }
 }

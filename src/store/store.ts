@@ -1,6 +1,6 @@
 // Long because it is one list: everything that a store does, and the shapes of it.
 
-import type { PlanName, PlanNumbers, RateKind } from '../domain/account/tiers.ts'
+import type { RateKind, TierLimits, TierName } from '../domain/account/tiers.ts'
 import type { Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
 import type { EntryFacts, EntryWorkflow } from '../domain/run/log-entry.ts'
@@ -57,7 +57,7 @@ export interface Store extends SessionStore, DashboardStore {
    */
   setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
   /** Replaces the plan and the numbers of its own. False when there is no such account. */
-  setPlan(userId: string, plan: OwnPlan): Promise<boolean>
+  setTier(userId: string, plan: OwnTier): Promise<boolean>
 
   // keys
   findKey(hash: Uint8Array): Promise<KeyRow | undefined>
@@ -370,7 +370,7 @@ export type SharedRole = Exclude<Role, 'owner'>
 export type NewAccount = {
   userId: string
   email: string
-  plan: PlanName | null
+  plan: TierName | null
   workspaceId: string
   workspaceName: string
   key: NewKey
@@ -393,9 +393,9 @@ export type FirstKey = Pick<NewInstallation, 'signInTokenHash' | 'at'> & {
 export type UnseenInstallation = { userId: string; workspaceId: string; sampleId: string | null }
 
 /** An account's own plan, null for the installation's, and numbers that go before those of the plan. */
-export type OwnPlan = { plan: PlanName | null; numbers: Partial<PlanNumbers> }
+export type OwnTier = { plan: TierName | null; numbers: Partial<TierLimits> }
 
-export type UserRow = OwnPlan & { id: string; email: string; hasPassword: boolean; createdAt: number }
+export type UserRow = OwnTier & { id: string; email: string; hasPassword: boolean; createdAt: number }
 
 /** Only the hash and the last four characters of a key are kept. `workspaceId` null: a personal key. */
 export type NewKey = {

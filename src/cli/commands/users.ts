@@ -1,9 +1,9 @@
 import { hashPassword, passwordCharsMax, passwordCharsMin } from '../../accounts/passwords.ts'
 import { hashToken, linkAgeMaxMs, newToken } from '../../accounts/sessions.ts'
-import { beyondReach, type PlanName, type PlanNumbers, planNames } from '../../domain/account/tiers.ts'
+import { beyondReach, type TierLimits, type TierName, tierNames } from '../../domain/account/tiers.ts'
 import { newId } from '../../domain/ids.ts'
 import { localAddress } from '../../domain/local-address.ts'
-import type { OwnPlan, UserRow } from '../../store/store.ts'
+import type { OwnTier, UserRow } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { table } from '../support/help.ts'
 import { accountOf, firstKey, withInstallation } from '../support/installation.ts'
@@ -11,7 +11,7 @@ import { accountOf, firstKey, withInstallation } from '../support/installation.t
 const create: Command = {
   summary: 'creates an account with a workspace, and prints its first key once',
   arguments: [{ name: 'EMAIL', description: 'the e-mail address of the account' }],
-  flags: { plan: { value: 'PLAN', description: `${planNames.join(', ')}; by default the installation's` } },
+  flags: { plan: { value: 'PLAN', description: `${tierNames.join(', ')}; by default the installation's` } },
   settings: ['data'],
   json: true,
   examples: ['users create ada@example.com', 'users create ada@example.com --plan pro --json'],
@@ -54,7 +54,7 @@ function rowOf({ id, email, plan, numbers, hasPassword, createdAt }: UserRow) {
 }
 
 /** Null: the limit of the tier. */
-function shownNumbers({ externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth }: OwnPlan['numbers']) {
+function shownNumbers({ externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth }: OwnTier['numbers']) {
   return {
     externalPerMinute: externalPerMinute ?? null,
     syncPerMinute: syncPerMinute ?? null,
@@ -125,13 +125,13 @@ const link: Command = {
 const plan: Command = {
   summary: "sets an account's tier or, for enterprise, its own limits; takes effect within 5 seconds",
   details: [
-    `PLAN is ${planNames.join(', ')}, or "default" for the installation's tier (MILLRACE_PLAN).`,
+    `PLAN is ${tierNames.join(', ')}, or "default" for the installation's tier (MILLRACE_PLAN).`,
     'The flags are for enterprise only.',
     'A limit that is not given comes from the settings, even if the account had its own before.',
   ].join('\n'),
   arguments: [
     { name: 'USER', description: 'the account, by ID or e-mail' },
-    { name: 'PLAN', description: `${planNames.join(', ')} or default` },
+    { name: 'PLAN', description: `${tierNames.join(', ')} or default` },
   ],
   flags: {
     'external-per-minute': { value: 'N', description: 'requests to the external API per minute' },
@@ -147,13 +147,13 @@ const plan: Command = {
     'users plan ada@example.com default',
   ],
   async run({ config, terminal, json, flags, arguments: [named = '', name = ''] }) {
-    const own: OwnPlan = { plan: name === 'default' ? null : planNamed(name), numbers: numbersOf(flags) }
+    const own: OwnTier = { plan: name === 'default' ? null : planNamed(name), numbers: numbersOf(flags) }
     if (own.plan !== 'enterprise' && Object.keys(own.numbers).length > 0) {
       throw new UsageError('Only an enterprise account has its own limits. The limits of other tiers are settings.')
     }
     const { id, email } = await withInstallation(config, async (store) => {
       const account = await accountOf(store, named)
-      await store.setPlan(account.id, own)
+      await store.setTier(account.id, own)
       return account
     })
     if (json) terminal.print(JSON.stringify({ userId: id, plan: own.plan, ...shownNumbers(own.numbers) }))
@@ -163,13 +163,13 @@ const plan: Command = {
   },
 }
 
-function planNamed(text: string): PlanName {
-  const name = planNames.find((known) => known === text)
+function planNamed(text: string): TierName {
+  const name = tierNames.find((known) => known === text)
   if (name) return name
-  throw new UsageError(`Unknown tier "${text}". Tiers: ${planNames.join(', ')}.`)
+  throw new UsageError(`Unknown tier "${text}". Tiers: ${tierNames.join(', ')}.`)
 }
 
-function numbersOf(flags: Readonly<Record<string, string>>): Partial<PlanNumbers> {
+function numbersOf(flags: Readonly<Record<string, string>>): Partial<TierLimits> {
   const externalPerMinute = numberOf(flags, 'external-per-minute', /^\d+$/)
   const syncPerMinute = numberOf(flags, 'sync-per-minute', /^\d+$/)
   const asyncPerMinute = numberOf(flags, 'async-per-minute', /^\d+$/)

@@ -2,19 +2,19 @@ import type { TNumber } from '@sinclair/typebox'
 import { plainInteger, plainNumber } from '../plain-schema.ts'
 
 /** The tiers, cheapest first. An operator can set the limits of the last one for each account. */
-export const planNames = ['free', 'pro', 'team', 'enterprise'] as const
-export type PlanName = (typeof planNames)[number]
+export const tierNames = ['free', 'pro', 'team', 'enterprise'] as const
+export type TierName = (typeof tierNames)[number]
 
 /** The limits of an account per minute and per month. */
-export type PlanNumbers = {
+export type TierLimits = {
   externalPerMinute: number
   syncPerMinute: number
   asyncPerMinute: number
   usdPerMonth: number
 }
 
-export type Plan = PlanNumbers & { name: PlanName }
-export type Plans = Readonly<Record<PlanName, PlanNumbers>>
+export type Tier = TierLimits & { name: TierName }
+export type Tiers = Readonly<Record<TierName, TierLimits>>
 
 /** The kinds of requests that are counted per minute. Each kind has its own window. */
 export const rateKinds = ['external', 'sync', 'async'] as const
@@ -23,7 +23,7 @@ export type RateKind = (typeof rateKinds)[number]
 /** So high that self-hosted users never reach it. Also the maximum of the settings. */
 export const beyondReach = 1_000_000_000
 
-export const defaultPlans: Plans = {
+export const defaultTiers: Tiers = {
   free: { externalPerMinute: 10, syncPerMinute: 10, asyncPerMinute: 50, usdPerMonth: 10 },
   pro: { externalPerMinute: 30, syncPerMinute: 25, asyncPerMinute: 200, usdPerMonth: 20 },
   team: { externalPerMinute: 60, syncPerMinute: 75, asyncPerMinute: 500, usdPerMonth: 40 },
@@ -36,15 +36,15 @@ export const defaultPlans: Plans = {
 }
 
 /** `planFreeSyncPerMinute`: the setting of one limit of a tier. */
-type PlanSetting = `plan${Capitalize<PlanName>}${Capitalize<keyof PlanNumbers>}`
+type TierSetting = `plan${Capitalize<TierName>}${Capitalize<keyof TierLimits>}`
 
-function settingOf(plan: PlanName, number: keyof PlanNumbers): PlanSetting {
+function settingOf(tier: TierName, number: keyof TierLimits): TierSetting {
   const capital = <Word extends string>(word: Word) =>
     `${word.charAt(0).toUpperCase()}${word.slice(1)}` as Capitalize<Word>
-  return `plan${capital(plan)}${capital(number)}`
+  return `plan${capital(tier)}${capital(number)}`
 }
 
-const meanings: Readonly<Record<keyof PlanNumbers, string>> = {
+const meanings: Readonly<Record<keyof TierLimits, string>> = {
   externalPerMinute: 'Requests to the external API per minute',
   syncPerMinute: 'Synchronous executions per minute',
   asyncPerMinute: 'Asynchronous executions per minute',
@@ -52,29 +52,29 @@ const meanings: Readonly<Record<keyof PlanNumbers, string>> = {
 }
 
 /** A setting for each limit of each tier. */
-export const planSettings = Object.fromEntries(
-  planNames.flatMap((plan) =>
-    Object.entries(defaultPlans[plan]).map(([number, value]) => {
-      const name = number as keyof PlanNumbers
-      const description = `${meanings[name]}, on the tier ${plan}.`
+export const tierSettings = Object.fromEntries(
+  tierNames.flatMap((tier) =>
+    Object.entries(defaultTiers[tier]).map(([number, value]) => {
+      const name = number as keyof TierLimits
+      const description = `${meanings[name]}, on the tier ${tier}.`
       const schema = { default: value, minimum: 0, maximum: beyondReach, description }
-      return [settingOf(plan, name), name === 'usdPerMonth' ? plainNumber(schema) : plainInteger(schema)]
+      return [settingOf(tier, name), name === 'usdPerMonth' ? plainNumber(schema) : plainInteger(schema)]
     }),
   ),
-) as { [Name in PlanSetting]: TNumber }
+) as { [Name in TierSetting]: TNumber }
 
 /** The tiers with the limits from the settings. */
-export function plansOf(values: Readonly<Record<PlanSetting, number>>): Plans {
-  const numbersOf = (plan: PlanName): PlanNumbers => ({
-    externalPerMinute: values[settingOf(plan, 'externalPerMinute')],
-    syncPerMinute: values[settingOf(plan, 'syncPerMinute')],
-    asyncPerMinute: values[settingOf(plan, 'asyncPerMinute')],
-    usdPerMonth: values[settingOf(plan, 'usdPerMonth')],
+export function tiersOf(values: Readonly<Record<TierSetting, number>>): Tiers {
+  const limitsOf = (tier: TierName): TierLimits => ({
+    externalPerMinute: values[settingOf(tier, 'externalPerMinute')],
+    syncPerMinute: values[settingOf(tier, 'syncPerMinute')],
+    asyncPerMinute: values[settingOf(tier, 'asyncPerMinute')],
+    usdPerMonth: values[settingOf(tier, 'usdPerMonth')],
   })
   return {
-    free: numbersOf('free'),
-    pro: numbersOf('pro'),
-    team: numbersOf('team'),
-    enterprise: numbersOf('enterprise'),
+    free: limitsOf('free'),
+    pro: limitsOf('pro'),
+    team: limitsOf('team'),
+    enterprise: limitsOf('enterprise'),
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
 import type { Assembled } from '../../../src/app.ts'
-import type { PlanName } from '../../../src/domain/account/tiers.ts'
+import type { TierName } from '../../../src/domain/account/tiers.ts'
 import { LogSequence, newExecutionId, newId } from '../../../src/domain/ids.ts'
 import type { LogRow } from '../../../src/domain/run/log.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
@@ -23,7 +23,7 @@ export type WorldOptions = {
   access?: AccessLogging
   bodyBytesMax?: number
   /** The installation's. */
-  plan?: PlanName
+  plan?: TierName
   /** Routes beside those of the service. */
   routes?: (door: Door) => AnyElysia
   /** Replaces services, to see what becomes of their failures. */

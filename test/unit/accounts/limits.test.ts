@@ -4,10 +4,10 @@ import { RateWindowPersistence } from '../../../src/accounts/rate-window-persist
 import { tierOf } from '../../../src/accounts/tiers.ts'
 import { Usage } from '../../../src/accounts/usage.ts'
 import { resolveConfig } from '../../../src/config.ts'
-import { defaultPlans, type PlanName, type PlanNumbers, plansOf } from '../../../src/domain/account/tiers.ts'
+import { defaultTiers, type TierLimits, type TierName, tiersOf } from '../../../src/domain/account/tiers.ts'
 import { noCost } from '../../../src/domain/run/cost.ts'
 import type { TriggerKind } from '../../../src/domain/workflow/workflow.ts'
-import type { OwnPlan, RateWindowRow } from '../../../src/store/store.ts'
+import type { OwnTier, RateWindowRow } from '../../../src/store/store.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 /** A run in June with a cost. */
@@ -109,8 +109,8 @@ describe('usage', () => {
 })
 
 describe('tiers', () => {
-  const own = (plan: string | null, numbers: Partial<PlanNumbers> = {}): OwnPlan => ({
-    plan: plan as PlanName | null,
+  const own = (plan: string | null, numbers: Partial<TierLimits> = {}): OwnTier => ({
+    plan: plan as TierName | null,
     numbers,
   })
 
@@ -119,17 +119,17 @@ describe('tiers', () => {
     ['pro', [30, 25, 200, 20]],
     ['team', [60, 75, 500, 40]],
   ] as const)('%s has the numbers of the table', (name, numbers) => {
-    const tier = tierOf(own(name), 'enterprise', defaultPlans)
+    const tier = tierOf(own(name), 'enterprise', defaultTiers)
     expect([tier.externalPerMinute, tier.syncPerMinute, tier.asyncPerMinute, tier.usdPerMonth]).toEqual([...numbers])
   })
 
   test("of an account take precedence over the installation's, unless unknown", () => {
-    expect(tierOf(own('pro'), 'enterprise', defaultPlans).name).toBe('pro')
-    expect(tierOf(own(null), 'team', defaultPlans).name).toBe('team')
+    expect(tierOf(own('pro'), 'enterprise', defaultTiers).name).toBe('pro')
+    expect(tierOf(own(null), 'team', defaultTiers).name).toBe('team')
     for (const name of ['', 'gold', 'constructor', '__proto__']) {
-      expect(tierOf(own(name, { syncPerMinute: 7 }), 'free', defaultPlans)).toEqual({
+      expect(tierOf(own(name, { syncPerMinute: 7 }), 'free', defaultTiers)).toEqual({
         name: 'free',
-        ...defaultPlans.free,
+        ...defaultTiers.free,
       })
     }
   })
@@ -138,35 +138,35 @@ describe('tiers', () => {
     const { config } = resolveConfig({
       environment: { MILLRACE_PLAN_FREE_SYNC_PER_MINUTE: '3', MILLRACE_PLAN_PRO_USD_PER_MONTH: '0.5' },
     })
-    const plans = plansOf(config)
+    const plans = tiersOf(config)
     expect(plans).toEqual({
-      ...defaultPlans,
-      free: { ...defaultPlans.free, syncPerMinute: 3 },
-      pro: { ...defaultPlans.pro, usdPerMonth: 0.5 },
+      ...defaultTiers,
+      free: { ...defaultTiers.free, syncPerMinute: 3 },
+      pro: { ...defaultTiers.pro, usdPerMonth: 0.5 },
     })
     expect(tierOf(own('enterprise', { asyncPerMinute: 9 }), 'free', plans)).toEqual({
       name: 'enterprise',
-      ...defaultPlans.enterprise,
+      ...defaultTiers.enterprise,
       asyncPerMinute: 9,
     })
   })
 })
 
 describe('the limits of an account', () => {
-  const world = (plan: PlanName = 'free', windows: RateWindowRow[] = []) => {
+  const world = (plan: TierName = 'free', windows: RateWindowRow[] = []) => {
     const { usage, clock, sums, hold } = usageWorld()
     const saved: RateWindowRow[] = []
-    const users = new Map<string, OwnPlan>([['u', { plan: null, numbers: {} }]])
+    const users = new Map<string, OwnTier>([['u', { plan: null, numbers: {} }]])
     const journal = new RateWindowPersistence({ save: async (rows) => void saved.push(...rows), clock })
     const limits = new AccountLimits({
       async findUser(id) {
         const own = users.get(id)
         return own && { id, email: 'u@example.org', hasPassword: false, createdAt: 0, ...own }
       },
-      plans: defaultPlans,
-      plan,
+      tiers: defaultTiers,
+      tier: plan,
       usage,
-      journal,
+      windowPersistence: journal,
       windows,
       clock,
     })
@@ -195,10 +195,10 @@ describe('the limits of an account', () => {
   test('are known immediately the second time, and a change of tier applies within 5 s', async () => {
     const { limits, clock, users } = world()
     await limits.account('u')
-    expect(limits.account('u')).toMatchObject({ plan: { name: 'free' } })
+    expect(limits.account('u')).toMatchObject({ tier: { name: 'free' } })
     users.set('u', { plan: 'pro', numbers: {} })
     clock.advance(5_000)
-    expect(await limits.account('u')).toMatchObject({ plan: { name: 'pro', syncPerMinute: 25 } })
+    expect(await limits.account('u')).toMatchObject({ tier: { name: 'pro', syncPerMinute: 25 } })
   })
 
   test('are exceeded when the cost reaches them, whatever was in memory before', async () => {

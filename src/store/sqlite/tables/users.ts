@@ -1,6 +1,6 @@
-import type { PlanName } from '../../../domain/account/tiers.ts'
+import type { TierName } from '../../../domain/account/tiers.ts'
 import { AppError } from '../../../domain/errors.ts'
-import type { NewAccount, OwnPlan, UserRow } from '../../store.ts'
+import type { NewAccount, OwnTier, UserRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { createKey } from './keys.ts'
 import { endSessions } from './sessions.ts'
@@ -45,7 +45,7 @@ export function setPassword(sql: Sql, userId: string, passwordHash: string, kept
   return sql.run('UPDATE users SET password_hash = ? WHERE id = ?', passwordHash, userId) > 0
 }
 
-export function setPlan(sql: Sql, userId: string, { plan, numbers }: OwnPlan): boolean {
+export function setTier(sql: Sql, userId: string, { plan, numbers }: OwnTier): boolean {
   const changed = sql.run(
     `UPDATE users SET plan = ?, external_per_minute = ?, sync_per_minute = ?, async_per_minute = ?, usd_per_month = ?
      WHERE id = ?`,
@@ -75,7 +75,7 @@ const userOf = (row: SqlUser): UserRow => ({
   id: row.id,
   email: row.email,
   hasPassword: row.has_password === 1,
-  plan: row.plan as PlanName | null,
+  plan: row.plan as TierName | null,
   numbers: {
     ...(row.external_per_minute !== null && { externalPerMinute: row.external_per_minute }),
     ...(row.sync_per_minute !== null && { syncPerMinute: row.sync_per_minute }),

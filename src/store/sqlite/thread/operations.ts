@@ -58,7 +58,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   findUser: { writes: false, run: users.findUser },
   setEmail: { writes: true, run: users.setEmail },
   setPassword: { writes: true, run: users.setPassword },
-  setPlan: { writes: true, run: users.setPlan },
+  setTier: { writes: true, run: users.setTier },
 
   findPassword: { writes: false, run: sessions.findPassword },
   findOwner: { writes: false, run: sessions.findOwner },

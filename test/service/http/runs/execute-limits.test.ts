@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../../../src/app.ts'
 import { createInstallation } from '../../../../src/cli/support/installation.ts'
-import type { PlanName } from '../../../../src/domain/account/tiers.ts'
+import type { TierName } from '../../../../src/domain/account/tiers.ts'
 import { newExecutionId, newId } from '../../../../src/domain/ids.ts'
 import { billingPeriodOf } from '../../../../src/domain/run/cost.ts'
 import type { SharedRole } from '../../../../src/store/store.ts'
@@ -30,7 +30,7 @@ function newFolder(): string {
 /**
  * Limits that a test meets soon: 4 synchronous and 2 asynchronous executions, 3 requests to the external API, 1 USD.
  */
-async function start(path: string, plan: PlanName = 'free'): Promise<App> {
+async function start(path: string, plan: TierName = 'free'): Promise<App> {
   const app = await startTestApp(path, {
     plan,
     'plan-free-sync-per-minute': '4',
@@ -57,7 +57,7 @@ async function install({ store }: App): Promise<Home> {
 }
 
 /** Another account, on a plan of its own, with a role in the owner's workspace; answers its key. */
-async function member({ store }: App, { workspaceId }: Home, role: SharedRole, plan: PlanName): Promise<string> {
+async function member({ store }: App, { workspaceId }: Home, role: SharedRole, plan: TierName): Promise<string> {
   const { text, row: key } = newKey({ userId: newId() })
   const { userId } = key
   const account = { userId, email: `${userId}@example.com`, plan, workspaceId: newId(), workspaceName: 'Theirs' }

@@ -72,12 +72,12 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     test('takes a plan, and numbers of its own that the next plan replaces', async () => {
       const { store, home } = world()
       const numbers = { externalPerMinute: 5, usdPerMonth: 0.25 }
-      expect(await store.setPlan(home.userId, { plan: 'enterprise', numbers })).toBe(true)
+      expect(await store.setTier(home.userId, { plan: 'enterprise', numbers })).toBe(true)
       expect(await store.findUser(home.userId)).toMatchObject({ plan: 'enterprise', numbers })
-      await store.setPlan(home.userId, { plan: null, numbers: {} })
+      await store.setTier(home.userId, { plan: null, numbers: {} })
       expect(await store.findUser(home.userId)).toMatchObject({ plan: null })
       expect((await store.findUser(home.userId))?.numbers).toEqual({})
-      expect(await store.setPlan('nobody', { plan: 'free', numbers: {} })).toBe(false)
+      expect(await store.setTier('nobody', { plan: 'free', numbers: {} })).toBe(false)
     })
   })
 
