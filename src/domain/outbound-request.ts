@@ -1,4 +1,4 @@
-/** The shape of every request to an address that a user chose, and of what became of it. `outbound/` carries it out. */
+/** The shapes of requests to addresses that users choose, and of their outcomes. `outbound/` sends them. */
 
 export const outboundFailureCodes = [
   'TIMEOUT',
@@ -21,13 +21,13 @@ export type OutboundRequest = {
   method: string
   /** In order, as the author wrote them; names are case-insensitive and may repeat. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** A `Blob` has to be one that can be read again, for another attempt or after a redirect. */
+  /** A `Blob` must be readable more than once, for another attempt or after a redirect. */
   body?: string | Uint8Array<ArrayBuffer> | FormData | Blob
-  /** Redirects followed at most; 0 makes the 3xx the answer. */
+  /** The most redirects to follow; with 0, a 3xx is the response. */
   followRedirects: number
-  /** From waiting for a free place to the last byte of the answer. */
+  /** From waiting for a free slot to the last byte of the response. */
   timeoutMs: number
-  /** Bytes of the answer's body, after decompression. */
+  /** Bytes of the response body, after decompression. */
   answerBytesMax: number
   signal: AbortSignal
 }
@@ -37,11 +37,11 @@ export type OutboundAnswer = {
   /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
   headers: Record<string, string | string[]>
   body: Uint8Array<ArrayBuffer>
-  /** The address that answered in the end, without credentials. */
+  /** The URL of the response after redirects, without credentials. */
   url: string
 }
 
-/** `status` and `headers` are there when an answer had begun (its body was too large, or broke off). */
+/** `status` and `headers` are set when a response had begun (its body was too large, or broke off). */
 export type OutboundFailure = {
   ok: false
   code: OutboundFailureCode
@@ -52,10 +52,10 @@ export type OutboundFailure = {
 
 export type OutboundOutcome = { ok: true; answer: OutboundAnswer } | OutboundFailure
 
-/** Never throws: what goes wrong is an outcome. */
+/** Never throws: a failure is an outcome. */
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>
 
-/** An answer whose body is still arriving. */
+/** A response whose body is still arriving. */
 export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody }
 
 /** The request keeps its slot among those in flight until the body was read to its end, failed or was closed. */
@@ -69,10 +69,10 @@ export type OutboundBody = {
   close(): void
 }
 
-/** Like `OutboundFetch`, but resolves as soon as the answer has begun. Never throws. */
+/** Like `OutboundFetch`, but resolves as soon as the response has begun. Never throws. */
 export type OutboundOpen = (request: OutboundRequest) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
 
-/** Why the body of an `OutboundStream` did not arrive as a whole. */
+/** Why the body of an `OutboundStream` did not arrive completely. */
 export class OutboundError extends Error {
   readonly code: OutboundFailureCode
 
@@ -83,22 +83,19 @@ export class OutboundError extends Error {
   }
 }
 
-/**
- * A request whose answer is taken note of, and no more: of its body the beginning is read. Redirects are not
- * followed.
- */
+/** A request of which only the response's status and the beginning of its body are read. Redirects are not followed. */
 export type OutboundPost = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body: string
-  /** From looking up the address to the end of the answer, or to as much of it as is read. */
+  /** From looking up the address to the end of the response, or of the part that is read. */
   timeoutMs: number
-  /** Bytes of the answer's body that are read. */
+  /** Bytes of the response body that are read. */
   answerBytes: number
   signal: AbortSignal
 }
 
-/** `retryAfter`: the header, where there is one. */
+/** `retryAfter`: the header, if there is one. */
 export type OutboundPosted =
   | { ok: true; status: number; retryAfter: string | undefined; answer: Uint8Array }
   | OutboundFailure

@@ -3,7 +3,7 @@ import type { Concurrency } from '../../../src/outbound/bulkhead.ts'
 import { WebhookClient } from '../../../src/outbound/webhook-client.ts'
 import { allowList, eachOf, outboundOf, requestTo } from '../../support/outbound/peers.ts'
 
-/** What `environment.test.ts` asks a process of its own to do, because Bun reads the environment once, at its start. */
+/** A job of `environment.test.ts` for a separate process, because Bun reads the environment only at its start. */
 export type Job = {
   /** Requests of workflows, those to models, or webhooks. */
   sender?: 'outbound' | 'stream' | 'webhook'
@@ -13,11 +13,11 @@ export type Job = {
   names?: Record<string, string[]>
   timeoutMs?: number
   concurrency?: Partial<Concurrency>
-  /** Requests that are begun first and left to hang. */
+  /** Requests that are started first and left hanging. */
   hanging?: string[]
 }
 
-/** An outcome as text: the body of an answer, or the code and message of a failure. */
+/** An outcome as text: the body of a response, or the code and message of a failure. */
 export type Told = { status: number; body: string } | { code: string; message: string }
 
 if (import.meta.main) {

@@ -8,7 +8,7 @@ export function protocolOf(path: string): Protocol {
   return path.endsWith('/messages') ? 'anthropic' : 'google'
 }
 
-/** Says a scripted answer as a service of that protocol would. */
+/** Writes a scripted response in a protocol. */
 export async function writeAnswer(response: ServerResponse, protocol: Protocol, said: ScriptedAnswer): Promise<void> {
   if (said.trouble === 'hang') return
   if (said.status !== undefined) {
@@ -25,7 +25,7 @@ export async function writeAnswer(response: ServerResponse, protocol: Protocol, 
   }
   if (said.trouble === 'garbage') response.write('data: {"broken\n\n')
   if (said.trouble === 'break') {
-    // The written text must arrive before the connection closes.
+    // The text must arrive before the connection is cut.
     await new Promise((resolve) => setTimeout(resolve, 20))
     response.destroy()
     return

@@ -2,24 +2,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Protocol, protocolOf, writeAnswer } from './model-protocols.ts'
 
-/** The response of the fake model to one request. */
+/** The scripted response to one request. */
 export type ScriptedAnswer = {
   /** Pieces of text, one event each. */
   text?: readonly string[]
   toolCalls?: readonly { id: string; name: string; arguments: string }[]
   refusal?: string
-  /** Null: the answer tells no tokens. */
+  /** Null: the response reports no tokens. */
   usage?: { prompt: number; cached?: number; completion: number } | null
   /** `length`: cut off at the limit. */
   finish?: 'stop' | 'length'
-  /** An error instead of an answer. */
+  /** The status of an error response. */
   status?: number
   /** The message of the error. */
   said?: string
   headers?: Record<string, string>
-  /**
-   * `hang`: nothing is ever said. `break`: the connection is cut after the text. `garbage`: an event that is not JSON.
-   */
+  /** `hang`: no response. `break`: the connection is cut after the text. `garbage`: an event that is not valid JSON. */
   trouble?: 'hang' | 'break' | 'garbage' | 'end'
   /** Waited for before each piece of text. */
   gate?: () => Promise<void>
@@ -30,14 +28,13 @@ export type SeenRequest = {
   path: string
   headers: IncomingMessage['headers']
   body: Record<string, unknown>
-  /** Resolves when the caller has closed the connection before the answer was complete. */
+  /** Resolves when the caller has closed the connection before the response was complete. */
   left: Promise<void>
 }
 
 /**
- * A stand-in for language model services, for tests and for trying things without one: no model is behind it, it says
- * what it is told to. It speaks the wire protocols of OpenAI (chat completions), Anthropic (messages) and Google
- * (streamGenerateContent) over a real socket.
+ * A stand-in for language model services that sends scripted responses. It speaks the protocols of OpenAI (chat
+ * completions), Anthropic (messages) and Google (streamGenerateContent) over a real socket.
  */
 export class ModelServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = []
@@ -49,7 +46,9 @@ export class ModelServer implements AsyncDisposable {
     this.#server = createServer((request, response) => void this.#answer(request, response))
   }
 
-  /** `script`: by the request and its number, from 0; a list is said one by one, its last for all that follow. */
+  /**
+   * `script`: by the request and its number, from 0; a list is used in order, its last entry for all later requests.
+   */
   static async start(
     script: readonly ScriptedAnswer[] | ((request: SeenRequest, index: number) => ScriptedAnswer),
     port = 0,

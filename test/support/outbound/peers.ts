@@ -4,10 +4,10 @@ import type { OutboundBody, OutboundRequest } from '../../../src/domain/outbound
 import { type AllowList, parseAllowList } from '../../../src/outbound/addresses.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../../src/outbound/fetch.ts'
 
-/** A server that sends exactly the given bytes on every connection. */
+/** A server that sends exactly the bytes that a test gives it. */
 export class RawPeer implements Disposable {
   connections = 0
-  /** The bytes that each connection has sent so far, in the order of connecting. */
+  /** The bytes that each connection has received so far, in the order of connecting. */
   readonly received: string[] = []
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -65,7 +65,7 @@ export function answering(bytes: string | Uint8Array, then: 'end' | 'keep' = 'en
   return new RawPeer((socket) => (then === 'end' ? socket.end(data) : socket.write(data))).listen()
 }
 
-/** A peer that takes requests and never says anything. */
+/** A peer that accepts requests and never responds. */
 export function hanging(): Promise<RawPeer> {
   return new RawPeer(() => {}).listen()
 }
@@ -77,7 +77,7 @@ export function httpPeer(
   return Bun.serve({ port: 0, hostname, idleTimeout: 0, fetch: (request) => handler(request, new URL(request.url)) })
 }
 
-/** An outbound with nothing behind it but the network; `allow` as the setting has it. */
+/** An HTTP client on the real network; `allow` as in the setting. */
 export function outboundOf(allow: readonly string[], more: Partial<OutboundOptions> = {}): Outbound & Disposable {
   const outbound = createOutbound({ allow: allowList(allow), version: '1.2.3', ...more })
   return { ...outbound, [Symbol.dispose]: () => outbound.stop() }
@@ -102,7 +102,7 @@ export function requestTo<More extends Partial<OutboundRequest>>(url: string, mo
   }
 }
 
-/** Waits for a fact, looking again after every turn of the event loop. */
+/** Waits until a condition holds; checks it after every turn of the event loop. */
 export async function until(fact: () => boolean): Promise<void> {
   while (!fact()) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -12,10 +12,7 @@ import { ManualClock } from '../clock.ts'
 import { temporaryFolder } from '../executable.ts'
 import { type Installed, install, logRow } from '../store/installed.ts'
 
-/**
- * A dispatcher on a real store and a real writer of attempts, with a clock that is moved by hand. What lies beyond the
- * network is the test's own: `post` is called with every attempt.
- */
+/** A dispatcher with a real store, a real attempt writer and a manual clock. `post` is called for every attempt. */
 export class OutboxWorld {
   readonly clock = new ManualClock(Date.UTC(2025, 5, 1))
   readonly bugs: unknown[] = []
@@ -80,7 +77,7 @@ export class OutboxWorld {
     return (await this.subscriptions.create(workflow, { id, url, retryOnNetworkError })).number
   }
 
-  /** A run that ends now and owes something to these; not handed to the dispatcher. */
+  /** A run that ends now with deliveries for these subscriptions; it is not given to the dispatcher. */
   row(subscriptions: readonly number[], more: Partial<LogRow> = {}): LogRow {
     const at = this.clock.now()
     const deliveries = subscriptions.map((subscription) => ({ subscription, include: 0 }))
@@ -88,13 +85,13 @@ export class OutboxWorld {
     return logRow(this.home, this.#sequence.next(), { startedAt: at - 10, endedAt: at, webhooks, ...more })
   }
 
-  /** Records runs; `hands` them over, as the writer does, or leaves them on disk. */
+  /** Records runs, and gives them to the dispatcher if `hands` is set. */
   async record(rows: readonly LogRow[], hands = true): Promise<void> {
     await this.store.append(rows.map((row) => ({ kind: 'log', row, output: null })))
     if (hands) for (const row of rows) this.dispatcher.take(row)
   }
 
-  /** Until nothing more happens without time passing. */
+  /** Waits until nothing more happens without time passing. */
   async quiet(): Promise<void> {
     do {
       await this.turn()
@@ -107,7 +104,7 @@ export class OutboxWorld {
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** Lets time pass, in steps; whatever falls due happens at the end of its step. */
+  /** Moves the clock in steps. Whatever is due happens at the end of its step. */
   async pass(ms: number, stepMs = ms): Promise<void> {
     for (let left = ms; left > 0; left -= stepMs) {
       this.clock.advance(Math.min(stepMs, left))

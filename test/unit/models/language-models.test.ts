@@ -5,7 +5,7 @@ import type { OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import { createLanguageModels } from '../../../src/models/language-models.ts'
 import { eachOf, outboundOf, RawPeer } from '../../support/outbound/peers.ts'
 
-/** Gives all that comes of a body in the moment in which it ends. */
+/** Delivers a whole body in the moment in which it ends. */
 function inOneMoment(open: OutboundOpen): OutboundOpen {
   return async (request) => {
     const outcome = await open(request)
@@ -47,7 +47,7 @@ async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
   const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, (text) => {
     streamed += text
   })
-  // A connection that nobody has a use for any more is closed while the peer still keeps it.
+  // The client closes a connection that it cannot reuse, although the peer keeps it open.
   while (then === 'keep' && peer.open > 0) await Bun.sleep(5)
   return { outcome, streamed }
 }
@@ -79,7 +79,7 @@ function streamOf(...events: (object | '[DONE]')[]): string {
   return events.map((event) => `data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`).join('')
 }
 
-/** As a chunk of a body behind which more may come. */
+/** One chunk of a chunked body. */
 function chunked(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 }

@@ -1,4 +1,4 @@
-/** Incomplete or invalid responses of peers, and the expected outcome of each. */
+/** Incomplete and invalid responses, and the code of the failure for each. */
 export const brokenAnswers: [what: string, bytes: string, code: string][] = [
   ['a body that is cut off', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc', 'CONNECTION_FAILED'],
   [

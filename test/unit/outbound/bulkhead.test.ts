@@ -4,10 +4,10 @@ import { Bulkhead, type Slot } from '../../../src/outbound/bulkhead.ts'
 
 const never = new AbortController().signal
 
-/** Lets everything that is ready to go on do so. */
+/** Lets everything that is ready continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Asks for a place and writes down who got one, in order. */
+/** Asks for a slot and records in which order they are given. */
 function line(bulkhead: Bulkhead) {
   const order: string[] = []
   const places = new Map<string, Slot>()
@@ -137,7 +137,7 @@ describe('the bulkhead', () => {
             expect(bulkhead.waiting).toBe(outside.length)
             expect(inside.length).toBeLessThanOrEqual(total)
             for (const host of ['a', 'b', 'c', 'd']) expect(of(host)).toBeLessThanOrEqual(perHost)
-            // A place is free only when nobody who waits may have it.
+            // A slot is free only when no waiting request may have it.
             if (inside.length < total) for (const { host } of outside) expect(of(host)).toBe(perHost)
           }
           for (const step of list) {

@@ -16,11 +16,11 @@ import { brokenAnswers } from './broken-answers.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
-/** These have no beginning; the others break off later. */
+/** Those that fail before the body; the others break off later. */
 const unbegun = brokenAnswers.filter(([what]) => !/body that|chunks|gzip|brotli/.test(what))
 
 describe('a body that is read as it arrives', () => {
-  /** All of a body, or the code of what became of it. */
+  /** The whole text of a body, or the code of its failure. */
   async function read({ body }: OutboundStream): Promise<string> {
     let text = ''
     try {
@@ -112,7 +112,7 @@ describe('a body that is read as it arrives', () => {
     using outbound = outboundOf(['loopback'])
     const first = await open(outbound, peer.url)
     await written.promise
-    // Bytes that have arrived reach the program in the next turn.
+    // Bytes that have arrived at the machine reach the program in the next turns.
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     expect((await read(first)).length).toBe(bytes)
     expect((await read(await open(outbound, peer.url))).length).toBe(bytes)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
 import type { OutboundPost } from '../../../src/domain/outbound-request.ts'
 import { WebhookClient, type WebhookClientOptions } from '../../../src/outbound/webhook-client.ts'
 import { allowList, answering, hanging, httpPeer, RawPeer, until } from '../../support/outbound/peers.ts'
@@ -55,9 +56,15 @@ describe('a webhook request', () => {
 
   test('reuses the connection of the previous one, and concurrent ones use several', async () => {
     using client = clientOf()
-    using peer = await answering(fine, 'keep')
+    let together = 1
+    const waiting: Socket[] = []
+    using peer = await new RawPeer((socket) => {
+      waiting.push(socket)
+      if (waiting.length === together) for (const one of waiting.splice(0)) one.write(fine)
+    }).listen()
     for (let n = 0; n < 5; n += 1) expect(await client.post(message(peer.url))).toMatchObject({ ok: true })
     expect(peer.connections).toBe(1)
+    together = 5
     const many = await Promise.all(Array.from({ length: 5 }, () => client.post(message(peer.url))))
     expect(many.every(({ ok }) => ok)).toBe(true)
     expect(peer.connections).toBe(5)
