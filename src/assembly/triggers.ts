@@ -38,7 +38,7 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
       metrics.schedules.decided(outcome, clock.now() - dueAt)
       logOutcome(logger, row, dueAt, outcome)
     },
-    onTrouble: (cause) => logger.error('schedules stand still', { reason: messageOf(cause) }),
+    onTrouble: (cause) => logger.error('the scheduler cannot continue', { reason: messageOf(cause) }),
     lastSeenAt: timeOfSequence(lastSequence),
   })
   const conversations = new Conversations({

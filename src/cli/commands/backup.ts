@@ -11,14 +11,14 @@ import { type ArchiveSource, writeArchive } from '../support/archive.ts'
 import { count, roundSize } from '../support/size.ts'
 
 export const backup: Command = {
-  summary: 'writes a consistent copy of the installation into one tar file, also while the service runs',
+  summary: 'writes a consistent copy of the installation to a tar file, even while the service runs',
   details: [
-    'The file holds the database, the key file and the files folder: who has it can read every stored secret. A key that',
-    'was given with MILLRACE_SECRET_KEY is not in it. The service goes on meanwhile; its -wal file grows until the database',
-    'is copied. Beside FILE there has to be room for twice the database. The way back: millrace restore.',
+    'The file contains the database, the key file and the files folder. Everyone who has it can read all stored secrets.',
+    'It does not contain a key from MILLRACE_SECRET_KEY. The service keeps running; its -wal file grows until the',
+    'database is copied. The disk of FILE needs room for twice the database. To restore: millrace restore.',
   ].join('\n'),
   arguments: [{ name: 'FILE', description: 'the tar file to write' }],
-  flags: { force: { description: 'replace FILE when it is there' } },
+  flags: { force: { description: 'replace an existing FILE' } },
   settings: ['data'],
   json: true,
   examples: ['backup millrace.tar', 'backup /backups/monday.tar --data /var/lib/millrace --force'],
@@ -32,7 +32,7 @@ export const backup: Command = {
     if (json) terminal.print(JSON.stringify({ ...made, tookMs }))
     else {
       const key = made.key ? 'with the key of stored secrets; ' : ''
-      const left = made.left > 0 ? ` ${count(made.left, 'file')} went while it was written and are not in it.` : ''
+      const left = made.left > 0 ? ` ${count(made.left, 'file')} disappeared meanwhile and are not in it.` : ''
       terminal.say(
         `${file}: ${roundSize(made.bytes)}, ${key}${count(made.files, 'file')}, in ${(tookMs / 1000).toFixed(1)} s.${left}`,
       )
@@ -42,7 +42,7 @@ export const backup: Command = {
   },
 }
 
-/** The folder of an installation that holds runs' files. */
+/** The folder for the files of runs in an installation. */
 export const filesName = 'files'
 
 function check({ config, switches }: Call, file: string): void {
@@ -50,16 +50,16 @@ function check({ config, switches }: Call, file: string): void {
   if (!existsSync(path)) {
     throw new CommandError(
       `There is no installation in ${config.data}.`,
-      'Name another folder: --data or MILLRACE_DATA.',
+      'Use --data or MILLRACE_DATA for another folder.',
     )
   }
   if (existsSync(file) && !switches.has('force')) {
-    throw new CommandError(`${file} is there already, and was left alone.`, 'Choose another name, or add --force.')
+    throw new CommandError(`${file} already exists. Nothing was changed.`, 'Choose another name, or add --force.')
   }
   const folder = dirname(file)
-  if (!existsSync(folder)) throw new CommandError(`There is no folder ${folder}.`, 'Make it first.')
+  if (!existsSync(folder)) throw new CommandError(`The folder ${folder} does not exist.`, 'Create it first.')
   if (file.startsWith(join(resolve(config.data), filesName, sep))) {
-    throw new CommandError(`${file} lies among the files that the backup holds.`, 'Choose another folder.')
+    throw new CommandError(`${file} is inside a folder that the backup contains.`, 'Choose another folder.')
   }
   const { bavail, bsize } = statfsSync(folder)
   const needed = 2 * statSync(path).size
@@ -73,7 +73,7 @@ function check({ config, switches }: Call, file: string): void {
 
 type Made = { file: string; bytes: number; databaseBytes: number; key: boolean; files: number; left: number }
 
-/** Everything is written under names of its own beside the file, which are gone when this ends, however it ends. */
+/** Writes to temporary files next to the target, which are always removed at the end. */
 async function make(data: string, file: string): Promise<Made> {
   const draft = join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`)
   const copy = `${draft}.db`
@@ -99,7 +99,7 @@ async function make(data: string, file: string): Promise<Made> {
     }
     async function* sources(): AsyncGenerator<ArchiveSource> {
       yield { path: copy, name: databaseName }
-      // After the database: what is encrypted in the copy was encrypted with a key that is in the file by now.
+      // After the database: the key file now contains every key that the copy was encrypted with.
       if (made.key) yield { path: keyPath(data), name: keyFileName }
       for await (const name of filesBelow(data, filesName)) {
         made.files += 1
@@ -116,7 +116,7 @@ async function make(data: string, file: string): Promise<Made> {
     return made
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw new CommandError(`The backup was not made: ${messageOf(error)}`, 'Nothing was left behind.', error)
+    throw new CommandError(`The backup failed: ${messageOf(error)}`, 'No files were left behind.', error)
   } finally {
     discard()
     process.off('SIGINT', interrupted)
@@ -124,7 +124,7 @@ async function make(data: string, file: string): Promise<Made> {
   }
 }
 
-/** Names of all plain files below a folder, as `folder/…`; none when it is not there. */
+/** The names of all plain files below a folder, as `folder/…`; none when the folder does not exist. */
 async function* filesBelow(root: string, folder: string): AsyncGenerator<string> {
   const path = join(root, folder)
   if (!existsSync(path)) return

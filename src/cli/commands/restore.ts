@@ -12,22 +12,22 @@ import { count, roundSize } from '../support/size.ts'
 import { filesName } from './backup.ts'
 
 export const restore: Command = {
-  summary: 'makes an installation of a backup',
+  summary: 'creates an installation from a backup',
   details: [
-    'The data folder must not hold an installation; it is made when it is not there. The backup is unpacked beside its place and',
-    'checked, every page of the database, before anything of it counts. Then start the service: keys, workflows, logs and',
-    'variables are those of the moment of the backup.',
+    'The data folder must not contain an installation. If it does not exist, it is created. The backup is unpacked and',
+    'every page of its database is checked before anything is put in place. Then start the service: keys, workflows,',
+    'logs and variables are as they were at the time of the backup.',
   ].join('\n'),
-  arguments: [{ name: 'FILE', description: 'a tar file that millrace backup wrote' }],
+  arguments: [{ name: 'FILE', description: 'a tar file written by millrace backup' }],
   settings: ['data'],
   json: true,
   examples: ['restore millrace.tar --data ./restored', 'restore /backups/monday.tar --data /var/lib/millrace'],
   async run({ arguments: [name], config, terminal, json }) {
     const file = resolve(name!)
-    if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
+    if (!existsSync(file)) throw new CommandError(`The file ${file} does not exist.`)
     const data = resolve(config.data)
     mkdirSync(data, { recursive: true, mode: 0o700 })
-    // Held to the end, so that no service starts on half an installation.
+    // Held until the end, so that no service starts on an incomplete installation.
     const lock = takeLock(data)
     try {
       refuseInstallation(data)
@@ -50,13 +50,13 @@ const draftPrefix = '.restore-'
 
 function refuseInstallation(data: string): void {
   const isThere = (part: string) =>
-    // An empty database is none: a first start that was cut leaves one.
+    // An interrupted first start leaves an empty database, which is not an installation.
     part === databaseName ? !!statSync(join(data, part), { throwIfNoEntry: false })?.size : existsSync(join(data, part))
   const there = [...parts, `${databaseName}-wal`].find(isThere)
   if (there === undefined) return
   throw new CommandError(
-    `${data} holds an installation already (${there}). Nothing was changed.`,
-    'Restore into another folder (--data), or move what is in this one away.',
+    `${data} already contains an installation (${there}). Nothing was changed.`,
+    'Restore into another folder (--data), or move the contents of this one away.',
   )
 }
 
@@ -89,7 +89,7 @@ async function unpack(file: string, data: string): Promise<{ bytes: number; file
 
 const unchanged = 'Nothing of it was put in place.'
 
-/** Nothing but plain names below the files folder, and the two files beside it. */
+/** Only plain names below the files folder, and the two files next to it. */
 function isPart(name: string): boolean {
   if (name === databaseName || name === keyFileName) return true
   const [first, ...segments] = name.split('/')
@@ -101,11 +101,14 @@ function isPlain(segment: string): boolean {
 }
 
 function checkDatabase(file: string, path: string): void {
-  if (!existsSync(path)) throw new ArchiveError(`It holds no ${databaseName}.`)
+  if (!existsSync(path)) throw new ArchiveError(`It contains no ${databaseName}.`)
   const { problems, foreign, tooNew } = inspectDatabase(path, { thorough: true })
-  if (foreign) throw new ArchiveError(`Its ${databaseName} is not a database of Millrace.`)
+  if (foreign) throw new ArchiveError(`Its ${databaseName} was not created by Millrace.`)
   if (tooNew) {
-    throw new CommandError(`${file} was made by a newer Millrace.`, 'Restore it with that version, or a later one.')
+    throw new CommandError(
+      `${file} was written by a newer version of Millrace.`,
+      'Restore it with that version or a later one.',
+    )
   }
   if (problems.length > 0) throw new CommandError(`${file} is damaged: ${problems.join('; ')}.`, unchanged)
 }

@@ -16,8 +16,8 @@ import { build } from './version.ts'
 export const serve: Command = {
   summary: 'starts the service',
   details: [
-    'On an empty data folder it first makes an account, a workspace and a key, deploys a sample workflow, and prints how to',
-    'run it. SIGTERM or SIGINT lets runs in flight end and exits with 0; a second signal exits at once.',
+    'On an empty data folder, it first creates an account, a workspace and a key, deploys a sample workflow, and prints',
+    'how to run it. SIGTERM or SIGINT lets runs in flight end and exits with 0. A second signal exits at once.',
   ].join('\n'),
   settings: [
     'host',
@@ -41,7 +41,7 @@ export const serve: Command = {
     const { firstStart } = await import('../support/first-start.ts')
     const first = await firstStart(app)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
-    // Should the disk not take that: a key that is used has been seen, too.
+    // Ignore a failing disk: using the key also marks it as seen.
     if (first) await app.store.markInstallationSeen().catch(() => undefined)
     await stopped
     await app.stop(config.stopGraceMs)
@@ -54,14 +54,14 @@ export const serve: Command = {
 function assertClosed({ noAuth, host }: Config): void {
   if (!noAuth || isLoopback(host)) return
   throw new UsageError(
-    `MILLRACE_NO_AUTH is true, but the service would listen on ${host}, where others reach it; allowed: only with a loopback address.`,
-    'Leave --no-auth out, or listen on --host 127.0.0.1.',
+    `MILLRACE_NO_AUTH is true, but ${host} can be reached from other machines. Use it only with a loopback address.`,
+    'Remove --no-auth, or listen on --host 127.0.0.1.',
   )
 }
 
 /**
- * Listens, takes the folder, opens the store, and only then loads the rest of the service: who calls in the meantime is
- * answered, or waits a moment. The lock goes with the process, however that ends.
+ * Listens, locks the folder, opens the store, and only then loads the rest of the service. Requests that arrive in the
+ * meantime get a response or wait a moment. The lock ends with the process, however it ends.
  */
 async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
@@ -104,11 +104,11 @@ async function listen({ host, port, data }: Config): Promise<Listener> {
     return new Listener({ hostname: host, port, version: build.version })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      // Started twice: that the folder is served already says more, and by whom.
+      // If the folder is already served, its lock names the other process.
       const { takeLock } = await import('../../store/lock.ts')
       takeLock(data).release()
-      const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 takes a free one.'
-      throw new CommandError(`Port ${port} of ${host} is taken by another program.`, hint, error)
+      const hint = 'Choose another port with --port or MILLRACE_PORT; --port 0 selects a free one.'
+      throw new CommandError(`Port ${port} of ${host} is in use by another program.`, hint, error)
     }
     const hint =
       'Choose another address with --host and --port: one of this machine, and a port that this user may open.'
@@ -129,7 +129,7 @@ function explained(error: unknown, { data }: Config): unknown {
   return error
 }
 
-/** Resolves at the first signal to stop. The second one ends the process where it stands. */
+/** Resolves at the first stop signal. The second one ends the process immediately. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let signals = 0
@@ -138,7 +138,7 @@ function stopSignal(): Promise<void> {
       if (signals > 1) process.exit(1)
       resolve()
     }
-    // Not SIGHUP: a process under nohup has to go on when its terminal closes.
+    // Ignore SIGHUP: a process under nohup must continue when its terminal closes.
     process.on('SIGTERM', take)
     process.on('SIGINT', take)
   })
@@ -148,7 +148,7 @@ function welcome({ address }: App, { apiKey, signInToken, workspaceId, curl }: F
   return [
     `Millrace listens on ${address.url}`,
     '',
-    '  This is the first start here. The key and the link are shown this once; keep them.',
+    '  This is the first start. The key and the link are shown only this once. Keep them.',
     '',
     `  API key       ${apiKey}`,
     `  Workspace     ${workspaceId}`,

@@ -14,8 +14,8 @@ import { examineWebhooks } from './webhooks.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, disk, database, key file, webhooks and clock, and says what to do; exit 1 when something is broken',
-  details: 'It changes nothing, and may be called while the service runs.',
+    'checks settings, data folder, disk, database, key file, webhooks and clock; exits with 1 if something is broken',
+  details: 'It changes nothing and works while the service runs.',
   settings: ['data'],
   json: true,
   examples: ['doctor', 'doctor --data /var/lib/millrace --json'],
@@ -85,15 +85,15 @@ function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosi
     }
   }
   if (found.length > 0) return found
-  return [{ check, state: 'ok', message: 'Every setting has a value that it may have.' }]
+  return [{ check, state: 'ok', message: 'All settings are valid.' }]
 }
 
 function examineFolder(folder: string): Diagnosis {
   const check = 'folder'
   if (!existsSync(folder)) {
     const advice =
-      'millrace serve makes it at its first start, millrace init without starting; or name another with --data.'
-    return { check, state: 'warning', message: `${folder} is not there yet.`, advice }
+      'millrace serve creates it at its first start, and millrace init without starting. Use --data for another folder.'
+    return { check, state: 'warning', message: `${folder} does not exist yet.`, advice }
   }
   try {
     const probe = mkdtempSync(join(folder, '.doctor-'))
@@ -107,46 +107,46 @@ function examineFolder(folder: string): Diagnosis {
     }
   } catch (error) {
     const advice =
-      'Let the user that runs the service own the folder and everything in it, and see that the disk has room.'
-    return { check, state: 'broken', message: `${folder} cannot be written to: ${messageOf(error)}.`, advice }
+      'Make the user that runs the service the owner of the folder and of everything in it, and check the free space.'
+    return { check, state: 'broken', message: `${folder} is not writable: ${messageOf(error)}.`, advice }
   }
   if ((statSync(folder).mode & 0o007) !== 0) {
-    const advice = `It holds keys and logs: chmod 700 ${folder}`
+    const advice = `It contains keys and logs. Run: chmod 700 ${folder}`
     return {
       check,
       state: 'warning',
-      message: `${folder} can be written to, and every user of the machine can enter it.`,
+      message: `${folder} is writable, but every user of the machine can enter it.`,
       advice,
     }
   }
-  return { check, state: 'ok', message: `${folder} can be written to.` }
+  return { check, state: 'ok', message: `${folder} is writable.` }
 }
 
 function examineLock(folder: string): { served: boolean; service: Diagnosis } {
   const check = 'service'
   try {
     const who = serverOf(folder)
-    const message = who === undefined ? 'No service runs on the folder.' : `A service runs on the folder: ${who}.`
+    const message = who === undefined ? 'No service uses the folder.' : `A service uses the folder: ${who}.`
     return { served: who !== undefined, service: { check, state: 'ok', message } }
   } catch (error) {
-    const advice = 'Let the user that runs the service own the folder and everything in it.'
+    const advice = 'Make the user that runs the service the owner of the folder and of everything in it.'
     return { served: false, service: { check, state: 'broken', message: messageOf(error), advice } }
   }
 }
 
-/** 2025-01-01: a clock before it was never set. */
+/** 2025-01-01. An earlier time means that the clock was never set. */
 const earliestNow = Date.UTC(2025, 0, 1)
 const clockSlackMs = 60_000
 
 function examineClock(now: number, lastWriteAt: number | undefined): Diagnosis {
   const time = new Date(now).toISOString()
-  const advice = 'Set the clock and keep it set (NTP): times in logs and the expiry of keys depend on it.'
-  if (now < earliestNow) return { check: 'clock', state: 'broken', message: `The clock says ${time}.`, advice }
+  const advice = 'Set the clock and keep it synchronised (NTP). Times in logs and the expiry of keys depend on it.'
+  if (now < earliestNow) return { check: 'clock', state: 'broken', message: `The clock shows ${time}.`, advice }
   if (lastWriteAt !== undefined && lastWriteAt > now + clockSlackMs) {
-    const message = `The clock says ${time}; the database was written at ${new Date(lastWriteAt).toISOString()}.`
+    const message = `The clock shows ${time}, but the database was written at ${new Date(lastWriteAt).toISOString()}.`
     return { check: 'clock', state: 'warning', message, advice }
   }
-  return { check: 'clock', state: 'ok', message: `The clock says ${time}.` }
+  return { check: 'clock', state: 'ok', message: `The clock shows ${time}.` }
 }
 
 function writtenAt(path: string): number | undefined {

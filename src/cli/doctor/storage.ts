@@ -10,7 +10,7 @@ import { count, roundSize } from '../support/size.ts'
 import type { Diagnosis } from './doctor.ts'
 
 const GB = 1024 ** 3
-/** Below the first the service will stop taking runs soon, below the second it is time to look. */
+/** Below the first limit, the service will soon stop accepting runs. Below the second, doctor warns. */
 const freeBytesMin = GB / 10
 const freeBytesLow = GB
 
@@ -18,8 +18,8 @@ export function examineDisk(folder: string, { logRetentionBytes }: Config): Diag
   const check = 'disk'
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
-  const message = `${roundSize(free)} are free where the folder lies.`
-  const advice = 'Free space or move the folder to a larger disk; on a full disk callers get 503.'
+  const message = `${roundSize(free)} are free on the disk of the folder.`
+  const advice = 'Free space or move the folder to a larger disk. On a full disk, callers get 503.'
   if (free < freeBytesMin) return { check, state: 'broken', message, advice }
   if (free < freeBytesLow) return { check, state: 'warning', message, advice }
   const size = statSync(databasePath(folder), { throwIfNoEntry: false })?.size ?? 0
@@ -27,22 +27,24 @@ export function examineDisk(folder: string, { logRetentionBytes }: Config): Diag
   return {
     check,
     state: 'warning',
-    message: `${roundSize(free)} are free, and the database may grow from ${roundSize(size)} to ${roundSize(logRetentionBytes)}.`,
-    advice: 'Lower MILLRACE_LOG_RETENTION_BYTES, so that old log entries go before the disk is full.',
+    message:
+      `${roundSize(free)} are free, but the database may grow from ${roundSize(size)} to ` +
+      `${roundSize(logRetentionBytes)}.`,
+    advice: 'Lower MILLRACE_LOG_RETENTION_BYTES, so that old log entries are deleted before the disk is full.',
   }
 }
 
-/** Every page, also while a service has it open. */
+/** Checks every page, even while a service has the database open. */
 export function examineDatabase(folder: string): Diagnosis {
   const check = 'database'
   const path = databasePath(folder)
   if (!existsSync(path) || statSync(path).size === 0) {
-    const advice = 'millrace serve or millrace init makes it; if there should be one: millrace restore.'
-    return { check, state: 'warning', message: 'There is no database in the folder yet.', advice }
+    const advice = 'millrace serve or millrace init creates it. If there should be one, run millrace restore.'
+    return { check, state: 'warning', message: 'The folder contains no database yet.', advice }
   }
   const advice =
-    `Stop the service and keep a copy of ${folder} as it is. Go back to the latest backup: ` +
-    `millrace restore BACKUP --data ${folder}-restored. Without one, .recover of SQLite's own shell may save what can be read.`
+    `Stop the service and keep a copy of ${folder}. Restore the latest backup: ` +
+    `millrace restore BACKUP --data ${folder}-restored. Without a backup, SQLite's .recover may save some data.`
   try {
     const { problems, bytes, schemaVersion, foreign, tooNew } = inspectDatabase(path)
     const broken = (message: string, advice: string): Diagnosis => ({ check, state: 'broken', message, advice })
@@ -50,11 +52,11 @@ export function examineDatabase(folder: string): Diagnosis {
     if (foreign) return broken(`${path} is the database of another program.`, 'Choose another folder with --data.')
     if (tooNew) {
       return broken(
-        `${path} was written by a newer Millrace (schema ${schemaVersion}).`,
-        'Start that version, or restore a backup that this one made.',
+        `${path} was written by a newer version of Millrace (schema ${schemaVersion}).`,
+        'Start that version, or restore a backup that this version made.',
       )
     }
-    const message = `Every page is in order (${roundSize(bytes)}, schema ${schemaVersion}).`
+    const message = `Every page is intact (${roundSize(bytes)}, schema ${schemaVersion}).`
     return { check, state: 'ok', message }
   } catch (error) {
     return { check, state: 'broken', message: `${path} cannot be read: ${messageOf(error)}.`, advice }
@@ -67,7 +69,7 @@ export function examineLegacyJournal(folder: string, isServed: boolean): Diagnos
   const found = inspectLegacyJournal(databasePath(folder))
   if (!found) return []
   const { runs, problem, kept } = found
-  // While a service of an earlier version writes to it, a record that cannot be read may be one that it is writing.
+  // While a service of an earlier version writes to the journal, an unreadable record may be incomplete.
   if (problem !== undefined && !isServed) {
     const message =
       `The journal of an earlier version (millrace.journal-a and -b) is damaged: ${problem}. ` +
@@ -94,7 +96,7 @@ function firstOf(problems: readonly string[]): string {
 
 const problemsShown = 3
 
-/** Whether what is encrypted in the database can be opened with the keys at hand. */
+/** Whether the current keys can decrypt the encrypted data in the database. */
 export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
   const check = 'key'
   const path = keyPath(folder)
@@ -105,22 +107,22 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
     if (!heads.every((head) => box.knows(head))) {
       const message =
         inFile === 0 && secretKey === undefined
-          ? `Secrets are stored, and the key that they are encrypted with is missing: ${path} is not there.`
-          : `Secrets are stored that are encrypted with another key than those at hand.`
+          ? `The database contains secrets, but their key is missing: ${path} does not exist.`
+          : `The database contains secrets that were encrypted with a different key.`
       const advice =
-        'Take the key file from a backup, or give the service the value that MILLRACE_SECRET_KEY had. If the key is lost ' +
-        'for good, so are the values: millrace env discard takes them out, and then they can be set anew.'
+        'Restore the key file from a backup, or set MILLRACE_SECRET_KEY to its earlier value. If the key is lost ' +
+        'permanently, millrace env discard removes the values, so that you can set them again.'
       return { check, state: 'broken', message, advice }
     }
     if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {
-      const message = `${path} can be read by other users of the machine.`
+      const message = `Other users of the machine can read ${path}.`
       return { check, state: 'warning', message, advice: `chmod 600 ${path}` }
     }
     const where = secretKey === undefined ? path : 'MILLRACE_SECRET_KEY'
     const message =
-      heads.length === 0 ? 'No secret is stored yet.' : `Stored secrets can be opened: the key is in ${where}.`
+      heads.length === 0 ? 'No secret is stored yet.' : `Stored secrets can be decrypted: the key is in ${where}.`
     return { check, state: 'ok', message }
   } catch (error) {
-    return { check, state: 'broken', message: messageOf(error), advice: 'Take the key file from a backup.' }
+    return { check, state: 'broken', message: messageOf(error), advice: 'Restore the key file from a backup.' }
   }
 }

@@ -300,8 +300,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
 
   getQuotes: { responses: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
-  checkHealth: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
-  checkLive: { responses: { 200: { status: 'ok', version: '0.1.0' } } },
+  checkHealth: { responses: { 200: { status: 'ok', version: '0.2.0' } } },
+  checkLive: { responses: { 200: { status: 'ok', version: '0.2.0' } } },
   checkReady: { responses: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
   readMetrics: {
     responses: {

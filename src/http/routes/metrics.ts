@@ -19,7 +19,7 @@ export function metricsRoutes({ metrics }: Services, door: Door) {
         ...operation({
           name: 'readMetrics',
           summary: 'Read the metrics',
-          description: "The service's metrics in Prometheus' text format. README.md explains the names.",
+          description: "The service's metrics in Prometheus' text format. docs/operations.md explains the names.",
           tag: 'Operations',
           access: 'everyone',
         }),

@@ -47,7 +47,7 @@ describe('doctor', () => {
     const lock = takeLock(folder.path)
     expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
     lock.release()
-    expect((await diagnose(folder.path)).of('service')?.message).toBe('No service runs on the folder.')
+    expect((await diagnose(folder.path)).of('service')?.message).toBe('No service uses the folder.')
   })
 
   test('tells a wrong address rule and an open folder', async () => {
@@ -267,7 +267,11 @@ describe('the key of stored secrets', () => {
 
   test.each([
     ['missing', (path: string) => rmSync(path), 'is missing'],
-    ['another', (path: string) => writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`), 'another key'],
+    [
+      'another',
+      (path: string) => writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`),
+      'a different key',
+    ],
     ['damaged', (path: string) => writeFileSync(path, 'nothing'), 'is damaged'],
   ])('that is %s is found', async (_, change, message) => {
     using folder = temporaryFolder()

@@ -108,8 +108,8 @@ describe('a backup', () => {
 
   test.each([
     ['nothing', 'There is no installation in'],
-    ['folder', 'There is no folder'],
-    ['files', 'lies among the files'],
+    ['folder', 'does not exist'],
+    ['files', 'is inside a folder that the backup contains'],
   ])('says what is wrong when it cannot begin (%s)', async (fault, message) => {
     using here = await installed()
     const { at } = here
@@ -130,7 +130,7 @@ describe('restoring', () => {
     const before = filesIn(at('data'))
     const refused = await call('restore', at('backup.tar'), '--data', at('data'))
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.words).toContain('holds an installation already')
+    expect(refused.words).toContain('already contains an installation')
     expect(filesIn(at('data'))).toEqual(before)
 
     mkdirSync(at('new'))
@@ -233,7 +233,7 @@ describe('restoring', () => {
     expect(refused).toMatchObject({ code: 1, words: expect.stringContaining('no checksum') })
     await writeArchive(at('empty.tar'), [])
     const empty = await call('restore', at('empty.tar'), '--data', at('new'))
-    expect(empty).toMatchObject({ code: 1, words: expect.stringContaining('holds no millrace.db') })
+    expect(empty).toMatchObject({ code: 1, words: expect.stringContaining('contains no millrace.db') })
     expect(filesIn(at('new'))).toEqual([])
   })
 
@@ -250,9 +250,9 @@ describe('restoring', () => {
       return call('restore', at(name), '--data', at('new'))
     }
     const foreign = await archive('foreign.tar', (database) => database.run('PRAGMA application_id = 7'))
-    expect(foreign).toMatchObject({ code: 1, words: expect.stringContaining('not a database of Millrace') })
+    expect(foreign).toMatchObject({ code: 1, words: expect.stringContaining('was not created by Millrace') })
     const newer = await archive('newer.tar', (database) => database.run('PRAGMA user_version = 999'))
-    expect(newer).toMatchObject({ code: 1, words: expect.stringContaining('a newer Millrace') })
+    expect(newer).toMatchObject({ code: 1, words: expect.stringContaining('a newer version of Millrace') })
     expect(filesIn(at('new'))).toEqual([])
   })
 
