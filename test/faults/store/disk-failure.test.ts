@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/domain/clock.ts'
@@ -9,23 +9,17 @@ import { databasePath } from '../../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { runRecord, span } from '../../support/events/run-record.ts'
 import { temporaryFolder } from '../../support/executable.ts'
+import { programPath, tracerPath } from '../../support/programs.ts'
 import { recordedIn, startAppending } from '../../support/store/appending-process.ts'
 import { install } from '../../support/store/installed.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
-import { smallDisk, succeeds } from '../../support/store/small-disk.ts'
+import { smallDisk } from '../../support/store/small-disk.ts'
 
 describe('a full disk', () => {
-  // Mounted and unmounted again here, and by each test for itself: hooks of a describe whose tests are all filtered out
-  // do not run, and would leave it mounted.
-  const trial = smallDisk('8m')
-  const canMount = trial !== undefined
-  trial?.[Symbol.dispose]()
-  if (!canMount) console.warn('SKIPPED a full disk: mounting a small tmpfs is not permitted here (it takes root).')
-
-  test.skipIf(!canMount).each(['workers', 'direct'] as const)(
+  test.each(['workers', 'direct'] as const)(
     'refuses runs, still reads, and accepts runs again when there is space (%s)',
     async (mode) => {
-      using disk = smallDisk('80m')!
+      using disk = smallDisk('80m')
       const folder = join(disk.path, 'data')
       const store = await openSqliteStore({ directory: folder, sync: 'full', mode })
       const { workflowId, workspaceId } = await install(store)
@@ -83,25 +77,20 @@ describe('a full disk', () => {
 })
 
 describe('a disk that fails to flush', () => {
-  const traced = succeeds('strace', '-qq', '-e', 'trace=none', 'true')
-  beforeAll(() => {
-    if (!traced) console.warn('SKIPPED failing flushes: strace is not installed, or tracing is not permitted here.')
-  })
-
-  test.skipIf(!traced).each(['workers', 'direct'] as const)(
+  test.each(['workers', 'direct'] as const)(
     'loses no acknowledged run, records no refused one, and recovers when flushing works again (%s)',
     async (mode) => {
       using folder = temporaryFolder()
       // In each thread, the flushes 40 to 52 fail: first those of commits, then those of the attempts to mend.
       const inject = 'inject=fsync,fdatasync:error=EIO:when=40..52'
       const traced = ['-e', 'trace=fsync,fdatasync', '-e', 'signal=none', '-o', '/dev/null']
-      const under = ['strace', '-f', '-qq', ...traced, '-e', inject]
+      const under = [tracerPath(), '-f', '-qq', ...traced, '-e', inject]
       const child = startAppending({ directory: folder.path, mode, wanted: 1_000_000, atOnce: 6, under })
       await child.until(() => child.health.includes('!true'))
       const recoveredAt = child.acknowledged.size
       await child.until(() => child.acknowledged.size > recoveredAt + 20)
       // strace passes no signal on; the process is its only child.
-      succeeds('pkill', '-KILL', '-P', `${child.pid}`)
+      Bun.spawnSync([programPath('pkill'), '-KILL', '-P', `${child.pid}`])
       await child.exited
 
       expect(child.health[0]).toBe('!false')

@@ -12,19 +12,13 @@ import { type Installed, install, logRow } from '../../support/store/installed.t
 import { rejectionOf } from '../../support/store/rejection.ts'
 import { smallDisk } from '../../support/store/small-disk.ts'
 
-// Mounted and unmounted again: whether this user may.
-const trial = smallDisk('1m')
-trial?.[Symbol.dispose]()
-if (!trial)
-  console.warn('SKIPPED retention on a full disk: mounting a small tmpfs is not permitted here (it takes root).')
-
 const megabyte = 1_048_576
 const everything = { before: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 1 }
 
-test.skipIf(!trial).each(['goes on', 'restarts'])(
+test.each(['goes on', 'restarts'])(
   'on a disk without a free byte, a service that %s can delete old entries and then accepts runs again',
   async (how) => {
-    using disk = smallDisk('160m')!
+    using disk = smallDisk('160m')
     const directory = join(disk.path, 'data')
     const open = () => openSqliteStore({ directory, sync: 'full', mode: 'workers' })
     let store = await open()
@@ -72,54 +66,50 @@ test.skipIf(!trial).each(['goes on', 'restarts'])(
   120_000,
 )
 
-test.skipIf(!trial)(
-  'entries with pending webhook deliveries stay beyond the bounds, and are deleted when the disk is full',
-  async () => {
-    using disk = smallDisk('160m')!
-    const directory = join(disk.path, 'data')
-    const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers' })
-    const home = await install(store)
-    const { number } = await store.createSubscription(home.workflowId, newSubscription('a'), 1)
-    const webhooks = { deliveries: [{ subscription: number, include: 0 }], skipped: [], facts: null }
-    const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(20_000)).toBase64())
-    const recorded: string[] = []
-    for (let sequence = 1; sequence <= 50; sequence += 1) {
-      const row = logRow(home, sequence, { finalOutput, webhooks })
-      await appendLogs(store, [row])
-      recorded.push(row.executionId)
+test('entries with pending webhook deliveries stay beyond the bounds, and are deleted when the disk is full', async () => {
+  using disk = smallDisk('160m')
+  const directory = join(disk.path, 'data')
+  const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers' })
+  const home = await install(store)
+  const { number } = await store.createSubscription(home.workflowId, newSubscription('a'), 1)
+  const webhooks = { deliveries: [{ subscription: number, include: 0 }], skipped: [], facts: null }
+  const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(20_000)).toBase64())
+  const recorded: string[] = []
+  for (let sequence = 1; sequence <= 50; sequence += 1) {
+    const row = logRow(home, sequence, { finalOutput, webhooks })
+    await appendLogs(store, [row])
+    recorded.push(row.executionId)
+  }
+  /** A round, as `Retention` makes it. How many entries went. */
+  const retain = async () => {
+    let deleted = 0
+    for (let step: RetentionStep | undefined; !step?.done; ) {
+      step = await store.retain({ ...everything, before: 51, after: step?.heldTo ?? 0 })
+      deleted += step.entries
     }
-    /** A round, as `Retention` makes it. How many entries went. */
-    const retain = async () => {
-      let deleted = 0
-      for (let step: RetentionStep | undefined; !step?.done; ) {
-        step = await store.retain({ ...everything, before: 51, after: step?.heldTo ?? 0 })
-        deleted += step.entries
-      }
-      return deleted
+    return deleted
+  }
+  expect(await retain()).toBe(0)
+  while (!existsSync(join(directory, reserveName))) await retain()
+  fill(disk.path, 0)
+  // The WAL accepts as much as fits without more disk space.
+  let sequence = 1_000
+  const recordUntilRefused = async () => {
+    for (;;) {
+      sequence += 1
+      await appendLogs(store, [logRow(home, sequence, { finalOutput, webhooks })])
     }
-    expect(await retain()).toBe(0)
-    while (!existsSync(join(directory, reserveName))) await retain()
-    fill(disk.path, 0)
-    // The WAL accepts as much as fits without more disk space.
-    let sequence = 1_000
-    const recordUntilRefused = async () => {
-      for (;;) {
-        sequence += 1
-        await appendLogs(store, [logRow(home, sequence, { finalOutput, webhooks })])
-      }
-    }
-    expect(await rejectionOf(recordUntilRefused())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+  }
+  expect(await rejectionOf(recordUntilRefused())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
 
-    // The oldest, as many as one step has time for: then the reserve is gone, and the disk has room.
-    const gone = await retain()
-    expect(gone).toBeWithin(1, 51)
-    await appendLogs(store, [logRow(home, sequence + 1)])
-    const left = await recordedIn(store)
-    expect(recorded.filter((id) => left.has(id))).toEqual(recorded.slice(gone))
-    await store.close()
-  },
-  120_000,
-)
+  // The oldest, as many as one step has time for: then the reserve is gone, and the disk has room.
+  const gone = await retain()
+  expect(gone).toBeWithin(1, 51)
+  await appendLogs(store, [logRow(home, sequence + 1)])
+  const left = await recordedIn(store)
+  expect(recorded.filter((id) => left.has(id))).toEqual(recorded.slice(gone))
+  await store.close()
+}, 120_000)
 
 /** A run of 20 KB of noise, whose execution id joins those that are recorded. */
 async function record(store: Store, home: Installed, recorded: string[]): Promise<void> {

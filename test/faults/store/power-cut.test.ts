@@ -6,12 +6,10 @@ import { databasePath } from '../../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { recordedIn } from '../../support/store/appending-process.ts'
-import { succeeds } from '../../support/store/small-disk.ts'
 import { type Call, callsIn, cutPower, tracedBy } from './power-cut.ts'
 
-/** Power cuts per trace. For a longer test: `POWER_CUTS=2000 bun test ./test/store/power-cut.test.ts`. */
+/** Power cuts per trace. For a longer test: `POWER_CUTS=2000 bun test ./test/faults/store/power-cut.test.ts`. */
 const cuts = Number(Bun.env['POWER_CUTS'] ?? 25)
-const traced = succeeds('strace', '-qq', '-e', 'trace=none', 'true')
 
 /** With long outputs the WAL is moved into the database while the process writes. */
 describe.each([
@@ -23,7 +21,6 @@ describe.each([
   const place = realpathSync(folder.path)
   let calls: Call[] = []
   beforeAll(async () => {
-    if (!traced) return console.warn('SKIPPED power cuts: strace is not installed, or tracing is not permitted here.')
     const [data, trace, output] = ['data', 'trace', 'output'].map((name) => join(place, name)) as [
       string,
       string,
@@ -39,7 +36,7 @@ describe.each([
   }, 120_000)
   afterAll(() => folder[Symbol.dispose]())
 
-  test.skipIf(!traced)(
+  test(
     'are in the log after a power cut at any moment if they were acknowledged',
     async () => {
       const writes = calls.filter((call) => call.kind === 'write' && call.file.endsWith('-wal'))

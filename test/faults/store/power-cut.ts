@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { tracerPath } from '../../support/programs.ts'
 
 /**
  * The possible contents of a disk after a power cut, from a trace of a process's write calls. Everything flushed is
@@ -18,7 +19,21 @@ export type Call =
 /** The arguments for strace, so that `callsIn` can read what it writes to `file`. */
 export function tracedBy(file: string): string[] {
   const calls = 'pwrite64,write,fsync,fdatasync,ftruncate,truncate,unlink'
-  return ['strace', '-f', '-qq', '-y', '-xx', '-s', '4194304', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', file]
+  return [
+    tracerPath(),
+    '-f',
+    '-qq',
+    '-y',
+    '-xx',
+    '-s',
+    '4194304',
+    '-e',
+    `trace=${calls}`,
+    '-e',
+    'signal=none',
+    '-o',
+    file,
+  ]
 }
 
 /**

@@ -134,7 +134,11 @@ describe('malformed documents', () => {
 describe('malformed requests', () => {
   test(`${requestRuns} of them: wrong paths, methods, ids and parameters`, async () => {
     const segment = fc.oneof(
-      fc.string({ minLength: 1, maxLength: 30 }).map(encodeURIComponent),
+      fc
+        .string({ minLength: 1, maxLength: 30 })
+        // A client removes these from a path before it sends it, so another endpoint would answer.
+        .filter((text) => text !== '.' && text !== '..')
+        .map(encodeURIComponent),
       fc.constantFrom(
         '%00',
         '%ff',
