@@ -167,7 +167,7 @@ describe('a running service', () => {
       using folder = temporaryFolder()
       const taken = await millrace(['serve', '--port', port, '--data', folder.path])
       expect(taken).toMatchObject({ code: 1, out: '' })
-      expect(taken.words).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`)
+      expect(taken.words).toContain(`Port ${port} of 127.0.0.1 is in use by another program.`)
       expect(taken.words).toContain('--port 0')
     }))
 

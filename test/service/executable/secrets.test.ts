@@ -267,7 +267,7 @@ describe('a secret', () => {
     const other = { MILLRACE_SECRET_KEY: 'k'.repeat(32) }
     const wrong = await millrace(['serve', '--data', folder.path, '--port', '0'], { environment: other })
     expect(wrong).toMatchObject({ code: 1, out: '' })
-    expect(wrong.words).toContain('encrypted with a different key')
+    expect(wrong.words).toContain('encrypted with another key')
 
     await Bun.write(keyFile, key)
     service = await serve(folder.path, { ...environment, ...other })
