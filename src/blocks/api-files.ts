@@ -59,7 +59,7 @@ async function fetched(
   return new Blob([body])
 }
 
-/** A view with another type, which does not load a file from the disk. */
+/** The same content with another media type. Does not load a file from the disk. */
 function typed(content: Blob, type: string): Blob {
   return content.slice(0, content.size, type)
 }

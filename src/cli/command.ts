@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Terminal } from './support/terminal.ts'
 
-/** One command of the command line. Each file in this folder defines one, with its texts and its work. */
+/** One command of the command line. Each file in `commands/` defines one, with its texts and its work. */
 export type Command = {
   /** One line for the list of commands. */
   summary: string

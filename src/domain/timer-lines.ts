@@ -57,7 +57,7 @@ class Line {
       }
       left -= 1
       this.#timers.delete(timer)
-      // Each in a microtask of its own, so that an exception stops no other timer.
+      // Each in a microtask of its own, so that an exception in one does not stop the others.
       queueMicrotask(() => timer.fire())
     }
     this.#lines.delete(this.#delayMs)
@@ -88,7 +88,9 @@ class LineTimer {
   }
 }
 
-/** Hundreds may end together. Other work gets its turn in between. */
+/**
+ * At most this many fire per turn of the event loop, so that other work is not delayed when hundreds expire at once.
+ */
 const endedPerTurn = 32
 /** The longest delay that one engine timer can hold. */
 const timeoutMsMax = 2_147_483_647

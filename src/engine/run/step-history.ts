@@ -6,7 +6,7 @@ import type { RecordedBlock } from './contracts.ts'
 /**
  * The record from which a run resumes after its process has died: each block that ended, by its place in the run;
  * the version of each sub-workflow; and what was spent on models, also by blocks that have not ended. A step is on disk
- * before the next block starts, so only the blocks in flight run twice.
+ * before a block with effects starts, so only the blocks in flight run twice.
  */
 export class StepHistory {
   readonly #write: (number: number, text: string) => Promise<void>
