@@ -211,12 +211,12 @@ export interface Store extends SessionStore, DashboardStore {
   /** The oldest jobs of each workflow that have not started. */
   listQueuedJobs(page: JobPage): Promise<JobFacts[]>
   /** Interrupted jobs, oldest first. */
-  listCutJobs(): Promise<JobFacts[]>
+  listInterruptedJobs(): Promise<JobFacts[]>
   /** Jobs that were started by a schedule. */
   listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
-  /** Marks running jobs as interrupted. `crashed`: their process died, which counts. Returns how many jobs are left. */
-  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
-  /** The sealed output of a job that ended, when its log entry does not show it as it is. */
+  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+  parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
+  /** The sealed output of a job that ended; undefined when its log entry shows the complete output. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
 
   // the outbox: `append` adds the pending deliveries of runs

@@ -17,15 +17,15 @@ export type NewJob = {
 }
 
 /**
- * queued → running → (its log entry; the job is gone).
- * running → cut, when the process has ended under it or was told to stop; cut → running, when it goes on.
+ * A queued job becomes running when its turn comes. When the run ends, its log entry replaces the job. A running job
+ * becomes interrupted when the process crashes or stops, and running again when it resumes.
  */
-export type JobState = 'queued' | 'running' | 'cut'
+export type JobState = 'queued' | 'running' | 'interrupted'
 
 export type Job = NewJob & {
   state: JobState
-  /** How often the process died while it ran. */
-  cuts: number
+  /** How many times the process crashed while the job ran. */
+  interruptions: number
 }
 
 /** A job without its input. */

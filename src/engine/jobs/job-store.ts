@@ -7,7 +7,7 @@ export type JobStore = {
   getJobSteps(executionId: string): Promise<Uint8Array[]>
   /** Jobs that have not started: the oldest ones of each workflow. */
   listQueuedJobs(page: JobPage): Promise<JobFacts[]>
-  listCutJobs(): Promise<JobFacts[]>
+  listInterruptedJobs(): Promise<JobFacts[]>
   /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
-  parkJobs(crashed: boolean): Promise<{ queued: number; cut: number }>
+  parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
 }

@@ -58,7 +58,7 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   const texts = await stepsOf(turn, job)
   const at = job.startedAt ?? clock.now()
   const started = { ...job, startedAt: at }
-  if (job.cuts >= interruptionsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+  if (job.interruptions >= interruptionsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
   await write({ kind: 'job-start', executionId, at })
   return await runJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
 }

@@ -79,9 +79,9 @@ export class Jobs {
     const { store, clock } = this.#options
     this.#pause = { cancel() {} }
     try {
-      const { queued, cut: interrupted } = await store.parkJobs(true)
+      const { queued, interrupted } = await store.parkJobs(true)
       // Usually there are none; then the reading thread need not start.
-      if (interrupted > 0) for (const job of await store.listCutJobs()) this.#queue.putFirst(job)
+      if (interrupted > 0) for (const job of await store.listInterruptedJobs()) this.#queue.putFirst(job)
       this.#queue.addOnDisk(queued)
       this.#pause = undefined
       this.#dispatch()

@@ -304,8 +304,8 @@ CREATE TABLE jobs (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
   version INTEGER NOT NULL,
   trigger INTEGER NOT NULL,                   -- as in logs
-  state INTEGER NOT NULL,                     -- 0 queued, 1 running, 2 cut: to go on
-  cuts INTEGER NOT NULL DEFAULT 0,            -- how often the process died while it ran
+  state INTEGER NOT NULL,                     -- 0 queued, 1 running, 2 interrupted
+  cuts INTEGER NOT NULL DEFAULT 0,            -- how many times the process crashed while it ran
   created_at INTEGER NOT NULL,
   started_at INTEGER,
   input BLOB NOT NULL

@@ -139,7 +139,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJob: { writes: false, run: jobs.getJob },
   getJobSteps: { writes: false, run: jobs.getJobSteps },
   listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
-  listCutJobs: { writes: false, run: jobs.listCutJobs },
+  listInterruptedJobs: { writes: false, run: jobs.listInterruptedJobs },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },

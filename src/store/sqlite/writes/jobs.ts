@@ -4,7 +4,7 @@ import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey, triggers } from '../tables/rows.ts'
 import { numbersOf } from './logs.ts'
 
-/** Throws NOT_FOUND for a workflow that was never there. */
+/** Throws NOT_FOUND when the workflow never existed. */
 export function insertJob(sql: Sql, job: NewJob): void {
   const { workspace, workflow } = numbersOf(sql, job)
   sql.run(
@@ -39,7 +39,7 @@ export function insertStep(sql: Sql, { executionId, number, content }: Extract<J
   )
 }
 
-/** Nothing is left of a job but its log entry, and its output when that differs from what the entry shows. */
+/** Deletes a job that ended. Its log entry remains, and its `output` if the entry does not show the complete output. */
 export function endJob(sql: Sql, executionId: string, output: Uint8Array | null): void {
   const key = executionKey(executionId)
   const job = sql.get<{ number: number }>('SELECT number FROM jobs WHERE execution_id = ?', key)
@@ -61,7 +61,7 @@ export function getJob(sql: Sql, executionId: string): Job | undefined {
     version: row.version,
     trigger: triggers[row.trigger]!,
     state: states[row.state]!,
-    cuts: row.cuts,
+    interruptions: row.cuts,
     input: row.input,
   }
 }
@@ -79,10 +79,10 @@ export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
 /** The oldest jobs of each workflow that have not started. */
 export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): JobFacts[] {
   const jobs: JobFacts[] = []
-  const before =
+  const previous =
     after === undefined ? undefined : sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', after)
-  let workflow = before?.number ?? -1
-  for (let lane = 0; lane < workflowsMax; lane += 1) {
+  let workflow = previous?.number ?? -1
+  for (let count = 0; count < workflowsMax; count += 1) {
     const next = sql.get<{ workflow: number }>(
       'SELECT workflow FROM jobs WHERE state = 0 AND workflow > ? ORDER BY workflow LIMIT 1',
       workflow,
@@ -99,13 +99,13 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
   return jobs
 }
 
-/** Jobs that were stopped in the middle, the oldest first. There are never more than run at once. */
-export function listCutJobs(sql: Sql): JobFacts[] {
+/** Interrupted jobs, oldest first. There are never more of them than jobs that may run at once. */
+export function listInterruptedJobs(sql: Sql): JobFacts[] {
   return sql.all<SqlJobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
 }
 
 export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {
-  // Written out, as below, so that SQLite sees that the partial index holds the answer.
+  // A literal instead of a parameter, as in `parkJobs`: only then does SQLite use the partial index.
   return sql
     .all<Pick<SqlJobFacts, 'execution_id' | 'workflow_id'>>(
       `SELECT j.execution_id, f.id AS workflow_id
@@ -114,16 +114,16 @@ export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'wor
     .map((row) => ({ executionId: executionIdOf(row.execution_id), workflowId: row.workflow_id }))
 }
 
-/** Makes running jobs cut ones; `crashed`: their process died under them, which counts. Answers how many are left. */
-export function parkJobs(sql: Sql, crashed: boolean): { queued: number; cut: number } {
+/** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+export function parkJobs(sql: Sql, crashed: boolean): { queued: number; interrupted: number } {
   sql.run('UPDATE jobs SET state = 2, cuts = cuts + ? WHERE state = 1', crashed ? 1 : 0)
-  // Written out: only so does SQLite see that the partial indexes hold the answer.
+  // Literals instead of parameters: only then does SQLite use the partial indexes.
   const queued = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 0')
-  const cut = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 2')
-  return { queued: queued?.count ?? 0, cut: cut?.count ?? 0 }
+  const interrupted = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 2')
+  return { queued: queued?.count ?? 0, interrupted: interrupted?.count ?? 0 }
 }
 
-/** The sealed output of a job that ended; undefined when its log entry shows it as it is. */
+/** The sealed output of a job that ended; undefined when its log entry shows the complete output. */
 export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefined {
   return sql.get<{ content: Uint8Array }>(
     'SELECT content FROM job_outputs WHERE execution_id = ?',
@@ -153,5 +153,5 @@ const factsOf = (row: SqlJobFacts): JobFacts => ({
   startedAt: row.started_at,
 })
 
-// The numbers on disk: only ever append.
-const states: readonly JobState[] = ['queued', 'running', 'cut']
+// The database stores the index of a state: only ever append.
+const states: readonly JobState[] = ['queued', 'running', 'interrupted']

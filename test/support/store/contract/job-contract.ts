@@ -34,9 +34,9 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
             const row = jobOf(home, { input })
             const { executionId } = row
             await store.append([{ kind: 'job', row }])
-            expect(await store.getJob(executionId)).toEqual({ ...row, state: 'queued', cuts: 0 })
+            expect(await store.getJob(executionId)).toEqual({ ...row, state: 'queued', interruptions: 0 })
             await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
-            const started = { ...row, startedAt: 6_000, state: 'running' as const, cuts: 0 }
+            const started = { ...row, startedAt: 6_000, state: 'running' as const, interruptions: 0 }
             expect(await store.getJob(executionId)).toEqual(started)
             await store.append(
               steps.map((content, index) => ({ kind: 'job-step', executionId, number: index + 1, content })),
@@ -62,7 +62,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       const output = Uint8Array.of(1, 2)
       await store.append([{ kind: 'job', row }, logWrite(log, output)])
       expect(await store.getJob(executionId)).toBeUndefined()
-      expect(await store.parkJobs(true)).toEqual({ queued: 0, cut: 0 })
+      expect(await store.parkJobs(true)).toEqual({ queued: 0, interrupted: 0 })
       expect(await store.getExecution(executionId)).toMatchObject({ executionId, createdAt })
       expect(await store.getJobOutput(executionId)).toEqual(output)
     })
@@ -75,17 +75,17 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
         { kind: 'job', row: queued },
         { kind: 'job', row: running },
       ])
-      expect(await store.parkJobs(true)).toEqual({ queued: 1, cut: 1 })
-      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
-      expect((await store.listCutJobs()).map(({ executionId }) => executionId)).toEqual([running.executionId])
-      // One that waits to go on is not cut again by another death.
+      expect(await store.parkJobs(true)).toEqual({ queued: 1, interrupted: 1 })
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
+      expect((await store.listInterruptedJobs()).map(({ executionId }) => executionId)).toEqual([running.executionId])
+      // A second crash does not count for a job that has not resumed.
       await store.parkJobs(true)
-      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
       await store.append([{ kind: 'job-start', executionId: running.executionId, at: 9_000 }])
       expect(await store.getJob(running.executionId)).toMatchObject({ state: 'running', startedAt: 5_500 })
       await store.parkJobs(false)
-      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'cut', cuts: 1 })
-      expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', cuts: 0 })
+      expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
+      expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', interruptions: 0 })
     })
 
     test('in the queue is listed with the oldest jobs of its workflow', async () => {
