@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../../../src/domain/run/backoff.ts'
 
-test('delays double from half a second to 30 s, and are spread by a fifth', () => {
+test('delays double from half a second to 30 s, and vary at random by up to 20 %', () => {
   const middles = Array.from({ length: 10 }, (_, index) => backoffMs(index + 1, 0.5))
   expect(middles).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000])
   expect(backoffMs(1, 0)).toBe(400)
@@ -19,7 +19,7 @@ test('delays double from half a second to 30 s, and are spread by a fifth', () =
   )
 })
 
-test('a server that asks for more time gets it, up to a minute; one that asks for more is left alone', () => {
+test('Retry-After extends a delay up to a minute, and a longer request ends the retries', () => {
   expect(delayWithRetryAfter(500, undefined)).toBe(500)
   expect(delayWithRetryAfter(500, 0)).toBe(500)
   expect(delayWithRetryAfter(500, 400)).toBe(500)
@@ -38,7 +38,7 @@ test('Retry-After is read as seconds or as an HTTP date in any of its forms', ()
   expect(retryAfterMs('1.5', now)).toBe(1_500)
 })
 
-test('Retry-After that is neither says nothing', () => {
+test('a malformed Retry-After is ignored', () => {
   for (const text of [undefined, '', '-1', 'soon', '1e9', '5 seconds', '1/2', 'Mon', 'NaN', 'Infinity', '0x10'])
     expect([text, retryAfterMs(text, 0)]).toEqual([text, undefined])
 })

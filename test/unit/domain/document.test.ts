@@ -14,12 +14,12 @@ function accepted(value: unknown): WorkflowDocument {
 
 function refused(value: unknown): Record<string, string> {
   const reading = readDocument(value)
-  if (!('details' in reading)) throw new Error('accepted')
+  if (!('details' in reading)) throw new Error('The document was accepted')
   return Object.fromEntries(reading.details.map(({ path, message }) => [path, message]))
 }
 
 describe('reading a workflow document', () => {
-  test('fills in what may be left out', () => {
+  test('fills in optional members', () => {
     const document = accepted({
       ...minimal,
       folder: '/sales// eu /',
@@ -44,28 +44,28 @@ describe('reading a workflow document', () => {
     expect('description' in document).toBe(false)
   })
 
-  test('reading what was read changes nothing', () => {
+  test('does not change a document that was read before', () => {
     const once = accepted({ ...minimal, edges: [{ source: 't', target: 't' }], folder: 'a' })
     expect(accepted(JSON.parse(JSON.stringify(once)))).toEqual(once)
   })
 
-  test('keeps everything the user wrote inside a block, a __proto__ member too', () => {
+  test('keeps all content of a block, even a member named __proto__', () => {
     const params = JSON.parse('{"__proto__":{"x":1},"constructor":null,"deep":[{"any":"thing"}],"nothing":null}')
     const document = accepted({ ...minimal, blocks: { t: { ...minimal.blocks.t, params, height: 95 } } })
     expect(JSON.stringify(document.blocks['t']?.params)).toBe(JSON.stringify(params))
     expect(document.blocks['t']).toHaveProperty('height', 95)
   })
 
-  test('drops what the service adds to its answers and warns of members it does not know', () => {
+  test('drops the members that the service adds to its responses, and warns about unknown members', () => {
     const reading = readDocument({ ...minimal, workspaceId: 'w', createdAt: 'x', findings: [], edgse: [] })
-    if ('details' in reading) throw new Error('refused')
+    if ('details' in reading) throw new Error('The document was rejected')
     expect(Object.keys(reading.document).sort()).toEqual(['blocks', 'edges', 'edgse', 'name'])
     expect(reading.warnings.map(({ level, code, path }) => ({ level, code, path }))).toEqual([
       { level: 'warning', code: 'UNKNOWN_MEMBER', path: 'edgse' },
     ])
   })
 
-  test('names every misfit at once, each with its place, in words for people', () => {
+  test('reports all errors at once, each with its path and a readable message', () => {
     expect(
       refused({
         id: 'a b',
@@ -102,7 +102,7 @@ describe('reading a workflow document', () => {
     })
   })
 
-  test('names every misfit of its webhooks, unknown members among them', () => {
+  test('reports all errors in webhook subscriptions, including unknown members', () => {
     const hook = { url: 'https://example.org' }
     expect(
       refused({
@@ -139,13 +139,13 @@ describe('reading a workflow document', () => {
     })
   })
 
-  test('takes null for a member of a webhook that may be left out, and keeps it for the secret', () => {
+  test('treats null in an optional member of a webhook subscription as absent, but keeps a null secret', () => {
     const webhook = { url: 'https://example.org', levelFilter: null, active: null, id: null, secret: null }
     const reading = readDocument({ ...minimal, webhooks: [webhook] })
     expect(reading).toMatchObject({ document: { webhooks: [{ url: 'https://example.org', secret: null }] } })
   })
 
-  test('refuses names that nobody can see, type or compare', () => {
+  test('rejects reserved names, and names that are blank or contain control characters', () => {
     expect(refused({ ...minimal, name: 'a\u0000b' })).toHaveProperty('name')
     expect(refused({ ...minimal, name: 'a\ud800' })).toHaveProperty('name')
     expect(refused({ ...minimal, name: '\t ' })).toHaveProperty('name')
@@ -154,11 +154,11 @@ describe('reading a workflow document', () => {
     })
   })
 
-  test('a hundred thousand misfits give a hundred rows', () => {
+  test('reports at most 100 errors, even if there are 100,000', () => {
     expect(Object.keys(refused({ ...minimal, edges: Array.from({ length: 100_000 }, () => 1) })).length).toBe(100)
   })
 
-  test('whatever JSON it is given, it answers, and never accepts what the shape refuses', () => {
+  test('accepts or rejects any JSON value without throwing, and accepts only documents of the right shape', () => {
     const anything = fc.jsonValue()
     const almost = fc.record(
       { name: anything, blocks: fc.dictionary(fc.string(), anything), edges: fc.array(anything), loops: anything },
@@ -180,7 +180,7 @@ describe('reading a workflow document', () => {
   })
 })
 
-describe('whether a draft needs to be deployed again', () => {
+describe('a draft', () => {
   const deployed = accepted({
     ...minimal,
     blocks: {
@@ -199,7 +199,7 @@ describe('whether a draft needs to be deployed again', () => {
     return runAlike(draft, deployed)
   }
 
-  test('not for positions, sample values, descriptions, webhooks, or the order of things', () => {
+  test('needs no deployment when positions, samples, descriptions, webhooks or the order of members change', () => {
     expect(change((draft) => Object.assign(draft.blocks['t']!, { position: { x: 9, y: 9 } }))).toBe(true)
     expect(
       change((draft) => {
@@ -214,7 +214,7 @@ describe('whether a draft needs to be deployed again', () => {
     expect(change((draft) => draft.loops!['l']!.nodes!.reverse())).toBe(true)
   })
 
-  test('for everything that runs', () => {
+  test('needs a deployment when anything that affects a run changes', () => {
     expect(change((draft) => Object.assign(draft.blocks['w']!, { name: 'Pause' }))).toBe(false)
     expect(change((draft) => Object.assign(draft.blocks['w']!, { enabled: false }))).toBe(false)
     expect(change((draft) => Object.assign(draft.blocks['w']!.params!, { ms: 6 }))).toBe(false)

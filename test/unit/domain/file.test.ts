@@ -13,6 +13,6 @@ test.each([
   ['', 'file'],
   ['a".html\r\nX: 1', 'a_.html_X_1'],
   [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(115)}.jpeg`],
-])('the safe form of %p is %p', (name, safe) => {
+])('the file name %p is stored as %p', (name, safe) => {
   expect(safeName(name)).toBe(safe)
 })

@@ -10,7 +10,7 @@ const path = fc
   .map((steps) => steps.join('/'))
 
 describe('folders', () => {
-  test('are those that workflows name, and those above them, once', () => {
+  test('include each folder that a workflow names and all its parents, once', () => {
     expect(foldersOf(['sales/eu', 'sales', 'sales/us', 'it']).map(({ path: each }) => each)).toEqual([
       'it',
       'sales',
@@ -19,7 +19,7 @@ describe('folders', () => {
     ])
   })
 
-  test('have ids that can stand in a list with commas, the same ones every time', () => {
+  test('have stable IDs without commas', () => {
     fc.assert(
       fc.property(path, (each) => {
         expect(folderIdOf(each)).toMatch(/^fld_[0-9a-f]{16}$/)
@@ -29,7 +29,7 @@ describe('folders', () => {
     expect(folderIdOf('sales/eu')).toBe('fld_8a1a4e26bb5f4fa2')
   })
 
-  test('hold what lies in them and below, and nothing with a similar name', () => {
+  test('contain their subfolders, but no folder with a similar name', () => {
     fc.assert(
       fc.property(path, path, (above, below) =>
         expect(liesIn(`${above}/${below}`, new Set([folderIdOf(above)]))).toBe(true),

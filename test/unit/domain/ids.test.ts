@@ -14,7 +14,7 @@ const key = fc.record({
   subscription: fc.integer({ min: 1, max: 2 ** 40 }),
 })
 
-test('a delivery is found by its id', () => {
+test('a delivery ID leads back to the key of its delivery', () => {
   fc.assert(
     fc.property(key, fc.oneof(fc.uuid(), fc.string()), (of, executionId) => {
       const id = deliveryIdOf(of, executionId)
@@ -41,14 +41,14 @@ test('a text that is not a delivery ID has no key', () => {
   )
 })
 
-test('runs that were recorded in the same millisecond by two services are two events', () => {
+test('two runs recorded with the same sequence number have different event IDs', () => {
   const sequence = sequenceAt(Date.UTC(2025, 5, 1))
   const events = Array.from({ length: 1_000 }, () => eventIdOf(sequence, newExecutionId()))
   expect(new Set(events).size).toBe(1_000)
   expect(eventIdOf(sequence, newExecutionId()) < eventIdOf(sequence + 1, newExecutionId())).toBe(true)
 })
 
-test('entries are numbered in rising integers whatever the clock does, and by the clock again when it is right', () => {
+test('log sequence numbers always rise, and follow the clock again once it is right', () => {
   const anyTime = fc.integer({ min: Date.UTC(1970, 0, 1), max: Date.UTC(2200, 0, 1) })
   fc.assert(
     fc.property(fc.array(anyTime, { maxLength: 50 }), (times) => {

@@ -5,7 +5,7 @@ import type { FieldType, InputField } from '../../../src/domain/workflow/workflo
 
 const field = (name: string, type: FieldType, more: Partial<InputField> = {}): InputField => ({ name, type, ...more })
 
-describe('the input in a body', () => {
+describe('the input from a request body', () => {
   test('is the body without its control members', () => {
     expect(inputOf({ a: 1, stream: true, selectedOutputs: ['x.y'] }, [])).toEqual({ a: 1 })
     expect(inputOf({}, [])).toEqual({})
@@ -26,7 +26,7 @@ describe('the input in a body', () => {
 })
 
 describe('reading an input', () => {
-  test('coerces what loses nothing, and the whole input holds the coerced value', () => {
+  test('coerces values without loss, and puts the coerced values into the whole input', () => {
     const format = [
       field('n', 'number'),
       field('s', 'string'),
@@ -39,7 +39,7 @@ describe('reading an input', () => {
     expect(reading).toEqual({ ok: true, value: { fields, input: { ...fields, extra: 'x' } } })
   })
 
-  test('reports each field that cannot be read, and each required one that is missing', () => {
+  test('reports each invalid field and each missing required field', () => {
     const format = [
       field('n', 'number'),
       field('b', 'boolean'),
@@ -50,7 +50,7 @@ describe('reading an input', () => {
     expect(reading.ok ? [] : reading.details.map(({ path }) => path)).toEqual(['n', 'b', 'r'])
   })
 
-  test('a missing optional field is null, and only a manual run takes its sample', () => {
+  test('gives a missing optional field null, or its sample in a manual run', () => {
     const format = [field('s', 'string', { value: 'sample' })]
     expect(readInput({}, format)).toMatchObject({ value: { fields: { s: null } } })
     expect(readInput({ s: null }, format)).toMatchObject({ value: { fields: { s: null } } })
@@ -60,7 +60,7 @@ describe('reading an input', () => {
     expect(readInput({ s: 'given' }, format, { samples: true })).toMatchObject({ value: { fields: { s: 'given' } } })
   })
 
-  test('fields named like members of every object are data', () => {
+  test('treats fields named like members of Object.prototype as data', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
     const format = names.map((name) => field(name, 'string'))
     const empty = readInput({}, format)
@@ -74,7 +74,7 @@ describe('reading an input', () => {
 })
 
 describe('coercion', () => {
-  test('to a number takes exactly the decimal texts that convert back unchanged', () => {
+  test('to a number accepts exactly the decimal texts that convert back unchanged', () => {
     fc.assert(
       fc.property(
         fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -86,7 +86,7 @@ describe('coercion', () => {
     }
   })
 
-  test('never changes a value that has the type already', () => {
+  test('never changes a value that already has the type', () => {
     const cases: [FieldType, unknown][] = [
       ...([
         ['string', '1'],
@@ -100,7 +100,7 @@ describe('coercion', () => {
     for (const [type, value] of cases) expect(coerce(value, type)).toBe(value)
   })
 
-  test('refuses what would lose something', () => {
+  test('rejects values that would lose information', () => {
     expect(coerce(Number.POSITIVE_INFINITY, 'string')).toBeUndefined()
     expect(coerce(2 ** 53, 'string')).toBeUndefined()
     expect(coerce(Number.POSITIVE_INFINITY, 'number')).toBeUndefined()

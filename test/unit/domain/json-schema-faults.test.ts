@@ -5,7 +5,7 @@ import { schemaFaults } from '../../../src/domain/workflow/json-schema-faults.ts
 const paths = (schema: unknown) => schemaFaults(schema).map(({ path }) => path)
 
 describe('a JSON schema', () => {
-  test('that can be meant has no faults', () => {
+  test('that is valid has no faults', () => {
     for (const schema of [
       {},
       { type: 'object', properties: { city: { type: ['string', 'null'] }, any: true }, required: ['city'] },
@@ -17,7 +17,7 @@ describe('a JSON schema', () => {
     }
   })
 
-  test('that cannot is named where it is wrong', () => {
+  test('that is invalid has each fault reported with its place', () => {
     expect(schemaFaults({ type: 'text' })).toEqual([
       { path: 'type', message: 'Unknown type "text". Types: string, number, integer, boolean, object, array, null.' },
     ])
@@ -36,7 +36,7 @@ describe('a JSON schema', () => {
     expect(paths([])).toEqual([''])
   })
 
-  test('is looked at to its end, whatever it holds', () => {
+  test('is checked completely, even if it is nested 10,000 levels deep', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (schema) => {
         expect(schemaFaults(schema).length).toBeLessThanOrEqual(30)

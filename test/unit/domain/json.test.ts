@@ -11,13 +11,13 @@ function refusal(text: string, depthMax?: number): AppError {
     if (error instanceof AppError) return error
     throw error
   }
-  throw new Error('expected a refusal')
+  throw new Error('The text was accepted')
 }
 
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
 
 describe('reading JSON from outside', () => {
-  test('takes what JSON.parse takes, value for value', () => {
+  test('returns the same values as JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
@@ -26,7 +26,7 @@ describe('reading JSON from outside', () => {
     )
   })
 
-  test('takes 200 levels and refuses 201, whatever stands inside', () => {
+  test('accepts 200 levels of nesting and rejects 201, whatever is inside', () => {
     for (const inner of ['', '1', '"]]]]"', '"\\"]"', `"${'\\\\'.repeat(9)}"`]) {
       expect(() => readJson(nested(200, inner))).not.toThrow()
       expect(refusal(nested(201, inner)).code).toBe('INVALID_JSON')
@@ -36,31 +36,31 @@ describe('reading JSON from outside', () => {
     )
   })
 
-  test('refuses half a million levels before anything walks them', () => {
+  test('rejects half a million levels without a stack overflow', () => {
     expect(refusal(nested(500_000)).code).toBe('INVALID_JSON')
     expect(refusal('{"a":'.repeat(500_000)).code).toBe('INVALID_JSON')
   })
 
-  test('counts levels as a walk over the parsed value does', () => {
+  test('counts the same number of levels as a walk over the parsed value', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null
         ? 1 + Math.max(0, ...Object.values(value as Record<string, unknown>).map(depthOf))
         : 0
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 12 }), fc.nat(12), (value, levels) => {
-        // Padding keeps the short-text shortcut out of the way.
+        // The padding avoids the fast path for short texts.
         const text = JSON.stringify(value) + ' '.repeat(100)
         expect(isDeeperThan(text, levels)).toBe(depthOf(value) > levels)
       }),
     )
   })
 
-  test('brackets inside strings are text', () => {
+  test('does not count brackets inside strings', () => {
     const value = { a: '[[[[{{{{"\\', b: ['}}}}]]]]\\"'], c: '\\' }
     expect(readJson(JSON.stringify(value), undefined, 2)).toEqual(value)
   })
 
-  test('keeps __proto__ as an own member and changes no prototype', () => {
+  test('keeps __proto__ as an own member, without changing a prototype', () => {
     const value = readJson('{"__proto__":{"polluted":true},"constructor":1}') as Record<string, unknown>
     expect(Object.hasOwn(value, '__proto__')).toBe(true)
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
@@ -86,10 +86,10 @@ describe('the message for invalid JSON', () => {
     ['[\u0007]', 'line 1, column 2: expected a value, found the character U+0007.'],
   ]
   for (const [text, message] of cases) {
-    test(JSON.stringify(text), () => expect(refusal(text).message).toContain(message))
+    test(`says for ${JSON.stringify(text)}: ${message}`, () => expect(refusal(text).message).toContain(message))
   }
 
-  test('finds a fault exactly where JSON.parse does', () => {
+  test('exists exactly when JSON.parse throws', () => {
     const mutated = fc
       .tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 }), fc.nat(2))
       .map(([text, at, more, cut]) => {
@@ -120,7 +120,7 @@ describe('the message for invalid JSON', () => {
     )
   })
 
-  test('names the text it was given', () => {
+  test('names the source of the text', () => {
     expect(() => readJson('{', 'The file order.json')).toThrow(
       'The file order.json is not valid JSON: line 1, column 2',
     )

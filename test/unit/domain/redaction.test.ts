@@ -16,10 +16,10 @@ const upperHex = (text: string) => text.replaceAll(/\\u[0-9a-f]{4}/g, (each) => 
 const ascii = (text: string) =>
   json(text).replaceAll(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const slashes = (text: string) => json(text).replaceAll('/', '\\/')
-/** A URL's own encoding of its path: of few characters. What would end the path is encoded before. */
+/** The encoding of a URL path, which escapes few characters. Characters that would end the path are escaped first. */
 const path = (text: string) => new URL(`http://h/${text.replaceAll(/[?#\\/\t\n\r%]/g, percent)}!`).pathname
 
-/** Encodings that a workflow, a server or a library puts over a text. */
+/** Encodings that a workflow, a server or a library may apply to a text. */
 const encodings: Readonly<Record<string, (text: string) => string>> = {
   none: (text) => text,
   json,
@@ -40,7 +40,7 @@ const encodings: Readonly<Record<string, (text: string) => string>> = {
   'percent in json': (text) => json(percent(text)),
 }
 
-/** Everything that people keep in variables, and what they never should. */
+/** Likely and unlikely values of variables. */
 const anySecret = fc
   .oneof(
     fc.string({ minLength: 6, maxLength: 60 }),
@@ -57,13 +57,13 @@ const anySecret = fc
   .filter((text) => text.trim().length >= 6)
 
 describe('a redactor', () => {
-  test('is made only for secrets of six characters or more', () => {
+  test('ignores values of fewer than six characters', () => {
     expect(createRedactor([])).toBeUndefined()
     expect(createRedactor([{ name: 'SHORT', value: '12345' }])).toBeUndefined()
     expect(redactText(redactorOf('12345', '123456'), '12345 123456')).toBe('12345 {{S1}}')
   })
 
-  test('writes the name for the value, in values and in keys', () => {
+  test('replaces a secret with its name, in values and in keys', () => {
     const redactor = redactorOf({ name: 'TOKEN', value: 'hunter22' })
     const text = JSON.stringify({ a: 'hunter22', 'is hunter22!': ['Bearer hunter22', { deep: 'xhunter22hunter22y' }] })
     expect(JSON.parse(redactor.redact(text))).toEqual({
@@ -73,7 +73,7 @@ describe('a redactor', () => {
   })
 
   for (const [name, encode] of Object.entries(encodings)) {
-    test(`finds a secret under the encoding: ${name}`, () => {
+    test(`finds a secret in the encoding: ${name}`, () => {
       fc.assert(
         fc.property(anySecret, (secret) => {
           const value = secret.trim()
@@ -86,7 +86,7 @@ describe('a redactor', () => {
     })
   }
 
-  test('finds a secret in a URL, whatever part of it', () => {
+  test('finds a secret in the path, the query and the fragment of a URL', () => {
     fc.assert(
       fc.property(anySecret, (secret) => {
         const value = secret.trim()
@@ -100,7 +100,7 @@ describe('a redactor', () => {
     )
   })
 
-  test('finds a secret as a part of base64, in either alphabet, at every place', () => {
+  test('finds a secret inside longer base64 text, in both alphabets and at every offset', () => {
     const around = fc.uint8Array({ maxLength: 7 })
     fc.assert(
       fc.property(
@@ -121,7 +121,7 @@ describe('a redactor', () => {
               const redacted = redactText(redactor, `Basic ${written}`)
               expect(redacted).toContain('{{S0}}')
               const left = redacted.replace(/^Basic /, '').split(/\{\{S0\}\}/)
-              // No byte of the secret alone is left on either side.
+              // On either side, no digits that encode only bytes of the secret may remain.
               const bytesLeft = left.map((part) =>
                 Math.floor((part.replaceAll(/%3D|=|\\/g, '').replaceAll(/%../g, '+').length * 6) / 8),
               )
@@ -131,19 +131,19 @@ describe('a redactor', () => {
           }
         },
       ),
-      // The digit that holds the last bits is a slash, which JSON and URLs may escape.
+      // The digit with the last bits is a slash, which JSON and URLs may escape.
       { examples: [[`${'"'.repeat(8)}/`, Uint8Array.of(0, 0), Uint8Array.of(192, 0), (text) => text]] },
     )
   })
 
-  test('leaves nothing behind of a value that is base64 as a whole', () => {
+  test('removes the padding too when the base64 text is exactly the secret', () => {
     const redactor = redactorOf('hunter22')
     expect(redactText(redactor, btoa('hunter22'))).toBe('{{S0}}')
     expect(redactText(redactor, `x=${btoa('hunter22')}&y`)).toBe('x={{S0}}&y')
     expect(redactText(redactor, `Basic ${btoa('user:hunter22')}`)).toBe('Basic dXNlcj{{S0}}==')
   })
 
-  test('finds every secret at any place of any JSON, and the text stays JSON', () => {
+  test('finds every secret anywhere in any JSON, and the result is valid JSON', () => {
     const names = Object.keys(encodings)
     const planted = fc.record({ which: fc.nat(), how: fc.constantFrom(...names) })
     const tree = fc.letrec<{ value: unknown }>((tie) => ({
@@ -182,7 +182,7 @@ describe('a redactor', () => {
     )
   })
 
-  test('gives back the very same text where no secret stands', () => {
+  test('returns text without secrets unchanged', () => {
     const secret = 'Ωzq9-Kq7W_zzXq.9wQ'
     const redactor = redactorOf(secret, '👩‍🚀👩‍🚀', '\\\\\\"""', '777777777')
     fc.assert(
@@ -204,8 +204,8 @@ describe('a redactor', () => {
     )
   })
 
-  test('never breaks an escape in two', () => {
-    // Each could be found in the middle of an escape sequence.
+  test('never cuts an escape sequence', () => {
+    // Each of these could be found in the middle of an escape sequence.
     const redactor = redactorOf('name12', '00e9ab', 'u00e9a', '\\name1')
     for (const text of ['\name12', '\u00e9ab', '\\u00e9ab', '\\\name1', '\\\\name12', '"\\"name12\\""']) {
       const wire = JSON.stringify({ text })
@@ -216,7 +216,7 @@ describe('a redactor', () => {
     expect(redactText(redactor, 'C:\\name12')).toBe('C:{{S3}}{{S0}}')
   })
 
-  test('makes a string of a number that is a secret, or holds one', () => {
+  test('replaces a number that is or contains a secret with a string', () => {
     const redactor = redactorOf(
       { name: 'PIN', value: '123456' },
       { name: 'PRICE', value: '0990.50' },
@@ -227,7 +227,7 @@ describe('a redactor', () => {
     expect(redactorOf('1000000.0').redact('[1000000]')).toBe('["{{S0}}"]')
   })
 
-  test('takes the longest value where one is a part of another', () => {
+  test('prefers the longest secret where one is part of another', () => {
     const inner = { name: 'INNER', value: 'secret' }
     const outer = { name: 'OUTER', value: 'my secret token' }
     for (const redactor of [redactorOf(inner, outer), redactorOf(outer, inner)]) {
@@ -237,20 +237,20 @@ describe('a redactor', () => {
     expect(redactText(redactorOf(start, outer), 'my secret token')).toBe('{{OUTER}}')
   })
 
-  test('leaves nothing of secrets that overlap', () => {
+  test('removes overlapping secrets completely', () => {
     expect(redactText(redactorOf('abcdefgh', 'efghijkl'), '-abcdefghijkl-')).toBe('-{{S0}}{{S1}}-')
   })
 
-  test('names the first of two variables with one value', () => {
+  test('names the first of two variables with the same value', () => {
     expect(redactText(redactorOf('the same', 'the same'), 'the same')).toBe('{{S0}}')
   })
 
-  test('finds a value also when the spaces and line breaks around it are gone', () => {
+  test('finds a value without its leading and trailing whitespace', () => {
     expect(redactText(redactorOf('  hunter22\n'), 'is hunter22.')).toBe('is {{S0}}.')
     expect(redactText(redactorOf('  ab  \n'), 'ab,   ab  \n,')).toBe('ab, {{S0}},')
   })
 
-  test('counts a long beginning of a long value as the value', () => {
+  test('treats a long prefix of a long value as the value', () => {
     const value = Array.from({ length: 3_000 }, (_, index) => (index % 7 === 0 ? '"' : index.toString(36))).join('')
     const redactor = redactorOf(value)
     for (const encode of [encodings['none']!, json, percent, btoa]) {

@@ -8,7 +8,7 @@ const referencesIn = (text: string) =>
   )
 
 describe('a template', () => {
-  test('is its segments: put together they are the text again, whatever it is', () => {
+  test('is split into segments that together are the original text', () => {
     const pieces = fc.constantFrom(
       '<',
       '>',
@@ -45,7 +45,7 @@ describe('a template', () => {
     )
   })
 
-  test('names blocks without regard to case and spaces, paths with', () => {
+  test('ignores case and spaces in block names, but not in paths', () => {
     expect(referencesIn('<My Block.Data.x>')).toEqual([{ name: 'myblock', path: ['Data', 'x'] }])
     expect(referencesIn('<api.headers.content-type>')).toEqual([{ name: 'api', path: ['headers', 'content-type'] }])
     expect(referencesIn('<a.items[2].b>')).toEqual([{ name: 'a', path: ['items', 2, 'b'] }])
@@ -53,7 +53,7 @@ describe('a template', () => {
     expect(referencesIn('<ärger.größe>')).toEqual([{ name: 'ärger', path: ['größe'] }])
   })
 
-  test('leaves comparisons, tags and arrows alone', () => {
+  test('does not mistake comparisons, tags and arrows for references', () => {
     for (const text of [
       'a < b.c > d',
       '<div>',
@@ -70,13 +70,13 @@ describe('a template', () => {
     }
   })
 
-  test('knows environment variables by their strict names only', () => {
+  test('refers to environment variables only by valid names without spaces', () => {
     const names = (text: string) =>
       parseTemplate(text).flatMap((segment) => (segment.kind === 'environment' ? [segment.name] : []))
     expect(names('{{A}} {{_b1}} {{ C }} {{1D}} {{E-F}} {{}} {{{G}}}')).toEqual(['A', '_b1', 'G'])
   })
 
-  test('is read in time that grows with its length, also when it is hostile', () => {
+  test('is parsed in linear time, even if it is hostile', () => {
     const hostile = [
       `${'<a'.repeat(20_000)}`,
       `<${'a'.repeat(100_000)}`,
@@ -89,7 +89,7 @@ describe('a template', () => {
 })
 
 describe('a path', () => {
-  test('reads own members of data and nothing else', () => {
+  test('reads only own members of data', () => {
     const value = { a: [{ b: 1 }], 'k.l': 2, s: 'text' }
     expect(readPath(value, ['a', 0, 'b'])).toBe(1)
     expect(readPath(value, ['k.l'])).toBe(2)
@@ -101,7 +101,7 @@ describe('a path', () => {
   })
 })
 
-test('a value in text is a string as it is, nothing for null, and JSON for the rest', () => {
+test('a value inserted into text is a string unchanged, nothing for null, and otherwise JSON', () => {
   expect([asText('a"b'), asText(null), asText(undefined), asText(1), asText({ a: [1] })]).toEqual([
     'a"b',
     '',

@@ -18,7 +18,7 @@ const text = fc.array(
   { maxLength: 12 },
 )
 
-test('however a text is cut into pieces, no secret of it comes through, and all else does', () => {
+test('no secret passes and all other text does, however a stream is cut into pieces', () => {
   fc.assert(
     fc.property(text, fc.uniqueArray(secret, { maxLength: 3 }), fc.array(fc.nat(400)), (parts, values, cuts) => {
       const redactor = createRedactor(values.map((value, index) => ({ name: `S${index}`, value })))
@@ -39,7 +39,7 @@ test('however a text is cut into pieces, no secret of it comes through, and all 
   )
 }, 120_000)
 
-test('words are given as soon as they are whole, and everything at once where there is nothing to hide', () => {
+test('complete words pass immediately, and all text does when there are no secrets', () => {
   const hiding = new StreamRedactor(createRedactor([{ name: 'KEY', value: 'sk-1234567890' }]))
   expect(hiding.push('The key is sk-12')).toBe('The key is ')
   expect(hiding.push('34567890 and')).toBe('{{KEY}} ')
@@ -47,7 +47,7 @@ test('words are given as soon as they are whole, and everything at once where th
   expect(new StreamRedactor(undefined).push('The ke')).toBe('The ke')
 })
 
-test('of a text without spaces only as much is held back as a secret can be long', () => {
+test('text without spaces is held back only for the length that a secret can have', () => {
   const hiding = new StreamRedactor(createRedactor([{ name: 'KEY', value: '123456' }]))
   expect(hiding.push('x'.repeat(100))).toBe('x'.repeat(52))
 })

@@ -5,7 +5,7 @@ import { TextSearch } from '../../../src/domain/redaction/text-search.ts'
 const letters = fc.constantFrom('a', 'b', 'c', 'é', '中')
 const word = fc.string({ unit: letters, minLength: 2, maxLength: 8 })
 
-test('many texts are found at every place where they stand, overlaps included, in order', () => {
+test('the search finds every occurrence of many texts in order, including overlaps', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(word, { minLength: 1, maxLength: 30 }),
@@ -28,6 +28,6 @@ test('many texts are found at every place where they stand, overlaps included, i
   )
 })
 
-test('a text of one character is none that can be sought', () => {
+test('the search rejects a text of one character', () => {
   expect(() => new TextSearch([{ text: 'a', value: 1 }])).toThrow('two characters')
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { TimerLines } from '../../../src/domain/timer-lines.ts'
 
-/** Resolves when a timer of its own has come due that began after all others. */
+/** Resolves after `ms`, by a timer outside of the timer lines. */
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-test('timers of one delay end in the order of their beginning, none before its time', async () => {
+test('timers with the same delay fire in the order of their start, and never early', async () => {
   const lines = new TimerLines()
   const ended: { name: number; early: boolean }[] = []
   const last = Promise.withResolvers<void>()
@@ -20,14 +20,14 @@ test('timers of one delay end in the order of their beginning, none before its t
   expect(ended).toEqual([1, 2, 3].map((name) => ({ name, early: false })))
 })
 
-test('a timer that was cancelled does not end, and holds up none of the others', async () => {
+test('a cancelled timer does not fire and delays no other', async () => {
   const lines = new TimerLines()
   const ended: string[] = []
   const last = Promise.withResolvers<void>()
   const first = lines.add(20, () => ended.push('first'))
   const second = lines.add(20, () => {
     ended.push('second')
-    // In the same moment: this one is due as well.
+    // The third timer is due at the same moment.
     third.cancel()
   })
   const third = lines.add(20, () => ended.push('third'))
@@ -39,7 +39,7 @@ test('a timer that was cancelled does not end, and holds up none of the others',
   expect(ended).toEqual(['second'])
 })
 
-test('hundreds of timers that end together leave turns to other work in between', async () => {
+test('hundreds of timers due at the same time yield to other work', async () => {
   const lines = new TimerLines()
   const turns = new Set<number>()
   let turn = 0
@@ -52,7 +52,7 @@ test('hundreds of timers that end together leave turns to other work in between'
   expect(turns.size).toBeGreaterThan(5)
 })
 
-test('a delay whose timers are all over can be used again', async () => {
+test('a delay can be used again after all its timers have ended', async () => {
   const lines = new TimerLines()
   lines.add(10, () => undefined).cancel()
   await new Promise<void>((resolve) => lines.add(10, resolve))
