@@ -34,19 +34,17 @@ async function get({ url }: Serving, path: string, apiKey: string) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as never }
 }
 
-/**
- * Asks until the answer is the one that is waited for. (That it comes within 5 s is shown with a clock moved by hand.)
- */
+/** Repeats a check until it holds. Other tests show with a manual clock that changes take effect within 5 s. */
 async function until(look: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
   while (!(await look())) {
-    if (performance.now() - startedAt > 60_000) throw new Error('It never came to be')
+    if (performance.now() - startedAt > 60_000) throw new Error('The condition did not hold within 60 s')
     await Bun.sleep(50)
   }
 }
 
-describe('while the service runs', () => {
-  test('accounts, sharing, plans and keys change, and it notices', async () => {
+describe('a running service', () => {
+  test('notices changes to accounts, sharing, tiers and keys', async () => {
     const data = newFolder()
     const owner = await init(data)
     const serving = await serve(data, { MILLRACE_PLAN: 'team' })
@@ -67,7 +65,7 @@ describe('while the service runs', () => {
       return `${usage.plan} ${rateLimit.sync.limit}`
     }
     const workspaces = async () => (await get(serving, '/api/workspaces', apiKey)).status
-    // A key that the service has not seen before works at once.
+    // A key that the service has not seen before works immediately.
     expect(await Promise.all([logs(), limits(ada.apiKey), limits(owner.apiKey), workspaces()])).toEqual([
       200,
       'pro 25',
@@ -84,7 +82,7 @@ describe('while the service runs', () => {
     await until(async () => (await workspaces()) === 401)
   }, 120_000)
 
-  test('the last use of a key is written down a moment later, and at the stop', async () => {
+  test('saves the last use of a key after a moment, and at its stop', async () => {
     const data = newFolder()
     const { apiKey } = await init(data)
     const serving = await serve(data)
@@ -100,7 +98,7 @@ describe('while the service runs', () => {
   }, 120_000)
 })
 
-test('a minute that was begun goes on after kill -9', async () => {
+test('continues an open rate window after kill -9', async () => {
   const data = newFolder()
   const { apiKey, workspaceId } = await init(data)
   const environment = { MILLRACE_PLAN: 'free' }

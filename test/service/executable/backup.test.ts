@@ -14,7 +14,7 @@ const workflow = document({
   edges: ['start > f'],
 })
 
-test('a backup under load holds every run that was acknowledged before it began, and becomes a service of its own', async () => {
+test('a backup under load contains every run acknowledged before it began, and restores to a working service', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const { apiKey, workspaceId } = await init(data)

@@ -12,7 +12,7 @@ import { call, deploy, init, type Serving, serve as start } from '../../support/
 const samples = resolve(import.meta.dir, '../../..', 'samples')
 
 const started: Serving[] = []
-/** Starts the service; whatever becomes of the test, it does not outlive it. */
+/** Starts a service that ends with the test, even if the test fails. */
 async function serve(...args: Parameters<typeof start>): Promise<Serving> {
   const serving = await start(...args)
   started.push(serving)
@@ -22,8 +22,8 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((serving) => serving.kill('SIGKILL')))
 })
 
-describe('the executable by itself', () => {
-  test('knows its version and the commit it was built from', async () => {
+describe('the executable', () => {
+  test('reports its version and the commit it was built from', async () => {
     const { code, out } = await millrace(['version', '--json'])
     expect(code).toBe(0)
     const { version } = JSON.parse(readFileSync(resolve(import.meta.dir, '../../..', 'package.json'), 'utf8'))
@@ -34,14 +34,14 @@ describe('the executable by itself', () => {
     })
   })
 
-  test('keeps the exit codes: 0 done, 1 failed, 2 wrong usage', async () => {
+  test('exits with 0 on success, 1 on failure and 2 on wrong usage', async () => {
     expect((await millrace(['--help'])).code).toBe(0)
     expect((await millrace(['run', 'missing.json'])).code).toBe(1)
     expect((await millrace(['sevre'])).code).toBe(2)
     expect((await millrace(['config', '--port', 'x'])).code).toBe(2)
   })
 
-  test('obeys no .env and no bunfig.toml of the folder it is started in', async () => {
+  test('ignores .env and bunfig.toml in its working directory', async () => {
     using folder = temporaryFolder()
     const { path } = folder
     writeFileSync(join(path, '.env'), 'MILLRACE_PORT=6666\n')
@@ -55,13 +55,13 @@ describe('the executable by itself', () => {
     expect(existsSync(join(path, 'owned'))).toBe(false)
   })
 
-  test('runs a workflow file, its JavaScript in the sandbox, and prints the envelope', async () => {
+  test('runs a workflow file with JavaScript in the sandbox, and prints the envelope', async () => {
     const { code, out, words } = await millrace(['run', join(samples, 'stock-check.json'), '--json'])
     expect({ code, words }).toEqual({ code: 0, words: '' })
     expect(JSON.parse(out)).toMatchObject({ success: true, output: { result: { articles: 3 } } })
   })
 
-  test('survives a reader that has seen enough', async () => {
+  test('exits normally when the reader of its output closes the pipe', async () => {
     const child = Bun.spawn(['sh', '-c', `"$1" config | head -1; exit 0`, 'sh', executable()], {
       stdout: 'pipe',
       stderr: 'pipe',
@@ -72,7 +72,7 @@ describe('the executable by itself', () => {
 })
 
 describe('the first start', () => {
-  test('goes from an empty folder to an answer, a log entry, and the same entry after kill -9', async () => {
+  test('leads from an empty folder to a response and a log entry, which survives kill -9', async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
     const first = await serve(data)
@@ -82,9 +82,9 @@ describe('the first start', () => {
     const workspaceId = /Workspace +(\S+)/.exec(printed)![1]!
     expect(printed).toMatch(/Sign-in link +http:\/\/\S+\/sign-in\?token=\S{40,}/)
 
-    const answer = await shell(curl)
-    expect(answer).toMatchObject({ code: 0, words: '' })
-    expect(JSON.parse(answer.out)).toEqual({
+    const curled = await shell(curl)
+    expect(curled).toMatchObject({ code: 0, words: '' })
+    expect(JSON.parse(curled.out)).toEqual({
       message: 'Hello, Ada.',
       quote: expect.any(String),
       by: expect.any(String),
@@ -107,12 +107,12 @@ describe('the first start', () => {
     const detail = (
       body as { data: { executionData: { finalOutput: unknown; traceSpans: { children: unknown[] }[] } } }
     ).data
-    expect(detail.executionData.finalOutput).toMatchObject({ status: 200, data: JSON.parse(answer.out) })
+    expect(detail.executionData.finalOutput).toMatchObject({ status: 200, data: JSON.parse(curled.out) })
     expect(detail.executionData.traceSpans[0]!.children.length).toBeGreaterThan(3)
     expect(await second.kill('SIGTERM')).toBe(0)
   }, 120_000)
 
-  test('that was cut before it could show its key is ended by the next one', async () => {
+  test('is completed by the next start if it was killed before it showed its key', async () => {
     using folder = temporaryFolder()
     const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
     const elsewhere = { hostname: '127.0.0.1', port: 1, url: 'http://127.0.0.1:1' }
@@ -135,7 +135,7 @@ describe('the first start', () => {
     expect((await call(`${second.url}/api/workspaces`, apiKey)).status).toBe(200)
   }, 120_000)
 
-  test('leaves an installation that init made as it is', async () => {
+  test('does not change an installation that init created', async () => {
     using folder = temporaryFolder()
     const { apiKey, workspaceId } = await init(folder.path)
     const serving = await serve(folder.path)
@@ -154,7 +154,7 @@ describe('a running service', () => {
     await work(serving, apiKey, folder.path)
   }
 
-  test('keeps its folder and its port for itself', () =>
+  test('prevents a second service on its folder or its port', () =>
     running(async ({ url, pid }, _apiKey, data) => {
       const same = await millrace(['serve', '--port', '0', '--data', data])
       expect(same).toMatchObject({ code: 1, out: '' })
@@ -171,7 +171,7 @@ describe('a running service', () => {
       expect(taken.words).toContain('--port 0')
     }))
 
-  test('is looked at by doctor and health while it runs', () =>
+  test('can be checked with doctor and health', () =>
     running(async ({ url, pid }, _apiKey, data) => {
       const doctor = await millrace(['doctor', '--data', data])
       expect(doctor.code).toBe(0)
@@ -181,7 +181,7 @@ describe('a running service', () => {
     }))
 
   test(
-    'takes a new key at once, and a revoked one for some seconds at most',
+    'accepts a new key immediately, and a revoked key for at most a few seconds',
     () =>
       running(async ({ url }, _apiKey, data) => {
         const { out } = await millrace(['keys', 'create', '--name', 'new', '--json', '--data', data])
@@ -196,7 +196,7 @@ describe('a running service', () => {
   )
 
   test(
-    'lets runs in flight end when it is told to stop, and starts no new ones',
+    'finishes the runs in flight when it is told to stop, and starts no new ones',
     () =>
       running(async (serving, apiKey) => {
         const peer = heldPeer()
@@ -214,7 +214,7 @@ describe('a running service', () => {
   )
 
   test(
-    'exits at once at the second signal',
+    'exits immediately at the second signal',
     () =>
       running(async (serving, apiKey) => {
         const peer = heldPeer()
@@ -232,7 +232,7 @@ describe('a running service', () => {
   )
 })
 
-test('the service raises the limit of concurrent requests when it starts, unless the environment sets it', async () => {
+test('the service raises the limit of concurrent requests at its start, unless the environment sets it', async () => {
   using folder = temporaryFolder()
   await init(folder.path)
   const limitOf = async (environment: Record<string, string>) => {
@@ -245,7 +245,7 @@ test('the service raises the limit of concurrent requests when it starts, unless
   expect(await limitOf({ BUN_CONFIG_MAX_HTTP_REQUESTS: '2000' })).toEndWith('=2000')
 })
 
-/** A service that says when it is called and answers when it is let go. */
+/** A server that reports when it is called and responds when the test releases it. */
 function heldPeer() {
   const called = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -271,7 +271,7 @@ function callerOf(url: string) {
   return document({ blocks, edges: ['start > call'] })
 }
 
-/** Resolves when a service takes no new requests any more. */
+/** Resolves when a service accepts no more requests. */
 async function refusing(url: string): Promise<void> {
   for (;;) {
     const status = await fetch(`${url}/health/live`, { keepalive: false }).then(
@@ -283,7 +283,7 @@ async function refusing(url: string): Promise<void> {
   }
 }
 
-/** Runs a line that calls curl, as somebody who pastes it into a shell. */
+/** Runs a command line that calls curl, like a user who pastes it into a shell. */
 async function shell(line: string) {
   programPath('curl')
   const child = Bun.spawn(['sh', '-c', line], { stdout: 'pipe', stderr: 'pipe' })

@@ -14,7 +14,7 @@ const mb = 1_048_576
 const peakMb = async (pid: number) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
 
-test('a page of 800 MB of spans is sent with less than half of that in memory', async () => {
+test('a log page with 800 MB of spans is sent with less than half of that in memory', async () => {
   using folder = temporaryFolder()
   const { workspaceId, apiKey } = await init(folder.path)
   const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })

@@ -6,7 +6,7 @@ import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { ModelServer } from '../../support/models/model-server.ts'
 
-test('the executable calls language models: it contains the providers and reads the price file', async () => {
+test('the executable calls language models with its built-in providers, and reads the price file', async () => {
   using folder = temporaryFolder()
   const prices = join(folder.path, 'prices.json')
   writeFileSync(prices, '{"stand-in": {"input": 1, "output": 2}}')

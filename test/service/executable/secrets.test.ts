@@ -9,9 +9,9 @@ import { call, deploy, type Installation, init, type Serving, serve } from '../.
 
 const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback', MILLRACE_ACCESS_LOG: 'all', MILLRACE_LOG_LEVEL: 'debug' }
 
-/** Fits into a header. */
+/** A secret that is allowed in a header. */
 const token = 'sk_live "4fQz\\n81+/=%41~x'
-/** Does not. */
+/** A secret that is not allowed in a header. */
 const phrase = 'Grüße an "Ödön"\n\tund 🚀\\ + 100% & <mehr>'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const environmentUrl = () => `${service.url}/api/workspaces/${home.workspaceId}/environment`
 
-/** Through standard input, as a secret should be. */
+/** Sets a variable through standard input, as is recommended for secrets. */
 async function setByCommand(name: string, value: string) {
   const child = Bun.spawn([executable(), 'env', 'set', name, '--data', folder.path], {
     env: cleanEnvironment(),
@@ -48,7 +48,7 @@ async function setByCommand(name: string, value: string) {
   return { code: await child.exited, out, words }
 }
 
-/** Every form of the secrets, written by hand: none may be found where nobody may read one. */
+/** The encoded forms of a secret. None of them may appear in a log, an error or a file. Independent of the redactor. */
 function formsOf(secret: string): string[] {
   const json = (text: string) => JSON.stringify(text).slice(1, -1)
   const cores = [0, 1, 2].flatMap((place) => {
@@ -79,8 +79,8 @@ function expectNoSecrets(what: string, text: string): void {
 }
 
 /**
- * Every byte of the data folder, but for the reserve of a full disk while it is made: it comes and goes, and holds no
- * data.
+ * Checks every byte of the data folder. It ignores the disk reserve while it is created: that file may vanish during
+ * the check and contains no data.
  */
 function expectFolderKeepsSecrets(): void {
   const all = readdirSync(folder.path, { recursive: true, withFileTypes: true })
@@ -99,7 +99,7 @@ async function get(path: string): Promise<string> {
   return await response.text()
 }
 
-/** All that the API shows of the runs so far. */
+/** Checks everything that the API returns about these runs. Returns the list of log entries. */
 async function expectLogsKeepSecrets(executionIds: readonly string[]): Promise<string> {
   const list = await get(
     `/api/v1/logs?workspaceId=${home.workspaceId}&details=full&includeTraceSpans=true&includeFinalOutput=true`,
@@ -115,20 +115,20 @@ async function expectLogsKeepSecrets(executionIds: readonly string[]): Promise<s
 }
 
 describe('a secret', () => {
-  test('reaches the service that it is for, and its caller, and nothing that is written down', async () => {
+  test('reaches the called service and the caller, but no log, file or output of the process', async () => {
     const endpoint = await deploy(service.url, home.apiKey, echoing(echo.port, '/json'))
-    const answer = await call(endpoint, home.apiKey, 'POST', { note: `hidden: ${token}` })
-    expect(answer.status).toBe(200)
-    const { executionId, output } = answer.body as { executionId: string; output: { result: Record<string, string> } }
+    const response = await call(endpoint, home.apiKey, 'POST', { note: `hidden: ${token}` })
+    expect(response.status).toBe(200)
+    const { executionId, output } = response.body as { executionId: string; output: { result: Record<string, string> } }
 
-    // The peer got the real values.
+    // The called service received the real values.
     const [request] = echo.heard
     expect(request!.authorization).toBe(`Bearer ${token}`)
     expect(JSON.parse(request!.body)).toEqual({ phrase, token, note: `hidden: ${token}` })
     expect(new URL(request!.url).searchParams.get('key')).toBe(phrase)
     expect(decodeURIComponent(new URL(request!.url).pathname)).toBe(`/json/${phrase}`)
 
-    // So did the caller.
+    // The caller received them too.
     expect(output.result['authorization']).toBe(`Bearer ${token}`)
     expect(JSON.stringify(output)).not.toContain('{{')
 
@@ -142,7 +142,7 @@ describe('a secret', () => {
     expectNoSecrets('standard error', service.errors())
   })
 
-  test('is in no error, wherever it comes from', async () => {
+  test('appears in no recorded error', async () => {
     const executionIds: string[] = []
     const fail = async (workflow: ReturnType<typeof document>) => {
       const endpoint = await deploy(service.url, home.apiKey, workflow)
@@ -155,7 +155,7 @@ describe('a secret', () => {
     const code =
       'throw new Error(`refused ${{{TOKEN}}} ${JSON.stringify({ a: {{PHRASE}} })} ${encodeURIComponent({{PHRASE}})}`)'
     const thrown = await fail(echoing(echo.port, '/json', { code }))
-    // The caller's own error is the caller's.
+    // The caller may see the secret in the error of its own run.
     expect(thrown.error).toContain(`refused ${token}`)
     await fail(
       document({
@@ -167,7 +167,7 @@ describe('a secret', () => {
     const list = await expectLogsKeepSecrets(executionIds)
     expect(list).toContain('refused {{TOKEN}} {\\"a\\":\\"{{PHRASE}}\\"} {{PHRASE}}')
 
-    // Requests that carry one where it does not belong.
+    // Requests with a secret in the wrong place.
     for (const path of [`/api/workflows/${encodeURIComponent(token)}`, `/api/jobs/${encodeURIComponent(phrase)}`]) {
       const { status } = await fetch(service.url + path, { headers: { 'x-api-key': home.apiKey } })
       expect(status).toBe(404)
@@ -179,7 +179,7 @@ describe('a secret', () => {
     expectFolderKeepsSecrets()
   })
 
-  test('of an asynchronous run is in its output, and encrypted until somebody asks for it', async () => {
+  test('in the output of an asynchronous run is returned to the caller, and encrypted on disk', async () => {
     const endpoint = await deploy(service.url, home.apiKey, echoing(echo.port, '/json'))
     const response = await fetch(endpoint, {
       method: 'POST',
@@ -200,7 +200,7 @@ describe('a secret', () => {
     expectNoSecrets('standard error', service.errors())
   })
 
-  test('counts also in a workflow that does not read it, and in one that another calls', async () => {
+  test('is redacted in workflows that do not read it, and in sub-workflows', async () => {
     const inner = document({
       name: 'Inner',
       blocks: [
@@ -229,7 +229,7 @@ describe('a secret', () => {
     expectFolderKeepsSecrets()
   })
 
-  test('that is changed holds from the next run on, or within seconds when a command changed it', async () => {
+  test('that changes applies to the next run, or within seconds when a command changed it', async () => {
     const says = document({
       name: 'Says',
       blocks: [block('start', 'api_trigger'), block('say', 'function', { code: 'return {{TOKEN}}' })],
@@ -253,7 +253,7 @@ describe('a secret', () => {
     while ((await said()) !== 'fourth value') await Bun.sleep(50)
   }, 120_000)
 
-  test('whose key is missing keeps the service from starting', async () => {
+  test('whose key is missing prevents the start of the service', async () => {
     await service.kill('SIGTERM')
     const keyFile = join(folder.path, 'millrace.key')
     const key = readFileSync(keyFile)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../support/executable.ts'
 import { serve } from '../../support/running-service.ts'
 
-test('the link of the first start leads into a session that outlives the process, and a password into another', async () => {
+test('the sign-in link of the first start opens a session that survives kill -9, and a password opens more', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const first = await serve(data)
@@ -11,7 +11,7 @@ test('the link of the first start leads into a session that outlives the process
   const opened = await fetch(link, { redirect: 'manual' })
   expect([opened.status, opened.headers.get('location')]).toEqual([302, '/'])
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
-  // A session that was given out is on disk.
+  // The session is already on disk.
   await first.kill('SIGKILL')
 
   const second = await serve(data)
@@ -27,12 +27,12 @@ test('the link of the first start leads into a session that outlives the process
       workspaces: unknown[]
     }
     expect(me).toMatchObject({ user: { hasPassword: false }, workspaces: [{ name: 'Default', role: 'owner' }] })
-    const glance = (await (await page('GET', '/api/editor/workflows')).json()) as { data: unknown[] }
-    expect(glance.data).toMatchObject([{ version: 1, hasChanges: false }])
+    const overview = (await (await page('GET', '/api/editor/workflows')).json()) as { data: unknown[] }
+    expect(overview.data).toMatchObject([{ version: 1, hasChanges: false }])
 
     const password = 'correct horse battery'
     expect((await page('PUT', '/api/editor/me/password', { password })).status).toBe(204)
-    // While hashes are made the service goes on answering: none of them holds its thread.
+    // The service responds during password hashing, because hashing does not block its thread.
     const hashing = Promise.all(
       Array.from({ length: 6 }, () => page('POST', '/api/session', { email: me.user.email, password }, '')),
     )
@@ -40,12 +40,12 @@ test('the link of the first start leads into a session that outlives the process
     void hashing.then(() => {
       hashed = true
     })
-    let answered = 0
+    let responses = 0
     while (!hashed) {
       expect((await fetch(`${second.url}/health/live`)).status).toBe(200)
-      answered += 1
+      responses += 1
     }
-    expect(answered).toBeGreaterThan(10)
+    expect(responses).toBeGreaterThan(10)
     const cookies = (await hashing).map(({ headers }) => headers.get('set-cookie')?.split(';')[0])
     expect(new Set(cookies).size).toBe(6)
     expect((await page('GET', '/api/editor/me', undefined, cookies[0])).status).toBe(200)

@@ -17,7 +17,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** A deployed workflow that greets, with or without a Response block. */
+/** Deploys a workflow that greets, with or without a Response block. */
 async function deployed(hasResponse: boolean): Promise<string> {
   const blocks = {
     api: { name: 'Start', type: 'api_trigger', params: { inputFormat: [{ name: 'name', type: 'string' }] } },

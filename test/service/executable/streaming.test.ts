@@ -12,7 +12,7 @@ let apiKey: string
 let endpoint: string
 let firstSeen = Promise.withResolvers<void>()
 
-/** Holds its answer back until the first chunk has been seen. */
+/** Responds only after the first chunk has arrived. */
 const upstream = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -51,7 +51,7 @@ const expected = [
   'data: [DONE]',
 ]
 
-/** Reads a stream with `curl -N`; lets the upstream answer only when the first chunk has come through. */
+/** Reads a stream with `curl -N`. The upstream responds only after the first chunk has arrived. */
 async function readWithCurl(url: string): Promise<string[]> {
   firstSeen = Promise.withResolvers()
   const body = JSON.stringify({ stream: true, selectedOutputs: ['f.result', 'ask.data.part'] })
@@ -68,7 +68,7 @@ async function readWithCurl(url: string): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '')
 }
 
-test('curl -N shows every chunk as it is sent', async () => {
+test('curl -N shows each chunk when it is sent', async () => {
   expect(await readWithCurl(endpoint)).toEqual(expected)
 })
 
@@ -77,7 +77,7 @@ test('a stream passes nginx with default settings without delay', async () => {
   expect(await readWithCurl(`${proxy.url}${new URL(endpoint).pathname}`)).toEqual(expected)
 })
 
-/** nginx as Debian sets it up, in front of the service. */
+/** Starts nginx with Debian's settings in front of the service. */
 async function startNginx(port: string) {
   const own = temporaryFolder()
   const free = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })

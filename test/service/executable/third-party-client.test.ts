@@ -5,7 +5,8 @@ import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
 
-/** A published client that was written against the same interface, as its users have it, and the executable. */
+// Tests the executable with a published client that was written for the same interface.
+
 let folder: ReturnType<typeof temporaryFolder>
 let installation: Installation
 let service: Serving
@@ -47,10 +48,10 @@ async function failureOf(promise: Promise<unknown>): Promise<SimStudioError> {
     if (error instanceof SimStudioError) return error
     throw error
   }
-  throw new Error('It did not fail.')
+  throw new Error('The call did not fail.')
 }
 
-describe('a client that others wrote', () => {
+describe('a third-party client', () => {
   test('executes a workflow', async () => {
     const result = await client.executeWorkflow(workflowId, { name: 'Ada' })
     expect(result).toMatchObject({
@@ -83,7 +84,7 @@ describe('a client that others wrote', () => {
     })
   })
 
-  test('learns what became of a run', async () => {
+  test('learns the status of a run', async () => {
     const { executionId } = (await client.executeWorkflow(workflowId, { name: 'Ada' })) as unknown as {
       executionId: string
     }
@@ -106,7 +107,7 @@ describe('a client that others wrote', () => {
     expect(rateLimit.authType).toBe('api')
   })
 
-  test('is told what is wrong, with a code and a status', async () => {
+  test('receives errors with a code and a status', async () => {
     const message = 'There is nobody.'
     const failed = await failureOf(client.executeWorkflow(workflowId, { name: 'nobody' }))
     expect(failed).toMatchObject({ status: 500, code: 'EXECUTION_FAILED' })
@@ -125,12 +126,12 @@ describe('a client that others wrote', () => {
     expect(await failureOf(stranger.getUsageLimits())).toMatchObject({ status: 401 })
   })
 
-  test('starts a run that goes on without it, and asks until it is done', async () => {
+  test('starts an asynchronous run, and polls until it has ended', async () => {
     const asked = Promise.withResolvers<void>()
-    const answer = Promise.withResolvers<Response>()
+    const response = Promise.withResolvers<Response>()
     const hold = () => {
       asked.resolve()
-      return answer.promise
+      return response.promise
     }
     const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: hold })
     try {
@@ -142,7 +143,7 @@ describe('a client that others wrote', () => {
       expect(Date.parse(accepted.createdAt)).toBeGreaterThan(0)
       await asked.promise
       expect(await client.getJobStatus(taskId)).toMatchObject({ success: true, taskId, status: 'processing' })
-      answer.resolve(Response.json({ warm: true }))
+      response.resolve(Response.json({ warm: true }))
       let job = await client.getJobStatus(taskId)
       while (job.status === 'processing') job = await client.getJobStatus(taskId)
       expect(job).toMatchObject({ success: true, taskId, status: 'completed', output: { data: { warm: true } } })
@@ -152,11 +153,11 @@ describe('a client that others wrote', () => {
     }
   })
 
-  test('waits as long as it is told when the account has used up its minute, and then goes on', async () => {
+  test('waits as long as the service asks when the rate limit is reached, and then continues', async () => {
     const limited = await account('small@example.com', 'free')
     const id = idOf(await deploy(service.url, limited.apiKey, workflow))
     const caller = new SimStudioClient({ apiKey: limited.apiKey, baseUrl: service.url })
-    const timers = new HandTimers()
+    const timers = new ManualRetryTimer()
     try {
       for (let n = 0; n < 10; n++) await caller.executeWorkflow(id, { name: 'Ada' })
       expect(await failureOf(caller.executeWorkflow(id, { name: 'Ada' }))).toMatchObject({
@@ -166,17 +167,17 @@ describe('a client that others wrote', () => {
       const { limit, remaining } = caller.getRateLimitInfo() ?? {}
       expect({ limit, remaining }).toEqual({ limit: 10, remaining: 0 })
 
-      const result = timers.during(() => caller.executeWithRetry(id, { name: 'Ada' }, { timeout: patienceMs }))
+      const result = timers.during(() => caller.executeWithRetry(id, { name: 'Ada' }, { timeout: timeoutMs }))
       const waitMs = await timers.next()
       const toldMs = caller.getRateLimitInfo()?.retryAfter ?? 0
       expect(toldMs).toBeGreaterThanOrEqual(1_000)
       expect(toldMs).toBeLessThanOrEqual(60_000)
       expect(waitMs).toBeGreaterThanOrEqual(toldMs * 0.75)
       expect(waitMs).toBeLessThanOrEqual(toldMs * 1.25)
-      // Instead of a minute that passes: a larger plan, which holds within seconds.
+      // Instead of waiting for a minute, the test changes the tier, which takes effect within seconds.
       await command('users', 'plan', limited.userId, 'team')
       while ((await caller.getUsageLimits()).usage.plan !== 'team') await Bun.sleep(50)
-      timers.ring()
+      timers.fire()
       expect(await result).toMatchObject({ success: true, output: { result: 'Hello, Ada.' } })
     } finally {
       timers.restore()
@@ -184,32 +185,32 @@ describe('a client that others wrote', () => {
   }, 120_000)
 })
 
-async function account(email: string, plan: string): Promise<Installation> {
-  return JSON.parse(await command('users', 'create', email, '--plan', plan, '--json')) as Installation
+async function account(email: string, tier: string): Promise<Installation> {
+  return JSON.parse(await command('users', 'create', email, '--plan', tier, '--json')) as Installation
 }
 
-/** Runs a command on the installation's folder; answers what it printed. */
+/** Runs a command on the installation's folder. Returns its standard output. */
 async function command(...words: string[]): Promise<string> {
   const { code, out, words: said } = await millrace(words, { environment: { MILLRACE_DATA: folder.path } })
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`)
   return out
 }
 
-/** The client gives up on an answer after so long; told apart from its other timer by that number. */
-const patienceMs = 123_456
+/** The client's request timeout. The unusual number tells this timer apart from the retry timer. */
+const timeoutMs = 123_456
 
-/** Holds the timer that the client waits by before it tries again, until the test says that the time is over. */
-class HandTimers {
+/** Captures the client's retry timer. `fire` runs it. */
+class ManualRetryTimer {
   readonly #real = globalThis.setTimeout
   readonly #asked = Promise.withResolvers<number>()
-  #ring: () => void = () => {}
+  #fire: () => void = () => {}
   #spy: { mockRestore(): void } | undefined
 
   during<Result>(act: () => Result): Result {
     const stand = (run: () => void, ms = 0, ...rest: unknown[]) => {
-      if (ms === patienceMs) return 0
+      if (ms === timeoutMs) return 0
       if (ms < 500) return this.#real(run, ms, ...rest)
-      this.#ring = run
+      this.#fire = run
       this.#asked.resolve(ms)
       return 0
     }
@@ -217,13 +218,13 @@ class HandTimers {
     return act()
   }
 
-  /** Milliseconds that the client wants to wait. */
+  /** Milliseconds that the client waits before its retry. */
   next(): Promise<number> {
     return this.#asked.promise
   }
 
-  ring(): void {
-    this.#ring()
+  fire(): void {
+    this.#fire()
   }
 
   restore(): void {

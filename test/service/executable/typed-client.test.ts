@@ -22,8 +22,8 @@ afterAll(async () => {
 })
 
 /**
- * A client written from the OpenAPI document alone: the types come from `/swagger/json`, `openapi-fetch` sends. The
- * lines that expect an error show that these are real types.
+ * A client program based only on the OpenAPI document: the types come from `/swagger/json`, and `openapi-fetch` sends
+ * the requests. The lines with expected type errors prove that the types are precise.
  */
 const program = `
 import createClient from 'openapi-fetch'
@@ -49,7 +49,7 @@ const deployed = await client.POST('/api/workflows/{id}/deploy', { params: { pat
 if (!deployed.data) throw new Error(deployed.error.error)
 
 const run = await client.POST('/api/workflows/{id}/execute', { params: { path }, body: { a: 41 } })
-if (!run.data || 'jobId' in run.data) throw new Error(run.error?.error ?? 'It was accepted only.')
+if (!run.data || 'jobId' in run.data) throw new Error(run.error?.error ?? 'The run was only accepted.')
 const { output, executionId } = run.data
 const unfit = await client.POST('/api/workflows/{id}/execute', { params: { path }, body: { a: 'many' } })
 const complaints: string[] | undefined = unfit.error && 'details' in unfit.error ? unfit.error.details?.map((row) => row.path) : []
@@ -63,15 +63,15 @@ const spans: string[] | undefined = entry?.traceSpans?.map(({ type, status }) =>
 const gone = await client.DELETE('/api/workflows/{id}', { params: { path } })
 const missing = await client.GET('/api/workflows/{id}', { params: { path } })
 
-// @ts-expect-error there is no such path
+// @ts-expect-error this path does not exist
 const noPath = () => client.GET('/api/nothing')
-// @ts-expect-error the workspace must be named
+// @ts-expect-error the workspace is required
 const noWorkspace = () => client.GET('/api/v1/logs', { params: { query: { limit: 1 } } })
-// @ts-expect-error a word that the interface does not have
+// @ts-expect-error the interface does not have this value
 const noSuchOrder = () => client.GET('/api/v1/logs', { params: { query: { workspaceId, order: 'random' } } })
-// @ts-expect-error it is a text
+// @ts-expect-error the id is a string
 const notANumber: number = executionId
-// @ts-expect-error an answer may be an error
+// @ts-expect-error the response may be an error
 const unchecked = () => missing.data.name
 
 console.log(JSON.stringify({
@@ -81,7 +81,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('a client made of the document compiles, and does what it says', async () => {
+test('a client generated from the OpenAPI document compiles and works', async () => {
   const openApi = await (await fetch(`${service.url}/swagger/json`)).json()
   const place = join(folder.path, 'client')
   const compilerOptions = {

@@ -12,7 +12,7 @@ import { type Received, Receiver } from '../../support/webhook-receiver.ts'
 import { findBreaches } from '../http/json-schema.ts'
 import type { Parsed } from '../http/world.ts'
 
-// Receivers of other projects and of the documentation, against what the executable really sends.
+// Tests the deliveries of the executable with receivers from other projects and from the documentation.
 
 const secret = 'whsec_ü 1'
 const everything = {
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 let count = 0
-/** Runs a workflow that tells these webhooks; gives its id. */
+/** Runs a workflow with these webhook subscriptions. Returns its id. */
 async function runWith(webhooks: Record<string, unknown>[]): Promise<string> {
   count += 1
   const body = {
@@ -61,7 +61,7 @@ async function runWith(webhooks: Record<string, unknown>[]): Promise<string> {
   return made.body.id
 }
 
-/** One delivery as it came. */
+/** Runs a workflow and returns its delivery as the receiver got it. */
 async function captured(more: Record<string, unknown> = {}): Promise<Received> {
   using receiver = new Receiver()
   await runWith([{ url: receiver.url, secret, ...everything, ...more }])
@@ -74,15 +74,15 @@ afterEach(() => void setSystemTime())
 describe('third-party libraries', () => {
   const signature = ({ headers }: Received) => headers.get('svc-signature') ?? ''
   const changed = ({ body }: Received) => body.replace('"success"', '"error"')
-  /** Whether it is taken. */
-  const takes = async (verify: () => Promise<unknown>) => verify().then(Boolean, () => false)
+  /** Whether a library accepts a delivery. */
+  const isAccepted = async (verify: () => Promise<unknown>) => verify().then(Boolean, () => false)
 
   test('stripe accepts a delivery, and rejects a changed body, another secret and an old time', async () => {
     const { webhooks } = new Stripe('sk_test_none')
     const got = await captured()
     const verify = (body: string, key: string) =>
-      takes(() =>
-        // It counts in seconds, and we in milliseconds.
+      isAccepted(() =>
+        // The library expects seconds; the signature contains milliseconds.
         webhooks.constructEventAsync(body, signature(got), key, 300_000, undefined, Date.now() * 1_000),
       )
     expect(await verify(got.body, secret)).toBe(true)
@@ -97,7 +97,7 @@ describe('third-party libraries', () => {
     const { webhooks } = new WorkOS('sk_test_none')
     const got = await captured()
     const verify = (body: string, key: string) =>
-      takes(() =>
+      isAccepted(() =>
         webhooks.verifyHeader({
           payload: JSON.parse(body),
           sigHeader: signature(got),
@@ -148,7 +148,7 @@ describe('the receiver in the documentation', () => {
     ['ts', 'receiver.ts', () => process.execPath],
     ['python', 'receiver.py', () => programPath('python3')],
   ] as const) {
-    test(`in ${language} takes what is signed, and neither a changed body nor another secret nor an old time`, async () => {
+    test(`in ${language} accepts a delivery, and rejects a changed body, another secret and an old time`, async () => {
       const path = join(folder.path, file)
       writeFileSync(path, codeIn(language))
       const port = freePort()
@@ -191,7 +191,7 @@ describe('the receiver in the documentation', () => {
   }
 
   type Ended = { state: string }
-  /** The delivery of a workflow that ran once, when it has ended. */
+  /** Waits until the only delivery of a workflow has ended. */
   async function ended(workflowId: string): Promise<Ended> {
     for (;;) {
       const { body } = await call(`${service.url}/api/workflows/${workflowId}/deliveries`, apiKey)
@@ -219,7 +219,7 @@ async function untilItListens(url: string): Promise<void> {
   }
 }
 
-/** The first line that it prints. What follows is read, too, so that it can go on printing. */
+/** The first line of a program's output. The rest is read too, so that the program does not block. */
 function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = async () => {
@@ -228,7 +228,7 @@ function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
       text += chunk
       if (text.includes('\n')) resolve(text.split('\n', 1)[0]!)
     }
-    reject(new Error(`It ended, and printed "${text}"`))
+    reject(new Error(`The program ended and printed "${text}"`))
   }
   read().catch(reject)
   return promise

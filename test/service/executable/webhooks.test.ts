@@ -21,7 +21,7 @@ afterEach(async () => {
   folder[Symbol.dispose]()
 })
 
-/** A deployed workflow that tells `webhooks`; gives the path that runs it. */
+/** Deploys a workflow with webhook subscriptions. Returns the path that runs it. */
 async function deployed(webhooks: Record<string, unknown>[]): Promise<string> {
   const body = {
     ...document({
@@ -120,12 +120,12 @@ describe('a webhook delivery of the executable', () => {
   }, 120_000)
 })
 
-describe('the schedule of the executable, with a clock that runs sixty times as fast,', () => {
+describe('the retry schedule of the executable, with a clock that runs sixty times as fast,', () => {
   const delaysS = [5, 15, 60, 180]
 
-  test('has five attempts on time with one delivery ID, and no sixth', async () => {
+  test('makes five attempts on time with the same delivery ID, and no sixth', async () => {
     await service.kill('SIGTERM')
-    // faketime stays as the parent of what it starts, and takes no signal on to it.
+    // faketime remains the parent of the process that it starts, and does not forward signals.
     const withIt = [programPath('setpriv'), '--pdeathsig', 'KILL']
     service = await serve(folder.path, environment, [programPath('faketime'), '-f', '+0 x60', ...withIt])
     using receiver = new Receiver(() => new Response('', { status: 503 }))
@@ -133,7 +133,7 @@ describe('the schedule of the executable, with a clock that runs sixty times as 
     await run(path, 1)
     const received = await receiver.arrivals(5)
     const sentAt = received.map(({ headers }) => Number(headers.get('svc-timestamp')))
-    // Ten seconds on a busy machine are ten minutes for this clock.
+    // Ten seconds on a busy machine are ten minutes on this clock.
     const slackS = 600
     for (const [index, delayS] of delaysS.entries()) {
       const passedS = (sentAt[index + 1]! - sentAt[index]!) / 1000
