@@ -6,8 +6,8 @@ import { S3Server } from '../files/s3-server.ts'
 type Diagnosis = { check: string; state: string; message: string; advice?: string }
 
 const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' }
-/** Without these the SDK looks for a machine of Amazon's, and for files at home. */
-const nothingElsewhere = {
+/** Prevents the SDK from querying the EC2 metadata service and from reading files in the home directory. */
+const noOtherSources = {
   AWS_EC2_METADATA_DISABLED: 'true',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_CONFIG_FILE: '/dev/null',
@@ -32,14 +32,14 @@ async function examine(flags: Record<string, string> = {}, environment: Record<s
   return { code, ...(JSON.parse(out) as Diagnosis[]).find(({ check }) => check === 'storage') }
 }
 
-/** Stands before the bucket and refuses what `refused` names, in the words of S3. */
-async function behind(refused: (method: string, path: string) => boolean, code: string) {
-  using gate = Bun.serve({
+/** Runs `doctor` against a proxy that rejects some requests with an S3 error code. */
+async function examineBehindProxy(isRejected: (method: string, path: string) => boolean, code: string) {
+  using proxy = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
-      if (refused(request.method, pathname)) {
+      if (isRejected(request.method, pathname)) {
         const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>refused here</Message></Error>`
         return new Response(body, { status: 403, headers: { 'content-type': 'application/xml' } })
       }
@@ -47,17 +47,17 @@ async function behind(refused: (method: string, path: string) => boolean, code: 
       return await fetch(server.url + pathname + search, { method: request.method, headers: request.headers, body })
     },
   })
-  return await examine({ 's3-endpoint': `http://127.0.0.1:${gate.port}` })
+  return await examine({ 's3-endpoint': `http://127.0.0.1:${proxy.port}` })
 }
 
-describe('doctor tries the bucket and', () => {
-  test('says that all is well, and leaves nothing behind', async () => {
+describe('doctor tests the bucket and', () => {
+  test('reports success, and leaves no file behind', async () => {
     expect(await examine()).toMatchObject({ code: 0, state: 'ok' })
     const listed = await fetch(`${server.url}/files`)
     expect(await listed.text()).not.toContain('millrace-doctor')
   })
 
-  test('names a bucket that is not there', async () => {
+  test('names a missing bucket', async () => {
     const { code, state, message, advice } = await examine({ 's3-bucket': 'nothing' })
     expect({ code, state }).toEqual({ code: 1, state: 'broken' })
     expect(message).toContain('nothing')
@@ -68,27 +68,29 @@ describe('doctor tries the bucket and', () => {
     ['s3:PutObject', 'PUT'],
     ['s3:DeleteObject', 'DELETE'],
   ] as const) {
-    test(`names the permission that is missing: ${permission}`, async () => {
-      const { state, message, advice } = await behind((asked) => asked === method, 'AccessDenied')
+    test(`names the missing permission ${permission}`, async () => {
+      const { state, message, advice } = await examineBehindProxy((asked) => asked === method, 'AccessDenied')
       expect(state).toBe('broken')
       expect(message).toContain(permission)
       expect(advice).toContain('permission')
     })
   }
 
-  test('names the permission to read: s3:GetObject', async () => {
+  test('names the missing permission s3:GetObject', async () => {
     const reads = (method: string, path: string) => method === 'GET' && path.endsWith('.txt')
-    expect(await behind(reads, 'AccessDenied')).toMatchObject({ message: expect.stringContaining('s3:GetObject') })
+    expect(await examineBehindProxy(reads, 'AccessDenied')).toMatchObject({
+      message: expect.stringContaining('s3:GetObject'),
+    })
   })
 
-  test('tells that the clocks differ', async () => {
-    const { advice } = await behind((method) => method === 'PUT', 'RequestTimeTooSkewed')
+  test('reports a clock difference', async () => {
+    const { advice } = await examineBehindProxy((method) => method === 'PUT', 'RequestTimeTooSkewed')
     expect(advice).toContain('clocks')
   })
 
-  test('says that there are no credentials, or wrong ones', async () => {
+  test('reports missing or wrong credentials', async () => {
     for (const environment of [
-      { ...nothingElsewhere, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+      { ...noOtherSources, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
       { ...credentials, AWS_SECRET_ACCESS_KEY: 'wrong' },
     ]) {
       const { state, advice } = await examine({}, environment)
@@ -97,7 +99,7 @@ describe('doctor tries the bucket and', () => {
     }
   })
 
-  test('says that nothing answers', async () => {
+  test('reports an unreachable endpoint', async () => {
     const { state, message, advice } = await examine({ 's3-endpoint': 'http://127.0.0.1:1' })
     expect({ state, message }).toEqual({ state: 'broken', message: expect.stringContaining('files') })
     expect(advice).toContain('MILLRACE_S3_ENDPOINT')

@@ -32,7 +32,7 @@ function damage(folder: string, table: string): void {
 }
 
 describe('doctor', () => {
-  test('finds a new installation in order', async () => {
+  test('finds no fault in a new installation', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const { code, found } = await diagnose(folder.path)
@@ -42,7 +42,7 @@ describe('doctor', () => {
     expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
   })
 
-  test('says which process serves from the folder', async () => {
+  test('names the process that serves the folder', async () => {
     using folder = temporaryFolder()
     const lock = takeLock(folder.path)
     expect((await diagnose(folder.path)).of('service')?.message).toContain(`process ${process.pid}`)
@@ -50,7 +50,7 @@ describe('doctor', () => {
     expect((await diagnose(folder.path)).of('service')?.message).toBe('No service uses the folder.')
   })
 
-  test('tells a wrong address rule and an open folder', async () => {
+  test('reports an invalid address rule and a folder that others may read', async () => {
     using folder = temporaryFolder()
     mkdirSync(join(folder.path, 'open'))
     chmodSync(join(folder.path, 'open'), 0o755)
@@ -63,7 +63,7 @@ describe('doctor', () => {
   test.each([
     ['--trusted-proxies', 'proxy.example.com'],
     ['--model-prices', 'no-such-file.json'],
-  ])('reports that %s would prevent the start', async (flag, value) => {
+  ])('reports an invalid %s, which would prevent the start', async (flag, value) => {
     using folder = temporaryFolder()
     const { code, out } = await call(folder.path, 'doctor', flag, value)
     expect(code).toBe(1)
@@ -71,7 +71,7 @@ describe('doctor', () => {
     expect(out).toMatch(/^BROKEN {2}settings/m)
   })
 
-  test('warns when the log may grow beyond the disk', async () => {
+  test('warns when the log may outgrow the disk', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const { code, of } = await diagnose(folder.path, '--log-retention-bytes', '1000TB')
@@ -82,7 +82,7 @@ describe('doctor', () => {
     })
   })
 
-  test('takes an empty database for none', async () => {
+  test('reports an empty database file as a missing database', async () => {
     using folder = temporaryFolder()
     writeFileSync(join(folder.path, 'millrace.db'), '')
     expect((await diagnose(folder.path)).of('database')).toMatchObject({
@@ -93,7 +93,7 @@ describe('doctor', () => {
 })
 
 describe('a damaged database', () => {
-  test('is found, with the command that goes back to a backup', async () => {
+  test('is reported with the command that restores a backup', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     damage(folder.path, 'keys')
@@ -107,10 +107,10 @@ describe('a damaged database', () => {
   })
 
   test.each([
-    ['its head', 0, 100],
+    ['its header', 0, 100],
     ['its first page', 100, 4_000],
     ['everything else', 4_096, Number.POSITIVE_INFINITY],
-  ])('is found whatever is damaged (%s)', async (_, from, to) => {
+  ])('is found wherever the damage is (%s)', async (_, from, to) => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const path = join(folder.path, 'millrace.db')
@@ -122,7 +122,7 @@ describe('a damaged database', () => {
     expect(of('database')).toMatchObject({ state: 'broken', advice: expect.stringContaining('millrace restore') })
   })
 
-  test('is found while a service runs on it', async () => {
+  test('is found while a service uses it', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const healthy = await serve(folder.path)
@@ -138,9 +138,9 @@ describe('a damaged database', () => {
   })
 
   test.each([
-    ['head', 0, 100],
+    ['header', 0, 100],
     ['schema', 100, 4_000],
-  ])('keeps the service from starting, which names the doctor (%s)', async (_, from, to) => {
+  ])('prevents the start of the service, which suggests doctor (%s)', async (_, from, to) => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const path = join(folder.path, 'millrace.db')
@@ -156,15 +156,15 @@ describe('a damaged database', () => {
   })
 })
 
-describe('webhooks', () => {
+describe('doctor reports webhook deliveries', () => {
   const now = Date.now()
   const day = 86_400_000
 
   /**
-   * An installation with a webhook that runs owe something: `due` when the attempts of pending ones are, `failedAt`
-   * when runs of failed ones ended, `untried` when those ended that owe to two and of which nothing was attempted.
+   * An installation with one webhook subscription and its deliveries. `due` has the due times of pending deliveries,
+   * `failedAt` the times of failed ones, `untried` the end times of runs with two deliveries and no attempt yet.
    */
-  const withWebhook = async (
+  const withDeliveries = async (
     folder: string,
     { due = [] as number[], failedAt = [] as number[], untried = [] as number[], secret = [1] },
   ) => {
@@ -174,69 +174,72 @@ describe('webhooks', () => {
     const { id: workflowId } = await store.createWorkflow({
       id: null,
       workspaceId,
-      document: document({ name: 'Tells', blocks: [] }),
+      document: document({ name: 'Notifies', blocks: [] }),
       at: 1,
     })
     const hook = newSubscription('hook', { secret: Uint8Array.from(secret) })
     const { number: subscription } = await store.createSubscription(workflowId, hook, 1)
-    const owed = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
+    const pending = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
     const runs = [
       ...failedAt.map((at) => ({ at, outcome: { state: 'failed', dueAt: null } as const })),
       ...due.map((dueAt) => ({ at: now, outcome: { state: 'pending', dueAt } as const })),
     ]
     for (const [index, { at, outcome }] of runs.entries()) {
       const sequence = sequenceAt(at) + index
-      await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: owed }))])
+      await store.append([logWrite(logRow({ workspaceId, workflowId }, sequence, { webhooks: pending }))])
       await store.endAttempts([endedAttempt({ sequence, subscription }, outcome)])
     }
-    const owedToTwo = { ...owed, deliveries: [...owed.deliveries, { subscription: subscription + 1, include: 0 }] }
+    const twoPending = {
+      ...pending,
+      deliveries: [...pending.deliveries, { subscription: subscription + 1, include: 0 }],
+    }
     for (const [index, endedAt] of untried.entries()) {
       const row = logRow({ workspaceId, workflowId }, sequenceAt(now) + runs.length + index, {
         endedAt,
-        webhooks: owedToTwo,
+        webhooks: twoPending,
       })
       await store.append([logWrite(row)])
     }
     await store.close()
   }
-  const told = async (folder: string) =>
+  const reported = async (folder: string) =>
     (await diagnose(folder)).found
       .filter(({ check }) => check === 'webhooks')
       .map(({ state, message }) => [state, message])
 
-  test('that get through are in order', async () => {
+  test('as ok if they are on time', async () => {
     using folder = temporaryFolder()
-    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
-    expect(await told(folder.path)).toEqual([
+    await withDeliveries(folder.path, { due: [now + 60_000, now - 60_000], failedAt: [now - 2 * day] })
+    expect(await reported(folder.path)).toEqual([
       ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
     ])
   })
 
-  test('that were not tried yet count, and have been due since their runs ended', async () => {
+  test('without an attempt as due since the end of their runs', async () => {
     using folder = temporaryFolder()
     const late = now - 600_000
-    await withWebhook(folder.path, { due: [now], untried: [now, late, now] })
+    await withDeliveries(folder.path, { due: [now], untried: [now, late, now] })
     const message = `7 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`
-    expect(await told(folder.path)).toEqual([['warning', message]])
+    expect(await reported(folder.path)).toEqual([['warning', message]])
   })
 
-  test('are counted where only an earlier version was started', async () => {
+  test('in a database of an earlier version too', async () => {
     using folder = temporaryFolder()
-    await withWebhook(folder.path, { due: [now + 60_000, now - 60_000] })
+    await withDeliveries(folder.path, { due: [now + 60_000, now - 60_000] })
     const database = new Database(join(folder.path, 'millrace.db'))
     for (const table of ['owing_runs', 'audiences', 'audience_members']) database.run(`DROP TABLE ${table}`)
     database.run('PRAGMA user_version = 1')
     database.close()
-    expect(await told(folder.path)).toEqual([
+    expect(await reported(folder.path)).toEqual([
       ['ok', '1 webhook subscription; 2 deliveries pending, none failed in a day.'],
     ])
   })
 
-  test('that do not are told, each thing that is wrong by itself', async () => {
+  test('with a separate warning for each problem', async () => {
     using folder = temporaryFolder()
     const late = now - 600_000
-    await withWebhook(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
-    expect(await told(folder.path)).toEqual([
+    await withDeliveries(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
+    expect(await reported(folder.path)).toEqual([
       ['warning', '1 of 1 webhook subscription lost the secret and deliver nothing.'],
       ['warning', `2 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`],
       ['warning', '1 delivery of the last day failed permanently.'],
@@ -244,8 +247,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('the key of stored secrets', () => {
-  /** An installation with one variable, encrypted with its key file. */
+describe('doctor checks the secret key', () => {
+  /** An installation with one variable, which is encrypted with its key file. */
   const withSecret = async (folder: string) => {
     const { workspaceId } = await json<Made>(folder, 'init')
     const store = await openSqliteStore({ directory: folder, sync: 'full', mode: 'direct' })
@@ -257,7 +260,7 @@ describe('the key of stored secrets', () => {
     return join(folder, 'millrace.key')
   }
 
-  test('is there and fits', async () => {
+  test('and reports a valid key as ok', async () => {
     using folder = temporaryFolder()
     const path = await withSecret(folder.path)
     const { code, of } = await diagnose(folder.path)
@@ -268,12 +271,12 @@ describe('the key of stored secrets', () => {
   test.each([
     ['missing', (path: string) => rmSync(path), 'is missing'],
     [
-      'another',
+      'different',
       (path: string) => writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`),
       'a different key',
     ],
     ['damaged', (path: string) => writeFileSync(path, 'nothing'), 'is damaged'],
-  ])('that is %s is found', async (_, change, message) => {
+  ])('and reports a key file that is %s', async (_, change, message) => {
     using folder = temporaryFolder()
     change(await withSecret(folder.path))
     const { code, of } = await diagnose(folder.path)
@@ -285,7 +288,7 @@ describe('the key of stored secrets', () => {
     })
   })
 
-  test('that others may read is told', async () => {
+  test('and reports a key file that others may read', async () => {
     using folder = temporaryFolder()
     const path = await withSecret(folder.path)
     chmodSync(path, 0o644)

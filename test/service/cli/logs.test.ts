@@ -44,7 +44,7 @@ async function execute(n: number): Promise<string> {
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '')
 
-test('logs prints the newest entries, the newest last, as lines for people or as lines of JSON', async () => {
+test('logs prints the latest entries in order, as text or as JSON lines', async () => {
   const people = await millrace(['logs', '--limit', '3'], { environment })
   expect(people.code).toBe(0)
   expect(lines(people.out).map((line) => /\s(ok|error)\s/.exec(line)?.[1])).toEqual(['ok', 'error', 'ok'])
@@ -59,14 +59,14 @@ test('logs prints the newest entries, the newest last, as lines for people or as
   expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).toSorted())
 })
 
-test('logs says what is wrong with what it was given', async () => {
+test('logs reports invalid arguments', async () => {
   expect((await millrace(['logs', '--limit', 'many'], { environment })).code).toBe(2)
   const refused = await millrace(['logs', '--level', 'odd'], { environment })
   expect(refused).toMatchObject({ code: 1, out: '' })
   expect(refused.words).toContain('level')
 })
 
-test('logs --follow goes on with each new entry, once', async () => {
+test('logs --follow prints each new entry once', async () => {
   const follower = Bun.spawn([executable(), 'logs', '--follow', '--json', '--limit', '1'], {
     env: cleanEnvironment(environment),
     stdout: 'pipe',
@@ -86,8 +86,8 @@ test('logs --follow goes on with each new entry, once', async () => {
   expect(seen.slice(1)).toEqual(wanted)
 })
 
-test('logs --follow waits where it is told to ask less often, and for a service that is away', async () => {
-  const answers: (number | 'away')[] = [200, 200, 429, 503, 'away']
+test('logs --follow waits when the service asks it to, or is unavailable', async () => {
+  const statuses: (number | 'down')[] = [200, 200, 429, 503, 'down']
   let asked = 0
   const front = () =>
     Bun.serve({
@@ -95,8 +95,8 @@ test('logs --follow waits where it is told to ask less often, and for a service 
       port,
       async fetch(request) {
         const { pathname, search } = new URL(request.url)
-        const answer = pathname === '/api/v1/logs' ? (answers[asked++] ?? 200) : 200
-        if (answer === 'away') queueMicrotask(() => server.stop(true).then(() => (server = front())))
+        const answer = pathname === '/api/v1/logs' ? (statuses[asked++] ?? 200) : 200
+        if (answer === 'down') queueMicrotask(() => server.stop(true).then(() => (server = front())))
         if (answer === 200) return await fetch(service.url + pathname + search, { headers: request.headers })
         const status = answer === 429 ? 429 : 503
         return Response.json({ error: 'Not now.', code: 'BUSY' }, { status, headers: { 'retry-after': '1' } })
@@ -114,7 +114,7 @@ test('logs --follow waits where it is told to ask less often, and for a service 
   let text = ''
   for await (const chunk of follower.stdout) {
     text += new TextDecoder().decode(chunk)
-    while (asked < answers.length) await Bun.sleep(5)
+    while (asked < statuses.length) await Bun.sleep(5)
     wanted ??= await execute(9)
     if (text.includes(wanted)) break
   }

@@ -6,7 +6,7 @@ import '../../support/built.ts'
 import { json } from '../../support/cli/folder.ts'
 import { executable, temporaryFolder } from '../../support/executable.ts'
 
-test('a password typed at a terminal is not shown, can be corrected, and Ctrl-C gives up', async () => {
+test('a password typed at a terminal is hidden and can be corrected, and Ctrl-C cancels', async () => {
   using folder = temporaryFolder()
   const { path } = folder
   await json(path, 'init')

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const call = (...words: string[]) => callService(app, apiKey, words)
 
-/** Puts a document on the service and deploys it; answers its id. */
+/** Pushes a document to the service and deploys it. Returns its id. */
 async function push(one: WorkflowDocument): Promise<string> {
   const file = join(data.path, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(one))
@@ -34,7 +34,7 @@ async function push(one: WorkflowDocument): Promise<string> {
 }
 
 describe('run ID', () => {
-  test('shows the output of a run that answered in its own words', async () => {
+  test('prints the output of a run with a Response block', async () => {
     const response = block('say', 'response', { data: { tea: 'short' }, status: 418 })
     const blocks = [block('start', 'api_trigger'), response]
     const id = await push(document({ name: 'Teapot', blocks, edges: ['start > say'] }))
@@ -48,7 +48,7 @@ describe('run ID', () => {
     })
   })
 
-  test('takes the name of a workflow in the place of its id', async () => {
+  test('accepts the name of a workflow instead of its ID', async () => {
     await push(document({ name: 'By its name', blocks: [block('start', 'api_trigger')], edges: [] }))
     const { code, out } = await call('run', 'By its name', '--json')
     expect([code, JSON.parse(out).success]).toEqual([0, true])
@@ -64,7 +64,7 @@ describe('run ID', () => {
     expect(words).toContain('kaboom')
   })
 
-  test('says why nothing ran', async () => {
+  test('says why no run started', async () => {
     const { code, out, words } = await call('run', 'no-such-id')
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(words).toContain('There is no workflow with the id or name "no-such-id"')

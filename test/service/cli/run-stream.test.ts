@@ -26,7 +26,7 @@ afterAll(async () => {
   data[Symbol.dispose]()
 })
 
-/** A terminal that also keeps the order in which text came. */
+/** A terminal that also records the pieces of streamed text in order. */
 class WatchedTerminal extends MemoryTerminal {
   readonly pieces: string[] = []
   override show(piece: string, stream: 'data' | 'words'): void {
@@ -59,7 +59,7 @@ const asking = (name: string, next: readonly ReturnType<typeof block>[] = []) =>
     edges: ['start > ask', ...next.map(({ id }) => `ask > ${id}`)],
   })
 
-/** Runs from a file and on the service. Both print the same. */
+/** Runs a workflow from a file and on the service. Both must print the same. */
 async function onBoth(workflow: ReturnType<typeof document>, ...words: string[]) {
   using folder = temporaryFolder()
   const file = join(folder.path, 'flow.json')
@@ -72,14 +72,14 @@ async function onBoth(workflow: ReturnType<typeof document>, ...words: string[])
   return { local, remote: await run(pushed!.id, ...words) }
 }
 
-test('text is printed as it is generated, and the output is not printed again', async () => {
+test('run --stream prints text while it is generated, and does not repeat it as output', async () => {
   const { local, remote } = await onBoth(asking('Streams'), '--stream')
   for (const { code, out, pieces } of [local, remote]) {
     expect({ code, out, pieces }).toEqual({ code: 0, out: 'Why not?\n', pieces: ['Why ', 'not?', '\n'] })
   }
 })
 
-test('with --json standard output is the envelope, and the text goes to standard error', async () => {
+test('run --stream --json prints the envelope to standard output and the text to standard error', async () => {
   const { local, remote } = await onBoth(asking('Streams as JSON'), '--stream', '--json')
   for (const { out, words } of [local, remote]) {
     expect(words).toContain('Why not?\n')
@@ -88,7 +88,7 @@ test('with --json standard output is the envelope, and the text goes to standard
   }
 })
 
-test('a run that generates no text prints its output', async () => {
+test('run --stream prints the output of a run that generates no text', async () => {
   const silent = asking('Silent', [block('after', 'function', { code: 'return <ask.content>.length' })])
   const { local, remote } = await onBoth(silent, '--stream')
   for (const { out, pieces } of [local, remote]) {
@@ -97,7 +97,7 @@ test('a run that generates no text prints its output', async () => {
   }
 })
 
-test('a run that fails behind its text says so, with exit 1', async () => {
+test('run --stream reports a failure after the text and exits with 1', async () => {
   const failing = asking('Fails', [block('after', 'function', { code: 'throw new Error("no luck")' })])
   const { local, remote } = await onBoth(failing, '--stream')
   for (const { code, out, words } of [local, remote]) {
@@ -107,7 +107,7 @@ test('a run that fails behind its text says so, with exit 1', async () => {
   }
 })
 
-test('what the service refuses is told as without --stream', async () => {
+test('run --stream reports a rejected request', async () => {
   const { code, words } = await run('3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21', '--stream')
   expect(code).toBe(1)
   expect(words).toContain('404')

@@ -38,7 +38,7 @@ const webhooks = [{ id: 'hook', url: 'https://example.com/', secret: 'a secret' 
 type Pushed = { id: string; name: string; version?: number }
 type Listed = { id: string; name: string; isDeployed: boolean; version: number | null }
 
-/** Greets; `text` tells one document from the next. */
+/** A workflow that greets. `text` makes documents differ. */
 function greeting(name: string, text = 'Hello'): WorkflowDocument {
   return document({
     name,
@@ -60,7 +60,7 @@ function write(folder: string, documents: Record<string, unknown>): string {
   return folder
 }
 
-/** Everything that the workspace holds, for "nothing changed". */
+/** The full content of the workspace, to show that nothing changed. */
 async function contents(): Promise<unknown> {
   const rows = await app.store.listWorkflows(workspaceId)
   return Promise.all(
@@ -72,7 +72,7 @@ async function contents(): Promise<unknown> {
 }
 
 describe('push', () => {
-  test('creates, deploys, and updates by name the next time; the workflow runs', async () => {
+  test('creates and deploys a workflow that runs, and updates it by name the next time', async () => {
     using folder = temporaryFolder()
     const file = join(write(folder.path, { 'a.json': greeting('Push once') }), 'a.json')
     const [first] = await json<Pushed[]>('workflows', 'push', file, '--deploy')
@@ -91,7 +91,7 @@ describe('push', () => {
     })
   })
 
-  test('keeps an id that is free, and goes by it before it goes by the name', async () => {
+  test('keeps an unused ID, and prefers the ID to the name', async () => {
     using folder = temporaryFolder()
     write(folder.path, { 'a.json': { ...greeting('By id'), id: 'my-own-id' } })
     expect(await json<Pushed[]>('workflows', 'push', folder.path)).toEqual([{ id: 'my-own-id', name: 'By id' }])
@@ -102,7 +102,7 @@ describe('push', () => {
     expect((await json<Listed[]>('workflows', 'list')).filter(({ name }) => name.startsWith('By id'))).toHaveLength(1)
   })
 
-  test('takes folders with everything below them', async () => {
+  test('accepts folders, including their subfolders', async () => {
     using folder = temporaryFolder()
     write(folder.path, {
       'one.json': greeting('Tree one'),
@@ -128,7 +128,7 @@ describe('push', () => {
       ['--deploy'],
       'b.json: error: ',
     ],
-    ['two documents of one name', { 'a.json': greeting('N4'), 'b.json': greeting('N4') }, [], 'both have'],
+    ['two documents with the same name', { 'a.json': greeting('N4'), 'b.json': greeting('N4') }, [], 'both have'],
     ['an empty folder', {}, [], 'contains no .json file'],
   ])('changes nothing for %s', async (_what, files, flags, message) => {
     using folder = temporaryFolder()
@@ -140,7 +140,7 @@ describe('push', () => {
     expect(await contents()).toEqual(before)
   })
 
-  test('puts everything back when the service refuses one in the middle', async () => {
+  test('undoes all changes when the service rejects one document', async () => {
     using folder = temporaryFolder()
     const known = (id: string, text = 'Hello') => ({ ...greeting(`Undo ${id}`, text), id })
     write(folder.path, { 'b.json': { ...known('b'), webhooks }, 'd.json': greeting('Undo taken') })
@@ -153,7 +153,7 @@ describe('push', () => {
       'c.json': known('c'),
       'e.json': { ...known('e'), webhooks },
     })
-    // The workspace has another workflow of this name: only the service can refuse it, when others are saved already.
+    // Another workflow has this name, which only the service can detect, after others were saved.
     const late = join(folder.path, 'late.json')
     write(folder.path, { 'late.json': { ...greeting('Undo taken'), id: 'f' } })
     const files = ['a.json', 'b.json', 'c.json', 'e.json'].map((name) => join(folder.path, name))
@@ -165,7 +165,7 @@ describe('push', () => {
     expect(await contents()).toEqual(before)
   })
 
-  test('makes the version active again that ran before, when a later deployment is refused', async () => {
+  test('reactivates the previous version when a later deployment is rejected', async () => {
     using folder = temporaryFolder()
     const files = {
       'a.json': { ...greeting('Back a'), id: 'back-a' },
@@ -173,8 +173,8 @@ describe('push', () => {
     }
     await json<Pushed[]>('workflows', 'push', write(folder.path, files), '--deploy')
     const before = await contents()
-    // A server in between lets everything pass but the deployment of the second one.
-    const gate = Bun.serve({
+    // A proxy rejects only the deployment of the second workflow.
+    const proxy = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
       async fetch(request) {
@@ -198,9 +198,9 @@ describe('push', () => {
       folder.path,
       '--deploy',
       '--url',
-      `http://127.0.0.1:${gate.port}`,
+      `http://127.0.0.1:${proxy.port}`,
     )
-    await gate.stop(true)
+    await proxy.stop(true)
     expect(code).toBe(1)
     expect(words).toContain('b.json: POST')
     expect(words).toContain('Nothing was changed.')
@@ -208,7 +208,7 @@ describe('push', () => {
   })
 })
 
-test('export gives documents that push takes back without a change', async () => {
+test('pushing exported documents changes nothing', async () => {
   using folder = temporaryFolder()
   write(folder.path, { 'a.json': { ...greeting('Round trip!'), webhooks } })
   const [pushed] = await json<Pushed[]>('workflows', 'push', folder.path)
@@ -226,7 +226,7 @@ test('export gives documents that push takes back without a change', async () =>
   expect(await contents()).toEqual(before)
 })
 
-test('deploy, versions, status, activate and undeploy do what their names say, by id or by name', async () => {
+test('deploy, versions, status, activate and undeploy accept an ID or a name', async () => {
   using folder = temporaryFolder()
   const files = () => write(folder.path, { 'a.json': greeting('Life', String(Math.random())) })
   const [{ id }] = (await json<Pushed[]>('workflows', 'push', files())) as [Pushed]
@@ -249,7 +249,7 @@ test('deploy, versions, status, activate and undeploy do what their names say, b
   expect(await status()).toMatchObject({ isDeployed: false })
 })
 
-test('a push deploys changed workflows and reports the version of unchanged ones', async () => {
+test('push --deploy deploys changed workflows and reports the version of unchanged ones', async () => {
   using folder = temporaryFolder()
   const pushed = (version: number) =>
     call('workflows', 'push', write(folder.path, { 'a.json': greeting('Same', `hello ${version}`) }), '--deploy')

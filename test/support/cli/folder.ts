@@ -5,10 +5,10 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { KeyRow, Store } from '../../../src/store/store.ts'
 import { MemoryTerminal } from './memory-terminal.ts'
 
-/** What `init` and `users create` print. */
+/** The output of `init` and `users create`. */
 export type Made = { userId: string; workspaceId: string; apiKey: string }
 
-/** Runs a command on a data folder, in this process; `input` is what stands on standard input. */
+/** Runs a command on a data folder in this process. `input` is its standard input. */
 export async function call(folder: string, ...words: (string | { input: string })[]) {
   const input = words.find((word) => typeof word !== 'string')
   const terminal = new MemoryTerminal(input)
@@ -17,7 +17,7 @@ export async function call(folder: string, ...words: (string | { input: string }
   return { code, out: terminal.out, words: terminal.words }
 }
 
-/** The same with `--json`; it must go well. */
+/** The same with `--json`. The command must succeed. */
 export async function json<Data>(folder: string, ...words: string[]): Promise<Data> {
   const { code, out, words: said } = await call(folder, ...words, '--json')
   expect({ code, said }).toEqual({ code: 0, said: '' })
@@ -39,7 +39,7 @@ export function findKey(folder: string, apiKey: string): Promise<KeyRow | undefi
 
 export type Diagnosis = { check: string; state: string; message: string; advice?: string }
 
-/** What `doctor` finds. With a bound of the log that every disk has room for, unless a test says another. */
+/** The findings of `doctor`. By default with a log limit that fits on every disk. */
 export async function diagnose(folder: string, ...words: string[]) {
   const bound = words.includes('--log-retention-bytes') ? [] : ['--log-retention-bytes', '10MB']
   const { code, out } = await call(folder, 'doctor', '--json', ...bound, ...words)

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../../src/cli/support/terminal.ts'
 
-/** A terminal that keeps what is written to it. */
+/** A terminal that records its output. */
 export class MemoryTerminal implements Terminal {
   readonly interactive: boolean
   readonly #input: string

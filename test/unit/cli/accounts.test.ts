@@ -23,7 +23,7 @@ const createUser = (email: string, ...more: string[]) => json<Made>(path, 'users
 const listUsers = () => json<ListedUser[]>(path, 'users', 'list')
 
 describe('users', () => {
-  test('are made with a workspace of their own and a key for it, and listed', async () => {
+  test('are created with a workspace and a key for it, and are listed', async () => {
     const ada = await createUser('ada@example.com', '--plan', 'pro')
     expect(await findKey(path, ada.apiKey)).toMatchObject({
       userId: ada.userId,
@@ -46,7 +46,7 @@ describe('users', () => {
     [['OWNER@localhost'], 1, 'There is an account OWNER@localhost already'],
     [['ada@example.com', '--plan', 'gold'], 2, 'Unknown tier "gold"'],
     [[], 2, 'EMAIL is missing'],
-  ])('create %j is refused and makes nothing', async (words, code, message) => {
+  ])('create %j is rejected and creates nothing', async (words, code, message) => {
     const refused = await call(path, 'users', 'create', ...words)
     expect(refused).toMatchObject({ code, out: '' })
     expect(refused.words).toContain(message)
@@ -54,12 +54,12 @@ describe('users', () => {
     expect(await json<unknown[]>(path, 'workspaces', 'list')).toHaveLength(1)
   })
 
-  test('take a plan by id or e-mail, and on enterprise numbers of their own', async () => {
+  test('get a tier by id or email address, and their own limits on the tier enterprise', async () => {
     const { userId } = await createUser('ada@example.com')
-    const plan = (...words: string[]) => json<object>(path, 'users', 'plan', ...words)
+    const setTier = (...words: string[]) => json<object>(path, 'users', 'plan', ...words)
     const none = { externalPerMinute: null, syncPerMinute: null, asyncPerMinute: null, usdPerMonth: null }
     const own = ['--external-per-minute', '7', '--sync-per-minute', '0', '--usd-per-month', '1.5']
-    expect(await plan('ADA@example.com', 'enterprise', ...own)).toEqual({
+    expect(await setTier('ADA@example.com', 'enterprise', ...own)).toEqual({
       ...{ userId, plan: 'enterprise' },
       ...{ ...none, externalPerMinute: 7, syncPerMinute: 0, usdPerMonth: 1.5 },
     })
@@ -67,8 +67,8 @@ describe('users', () => {
       plan: 'enterprise',
       numbers: { externalPerMinute: 7, syncPerMinute: 0, usdPerMonth: 1.5 },
     })
-    expect(await plan(userId, 'team')).toEqual({ userId, plan: 'team', ...none })
-    expect(await plan(userId, 'default')).toEqual({ userId, plan: null, ...none })
+    expect(await setTier(userId, 'team')).toEqual({ userId, plan: 'team', ...none })
+    expect(await setTier(userId, 'default')).toEqual({ userId, plan: null, ...none })
     expect((await listUsers())[1]).toMatchObject({ plan: null, ...none })
   })
 
@@ -78,7 +78,7 @@ describe('users', () => {
     [['owner@localhost', 'pro', '--sync-per-minute', '3'], 2, 'Only an enterprise account'],
     [['owner@localhost', 'enterprise', '--sync-per-minute', '1.5'], 2, 'must be a whole number from 0'],
     [['owner@localhost', 'enterprise', '--usd-per-month', 'much'], 2, 'must be a number from 0'],
-  ])('plan %j is refused and changes nothing', async (words, code, message) => {
+  ])('users plan %j is rejected and changes nothing', async (words, code, message) => {
     const refused = await call(path, 'users', 'plan', ...words)
     expect(refused).toMatchObject({ code, out: '' })
     expect(refused.words).toContain(message)
@@ -86,7 +86,7 @@ describe('users', () => {
   })
 })
 
-test('a sign-in link is made for an account, and the one before stops working', async () => {
+test('a new sign-in link for an account invalidates the previous one', async () => {
   const made = () => json<{ userId: string; url: string; expiresAt: string }>(path, 'users', 'link', 'owner@localhost')
   const first = await made()
   const second = await made()
@@ -115,7 +115,7 @@ describe('a password', () => {
     }
   }
 
-  test('comes from standard input and is kept as an argon2id hash only', async () => {
+  test('is read from standard input and stored only as an argon2id hash', async () => {
     const text = 'correct horse é'
     const set = await call(path, 'users', 'password', 'owner@localhost', { input: `${text}\n` })
     expect(set).toMatchObject({ code: 0, out: '' })
@@ -128,7 +128,7 @@ describe('a password', () => {
     expect((await call(path, 'users', 'password', 'owner@localhost', text)).code).toBe(2)
   })
 
-  test.each([['short'], [''], ['x'.repeat(1_001)]])('like %j is refused', async (input) => {
+  test.each([['short'], [''], ['x'.repeat(1_001)]])('%j is rejected', async (input) => {
     const refused = await call(path, 'users', 'password', 'owner@localhost', { input })
     expect(refused.code).toBe(2)
     expect(refused.words).toContain('A password ')
@@ -139,7 +139,7 @@ describe('a password', () => {
 describe('workspaces', () => {
   const list = (...words: string[]) => json<ListedWorkspace[]>(path, 'workspaces', 'list', ...words)
 
-  test('are made for the owner or another account, and listed with their members', async () => {
+  test('are created for the owner or another account, and listed with their members', async () => {
     const ada = await createUser('ada@example.com')
     const mine = await json<{ id: string }>(path, 'workspaces', 'create', '--name', 'Sales')
     const hers = await json<{ id: string }>(path, 'workspaces', 'create', '--name', 'Lab', '--user', 'ada@example.com')
@@ -157,7 +157,7 @@ describe('workspaces', () => {
     expect((await call(path, 'workspaces', 'create', '--name', 'x', '--user', 'nobody')).code).toBe(1)
   })
 
-  test('are shared, with a role that can change, and no longer', async () => {
+  test('can be shared with a role that can change, until the sharing ends', async () => {
     const ada = await createUser('ada@example.com')
     const { workspaceId } = owner
     const role = async () => (await findKey(path, ada.apiKey))?.roles[workspaceId]
@@ -177,7 +177,7 @@ describe('workspaces', () => {
     expect(again).toMatchObject({ code: 1, words: expect.stringContaining('is not a member') })
   })
 
-  test('keep their owner', async () => {
+  test('always keep their owner', async () => {
     for (const words of [['unshare'], ['share', '--role', 'viewer']]) {
       const refused = await call(path, 'workspaces', ...words, owner.workspaceId, 'owner@localhost')
       expect(refused).toMatchObject({ code: 1, words: expect.stringContaining('its owner stays its owner') })
@@ -187,7 +187,7 @@ describe('workspaces', () => {
     expect((await findKey(path, owner.apiKey))?.roles).toEqual({ [owner.workspaceId]: 'owner' })
   })
 
-  test('of others get no key', async () => {
+  test('of other accounts get no key', async () => {
     const ada = await createUser('ada@example.com')
     const create = ['keys', 'create', '--name', 'x', '--user', 'ada@example.com', '--workspace']
     expect(await call(path, ...create, owner.workspaceId)).toMatchObject({ code: 1, out: '' })
@@ -196,7 +196,7 @@ describe('workspaces', () => {
   })
 })
 
-test('keys list shows when each was last used', async () => {
+test('keys list shows when each key was last used', async () => {
   const keys = () => json<{ id: string; lastUsedAt: string | null }[]>(path, 'keys', 'list')
   expect(await keys()).toMatchObject([{ lastUsedAt: null }])
   expect((await call(path, 'keys', 'list')).out).toContain('never used')

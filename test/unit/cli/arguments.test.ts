@@ -8,7 +8,7 @@ const command: Command = {
     { name: 'FILE', description: 'a file' },
     { name: 'MORE', description: 'more files', optional: true, many: true },
   ],
-  flags: { deploy: { description: 'deploy' }, plan: { value: 'P', description: 'a plan of its own' } },
+  flags: { deploy: { description: 'deploy' }, plan: { value: 'P', description: 'the tier' } },
   json: true,
   examples: [],
   run: async () => 0,
@@ -36,7 +36,7 @@ test('arguments, switches, flags and settings are told apart in any order', () =
   })
 })
 
-test('a setting that is true or false may stand alone, which means true', () => {
+test('a Boolean setting without a value is true', () => {
   const of = (...words: string[]) => parseArguments(command, ['a', ...words], ['no-auth', 'port'], ['no-auth']).settings
   expect(of('--no-auth')).toEqual({ 'no-auth': 'true' })
   expect(of('--no-auth', '--port', '80')).toEqual({ 'no-auth': 'true', port: '80' })
@@ -48,20 +48,20 @@ test('--config names the settings file', () => {
   expect(parse('a', '--config', 'x.env').configFile).toBe('x.env')
 })
 
-test('behind -- everything is an argument, and - is one anywhere', () => {
+test('everything after -- is an argument, and - is an argument anywhere', () => {
   expect(parse('-', '--', '--port', '-x').arguments).toEqual(['-', '--port', '-x'])
 })
 
-test('a value may begin with a dash or hold an equals sign', () => {
+test('a value may begin with a dash or contain an equals sign', () => {
   expect(parse('a', '--data', '-x', '--plan=a=b')).toMatchObject({ settings: { data: '-x' }, flags: { plan: 'a=b' } })
 })
 
-test('help is given whatever else is missing', () => {
+test('--help needs no other arguments', () => {
   expect(parse('--help').help).toBe(true)
   expect(parse('-h').help).toBe(true)
 })
 
-describe('a wrong line says what is wrong', () => {
+describe('a wrong command line is rejected with its error', () => {
   test.each([
     [['a', '--prot', '80'], 'Unknown flag --prot. Did you mean "port"?'],
     [['a', '--nonsense=1'], 'Unknown flag --nonsense.'],
@@ -73,7 +73,7 @@ describe('a wrong line says what is wrong', () => {
     expect(refusal(...words)).toBe(message)
   })
 
-  test('one argument too many', () => {
+  test('too many arguments', () => {
     const one: Command = { ...command, arguments: [{ name: 'ID', description: 'an id' }] }
     expect(() => parseArguments(one, ['a', 'b'], [])).toThrow('Too many arguments: "b" is not expected.')
   })

@@ -16,7 +16,7 @@ async function call(...words: string[]) {
   return { code, out: terminal.out, words: terminal.words }
 }
 
-/** A folder with an installation in `data`, and room beside it. */
+/** A folder with an installation in its subfolder `data`. */
 async function installed() {
   const folder = temporaryFolder()
   const at = (...names: string[]) => join(folder.path, ...names)
@@ -31,7 +31,7 @@ const filesIn = (folder: string) =>
     .toSorted()
 
 describe('a backup', () => {
-  test('holds database, key file and files, for its owner only, and makes the same installation again', async () => {
+  test('contains the database, the key file and the files, is private to its owner, and restores them all', async () => {
     using here = await installed()
     const { at } = here
     makeKeyFile(at('data'))
@@ -79,7 +79,7 @@ describe('a backup', () => {
     database.close()
   })
 
-  test('never replaces a file, unless it is told to', async () => {
+  test('replaces a file only with --force', async () => {
     using here = await installed()
     const { at } = here
     writeFileSync(at('backup.tar'), 'precious')
@@ -91,7 +91,7 @@ describe('a backup', () => {
     expect((await call('restore', at('backup.tar'), '--data', at('new'))).code).toBe(0)
   })
 
-  test('that cannot be made leaves nothing behind, not even of the one it was to replace', async () => {
+  test('that fails leaves no file behind, and keeps the backup that it was to replace', async () => {
     using here = await installed()
     const { at } = here
     expect((await call('backup', at('backup.tar'), '--data', at('data'))).code).toBe(0)
@@ -110,7 +110,7 @@ describe('a backup', () => {
     ['nothing', 'There is no installation in'],
     ['folder', 'does not exist'],
     ['files', 'is inside a folder that the backup contains'],
-  ])('says what is wrong when it cannot begin (%s)', async (fault, message) => {
+  ])('that cannot start says why (%s)', async (fault, message) => {
     using here = await installed()
     const { at } = here
     mkdirSync(at('data', 'files'))
@@ -123,7 +123,7 @@ describe('a backup', () => {
 })
 
 describe('restoring', () => {
-  test('into a folder that holds an installation, or is served, changes nothing', async () => {
+  test('into a folder with an installation or a running service changes nothing', async () => {
     using here = await installed()
     const { at } = here
     await call('backup', at('backup.tar'), '--data', at('data'))
@@ -142,7 +142,7 @@ describe('restoring', () => {
     expect((await call('restore', at('backup.tar'), '--data', at('new'))).code).toBe(0)
   })
 
-  test('takes what a killed one left away', async () => {
+  test('removes the leftovers of a killed restore', async () => {
     using here = await installed()
     const { at } = here
     await call('backup', at('backup.tar'), '--data', at('data'))
@@ -157,8 +157,8 @@ describe('restoring', () => {
     body: more.type === undefined ? 'x' : '',
   })
   test.each([
-    ['a name that leads out', file('files/../../evil')],
-    ['a name that leads out at once', file('../evil')],
+    ['a name that leads outside', file('files/../../evil')],
+    ['a name that leads outside directly', file('../evil')],
     ['an absolute name', file('/tmp/evil')],
     ['a name with a dot', file('files/./evil')],
     ['an empty part', file('files//evil')],
@@ -169,7 +169,7 @@ describe('restoring', () => {
     ['a folder', file('files/', { type: 'directory' })],
     ['another file', file('millrace.lock')],
     ['the name of the folder itself', file('files')],
-  ])('refuses %s, and puts nothing in place', async (_, entry) => {
+  ])('rejects %s, and restores nothing', async (_, entry) => {
     using here = await installed()
     const { at } = here
     const database = readFileSync(at('data', 'millrace.db'))
@@ -182,7 +182,7 @@ describe('restoring', () => {
     expect(readdirSync(at('.')).toSorted()).toEqual(['data', 'new', 'odd.tar'])
   })
 
-  test('refuses a name that comes twice, and a link below which a file would lie', async () => {
+  test('rejects a duplicate name, and a link as the parent of a file', async () => {
     using here = await installed()
     const { at } = here
     const database = readFileSync(at('data', 'millrace.db'))
@@ -199,7 +199,7 @@ describe('restoring', () => {
     expect(filesIn(at('new'))).toEqual([])
   })
 
-  test('refuses an archive that breaks off, wherever that is, and one whose bytes changed', async () => {
+  test('rejects an archive that is truncated anywhere, or whose bytes changed', async () => {
     using here = await installed()
     const { at } = here
     mkdirSync(at('data', 'files'))
@@ -214,17 +214,17 @@ describe('restoring', () => {
     }
     for (let end = 0; end < whole.length; end += 4_096 + 512) await refuse(whole.subarray(0, end))
     for (let end = whole.length - 4_096; end < whole.length; end += 512) await refuse(whole.subarray(0, end))
-    // Also the bytes of the file `a`. The bytes between the entries and after the last one have no meaning.
+    // Includes the bytes of the file `a`. The padding between and after the entries has no meaning.
     const a = whole.length - 1_024 - 1_024 - 1_024 - 512
     for (let at = 0; at < a + 512 + 700; at += 1_999) {
       const bytes = new Uint8Array(whole)
       bytes[at]! ^= 1
       await refuse(bytes)
     }
-    await refuse(new TextEncoder().encode('This is no archive.'.repeat(100)))
+    await refuse(new TextEncoder().encode('This is not an archive.'.repeat(100)))
   })
 
-  test('refuses an archive of plain files that no backup wrote', async () => {
+  test('rejects an archive that the backup command did not write', async () => {
     using here = await installed()
     const { at } = here
     const body = readFileSync(at('data', 'millrace.db'))
@@ -237,7 +237,7 @@ describe('restoring', () => {
     expect(filesIn(at('new'))).toEqual([])
   })
 
-  test('refuses the database of another program, or of a newer version', async () => {
+  test('rejects the database of another program or of a newer version', async () => {
     using here = await installed()
     const { at } = here
     const archive = async (name: string, change: (database: Database) => void) => {
@@ -256,7 +256,7 @@ describe('restoring', () => {
     expect(filesIn(at('new'))).toEqual([])
   })
 
-  test('of a link in the files folder does not happen: only plain files are backed up', async () => {
+  test('does not include the targets of links, because a backup contains only regular files', async () => {
     using here = await installed()
     const { at } = here
     mkdirSync(at('data', 'files'))

@@ -32,10 +32,10 @@ async function failure(work: Promise<unknown>): Promise<CommandError> {
     if (error instanceof CommandError) return error
     throw error
   }
-  throw new Error('It did not fail')
+  throw new Error('The request did not fail')
 }
 
-test('a request carries the key and its body, and gives the answer', async () => {
+test('a request sends the key and a body, and returns the response', async () => {
   expect(await client.post<{ method: string }>('/a?b=c', { d: 1 })).toEqual({ method: 'POST' })
   expect(seen.at(-1)).toEqual({ path: '/a?b=c', key: 'mrk_x', body: '{"d":1}' })
   expect(await new Client({ url, apiKey: undefined }).get<{ method: string }>('/')).toEqual({ method: 'GET' })
@@ -46,8 +46,8 @@ test('parts of a path are escaped', () => {
   expect(pathOf`/api/workflows/${'a/b ?#'}/deployments/${3}`).toBe('/api/workflows/a%2Fb%20%3F%23/deployments/3')
 })
 
-describe('what goes wrong names the address and what to do', () => {
-  test('nobody listens', async () => {
+describe('an error names the address and a remedy when', () => {
+  test('no service listens', async () => {
     const nobody = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const { port } = nobody
     await nobody.stop(true)
@@ -56,7 +56,7 @@ describe('what goes wrong names the address and what to do', () => {
     expect(error.hint).toContain('--url or MILLRACE_URL')
   })
 
-  test('it takes too long', async () => {
+  test('the response takes too long', async () => {
     const error = await failure(new Client({ url, apiKey: 'k', timeoutMs: 20 }).get('/never'))
     expect(error.message).toBe(`${url} did not respond within 20 ms.`)
   })
@@ -67,14 +67,14 @@ describe('what goes wrong names the address and what to do', () => {
     expect(error.hint).toContain('--key or MILLRACE_API_KEY')
   })
 
-  test('the service refuses, with every detail', async () => {
+  test('the service rejects the request, with every detail', async () => {
     const error = (await failure(client.put('/refused', {}))) as ServiceError
     expect(error).toBeInstanceOf(ServiceError)
     expect(error).toMatchObject({ status: 400, code: 'INVALID_INPUT' })
     expect(error.message).toBe(`PUT ${url}/refused returned 400: It does not fit.\n  blocks.a: No such type.`)
   })
 
-  test.each(['/html', '/proxy-error', '/redirect'])('something else answers (%s)', async (path) => {
+  test.each(['/html', '/proxy-error', '/redirect'])('another program responds (%s)', async (path) => {
     const error = await failure(client.get(path))
     expect(error.message).toContain(`${url}${path} returned`)
     expect(error.hint).toContain('Is a Millrace service at this address?')

@@ -30,14 +30,14 @@ describe('help', () => {
     for (const name of [...single, ...groups]) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
   })
 
-  test.each(['keys', 'users', 'workspaces', 'env', 'workflows'])('names every command of %s', async (group) => {
+  test.each(['keys', 'users', 'workspaces', 'env', 'workflows'])('of %s names each of its commands', async (group) => {
     const line = (await call('help')).out.split('\n').find((each) => each.startsWith(`  ${group} `))
     const names = [...(await call(`${group} --help`)).out.matchAll(new RegExp(`^  ${group} (\\S+)`, 'gm'))]
     expect(names.length).toBeGreaterThan(0)
     for (const [, name] of names) expect(line).toMatch(new RegExp(`\\b${name}\\b`))
   })
 
-  test.each(single)('%s --help shows its usage and examples that are command lines of it', async (name) => {
+  test.each(single)('%s --help shows the usage and valid examples', async (name) => {
     const { code, out } = await call(`${name} --help`)
     expect(code).toBe(0)
     expect(out).toContain(`Usage: millrace ${name}`)
@@ -46,7 +46,7 @@ describe('help', () => {
     expect(await call(`help ${name}`)).toEqual({ code, out, words: '' })
   })
 
-  test.each(groups)('%s --help lists its commands, and each of them has a help of its own', async (group) => {
+  test.each(groups)('%s --help lists its commands, and each command has its own help', async (group) => {
     const { code, out } = await call(`${group} --help`)
     expect(code).toBe(0)
     const names = [...out.matchAll(new RegExp(`^  ${group} (\\S+)`, 'gm'))].map((match) => match[1]!)
@@ -60,7 +60,7 @@ describe('help', () => {
   })
 })
 
-describe('a wrong command line exits with 2 and says what was probably meant', () => {
+describe('a wrong command line exits with 2 and suggests a correction', () => {
   test.each([
     ['sevre', 'Unknown command "sevre". Did you mean "serve"?'],
     ['constructor', 'Unknown command "constructor".'],
@@ -82,7 +82,7 @@ describe('a wrong command line exits with 2 and says what was probably meant', (
 })
 
 describe('settings', () => {
-  test('config --json is every setting with its value, default and sentence; secrets are stars', async () => {
+  test('config --json prints every setting with its value, default and description, and masks secrets', async () => {
     const path = file(
       'good.env',
       'MILLRACE_PORT=4000\nMILLRACE_SECRET_KEY="0123456789abcdef0123456789abcdef"\nOTHER=1\n',
@@ -105,14 +105,14 @@ describe('settings', () => {
     expect(out).not.toContain('mrk_secret')
   })
 
-  test('config for people shows values, where they came from, and no secret', async () => {
+  test('config prints values with their source, and masks secrets', async () => {
     const { out } = await call('config --body-bytes-max 1MB', { MILLRACE_API_KEY: 'mrk_secret' })
     expect(out).toContain('MILLRACE_BODY_BYTES_MAX=1MB   (flag; default 10MB)')
     expect(out).toContain('MILLRACE_API_KEY=***   (environment; default )')
     expect(out).not.toContain('mrk_secret')
   })
 
-  test('wrong values stop any command, all of them at once', async () => {
+  test('all invalid values are reported at once, by every command', async () => {
     const { code, out, words } = await call('doctor --sync maybe', { MILLRACE_PORT: 'tcp://10.0.0.1:80' })
     expect(code).toBe(2)
     expect(out).toBe('')
@@ -122,7 +122,7 @@ describe('settings', () => {
     expect(words).toContain('MILLRACE_SYNC is "maybe" on the command line; allowed: full, normal.')
   })
 
-  test('a misspelt name is an error in the file and a word of warning in the environment', async () => {
+  test('a misspelt name is an error in the file and a warning in the environment', async () => {
     const path = file('misspelt.env', 'MILLRACE_PROT=1\n')
     const inFile = await call(`config --config ${path}`)
     expect(inFile.code).toBe(2)
@@ -132,14 +132,14 @@ describe('settings', () => {
     expect(around.words).toContain('Unknown setting MILLRACE_PROT. Did you mean "MILLRACE_PORT"?')
   })
 
-  test('a broken file names its line', async () => {
+  test('an error in the file is reported with its line', async () => {
     const { code, words } = await call(`config --config ${file('broken.env', 'MILLRACE_PORT=1\n???\n')}`)
     expect(code).toBe(2)
     expect(words).toContain('broken.env, line 2: expected NAME=value')
   })
 })
 
-test('version names itself, Bun and the commit', async () => {
+test('version prints the version, the commit and the version of Bun', async () => {
   expect((await call('version')).out).toMatch(/^millrace .+ \(Bun \d+\.\d+\.\d+, commit .+\)\n$/)
   expect(JSON.parse((await call('--version --json')).out)).toEqual({
     version: expect.any(String),

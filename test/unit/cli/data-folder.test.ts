@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/executable.ts'
 type ListedKey = { id: string; name: string; lastFour: string; state: string; workspaceId: string | null }
 
 describe('init', () => {
-  test('makes an owner, a workspace and a key that works, in a folder for nobody else', async () => {
+  test('creates an owner, a workspace and a working key, in a private folder', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'new', 'data')
     const { userId, workspaceId, apiKey } = await json<Made>(path, 'init')
@@ -20,7 +20,7 @@ describe('init', () => {
     for (const file of readdirSync(path)) expect(readFileSync(join(path, file)).includes(apiKey)).toBe(false)
   })
 
-  test('that was cut before it could show its key gives another one', async () => {
+  test('creates another key if it was killed before it showed the first one', async () => {
     using folder = temporaryFolder()
     const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
     const cut = (await createInstallation(store, Date.now()))!
@@ -32,7 +32,7 @@ describe('init', () => {
     expect((await call(folder.path, 'init')).code).toBe(1)
   })
 
-  test('leaves an installation that is there alone', async () => {
+  test('does not change an existing installation', async () => {
     using folder = temporaryFolder()
     const { apiKey } = await json<Made>(folder.path, 'init')
     const again = await call(folder.path, 'init', '--json')
@@ -44,7 +44,7 @@ describe('init', () => {
 })
 
 describe('keys', () => {
-  test('are made, listed without their text, and revoked for good', async () => {
+  test('are created, listed without their text, and revoked permanently', async () => {
     using folder = temporaryFolder()
     const { path } = folder
     const { workspaceId, userId } = await json<Made>(path, 'init')
@@ -69,7 +69,7 @@ describe('keys', () => {
     expect((await call(path, 'keys', 'list')).out).toMatch(/revoked +ci/)
   })
 
-  test('may end at a date', async () => {
+  test('can have an expiry date', async () => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const create = (date: string) =>
@@ -87,7 +87,7 @@ describe('keys', () => {
     [['--name', 'x', '--workspace', 'nowhere'], 1, 'There is no workspace nowhere'],
     [['--name', 'x', '--user', 'nobody'], 1, 'Unknown account nobody'],
     [['--name', 'x', '--user', 'nobody@example.com'], 1, 'Unknown account nobody@example.com'],
-  ])('create %j is refused', async (words, code, message) => {
+  ])('create %j is rejected', async (words, code, message) => {
     using folder = temporaryFolder()
     await json<Made>(folder.path, 'init')
     const refused = await call(folder.path, 'keys', 'create', ...words)
@@ -97,7 +97,7 @@ describe('keys', () => {
   })
 })
 
-test('commands on a folder without an installation say so and make none', async () => {
+test('commands report a folder without an installation, and create none', async () => {
   using folder = temporaryFolder()
   for (const words of [
     ['keys', 'list'],

@@ -10,7 +10,7 @@ import { unpackLegacyJournal } from '../store/legacy-journal-fixture.ts'
 const start = async (directory: string) =>
   await (await openSqliteStore({ directory, sync: 'full', mode: 'workers' })).close()
 
-test('doctor counts the runs in the journal of an earlier version, and does not change it', async () => {
+test('doctor counts the runs in the journal of an earlier version without changing it', async () => {
   using folder = temporaryFolder()
   const { executionIds, inDatabase } = await unpackLegacyJournal(folder.path)
   const left = `An earlier version left ${executionIds.length - inDatabase} runs in its journal.`
@@ -22,7 +22,7 @@ test('doctor counts the runs in the journal of an earlier version, and does not 
   expect((await diagnose(folder.path)).of('journal')).toBeUndefined()
 })
 
-test('doctor reports a damaged journal of an earlier version, and its files after they were kept', async () => {
+test('doctor reports a damaged journal of an earlier version, also after its files were set aside', async () => {
   using folder = temporaryFolder()
   await unpackLegacyJournal(folder.path)
   const [journal = ''] = legacyJournalPaths(databasePath(folder.path))

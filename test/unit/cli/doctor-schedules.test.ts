@@ -20,10 +20,10 @@ test.each([
   [now + 60_000, true, 'ok', '1 schedule; the next run is due at 2025-06-01T12:01:00.000Z.'],
   [null, true, 'ok', '1 schedule; no run is due.'],
   [now - 600_000, true, 'warning', '1 schedule; a run has been due since 2025-06-01T11:50:00.000Z.'],
-  // Nobody is there to start it.
+  // Without a service, no run can start.
   [now - 600_000, false, 'ok', '1 schedule; the next run is due at 2025-06-01T11:50:00.000Z.'],
 ] as const)(
-  'a schedule that is due at %p, while a service runs: %p, is %s',
+  'doctor reports schedules: due at %p, service runs %p, state %s',
   async (dueAt, isServed, state, message) => {
     using folder = temporaryFolder()
     await scheduled(folder.path, dueAt)
@@ -31,7 +31,7 @@ test.each([
   },
 )
 
-test('an installation without schedules reports nothing about them', async () => {
+test('doctor reports nothing about schedules if there are none', async () => {
   using folder = temporaryFolder()
   expect(examineSchedules(folder.path, now, false)).toEqual([])
 })

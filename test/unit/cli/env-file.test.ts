@@ -41,7 +41,7 @@ test.each([
   ["A='b\nc\n", 1, 'has no closing quote'],
   ['A="b"c', 1, 'after the closing quote'],
   ['A="b\n\n"c', 3, 'after the closing quote'],
-])('%j is refused with its line', (text, line, words) => {
+])('%j is rejected with the line of the error', (text, line, words) => {
   const error = (() => {
     try {
       return read(text)
@@ -54,7 +54,7 @@ test.each([
   expect((error as EnvFileError).message).toContain(words)
 })
 
-test('whatever is written in double quotes with its escapes is read back', () => {
+test('any value in double quotes with escapes is read back unchanged', () => {
   const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/)
   fc.assert(
     fc.property(fc.dictionary(name, fc.string({ unit: 'binary' })), (values) => {
@@ -69,7 +69,7 @@ test('whatever is written in double quotes with its escapes is read back', () =>
   )
 })
 
-test('a name that objects have by themselves is a name like any other', () => {
+test('a name from Object.prototype is a name like any other', () => {
   const values = parseEnvFile('constructor=a\n__proto__=b\n')
   expect(Object.entries(values)).toEqual([
     ['constructor', 'a'],

@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => folder[Symbol.dispose]())
 
-/** The values as a service would read them. */
+/** The values as the service reads them. */
 async function valuesOf(workspaceId = owner.workspaceId): Promise<Record<string, string>> {
   return await withStore(path, async (store) => {
     const sealHeads = () => store.sealHeads(sealHeadBytes)
@@ -42,7 +42,7 @@ describe('env', () => {
     expect(await valuesOf()).toEqual({ A: 'value-three', B: ' value "two"\nin two lines ', C: '' })
   })
 
-  test('lists names, newest facts of each, in both forms', async () => {
+  test('lists the current state of each variable, as text and as JSON', async () => {
     expect(await call(path, 'env', 'list')).toMatchObject({ out: '', words: 'No variable is set.\n' })
     await call(path, 'env', 'set', 'TOKEN', 'value-one')
     await call(path, 'env', 'set', 'REGION', 'eu-west-1', '--plain')
@@ -62,14 +62,14 @@ describe('env', () => {
     expect((await call(path, 'env', 'set', 'A', '123456')).words).not.toContain('fewer')
   })
 
-  test('takes a variable out once', async () => {
+  test('removes a variable once', async () => {
     await call(path, 'env', 'set', 'A', 'value-one')
     expect(await call(path, 'env', 'unset', 'A')).toEqual({ code: 0, out: '', words: 'A is gone.\n' })
     expect(await call(path, 'env', 'unset', 'A')).toMatchObject({ code: 1, words: expect.stringContaining('env list') })
     expect(await list()).toEqual([])
   })
 
-  test('asks which of several workspaces is meant', async () => {
+  test('requires --workspace if there are several', async () => {
     const other = await json<{ id: string }>(path, 'workspaces', 'create', '--name', 'Other')
     for (const words of [['set', 'A', 'value-one'], ['list'], ['unset', 'A']]) {
       const refused = await call(path, 'env', ...words)
@@ -92,14 +92,14 @@ describe('env', () => {
     [['set', 'A-B', 'value-one'], 2, 'is not a valid variable name'],
     [['set', 'A', 'x'.repeat(65_537)], 1, 'The limit is 65536 bytes'],
     [['set', 'A', 'value-one', 'value-two'], 2, 'Too many arguments'],
-  ])('%j is refused, and changes nothing', async (words, code, message) => {
+  ])('%j is rejected, and changes nothing', async (words, code, message) => {
     const refused = await call(path, 'env', ...words)
     expect(refused).toMatchObject({ code, out: '' })
     expect(refused.words).toContain(message)
     expect(await list()).toEqual([])
   })
 
-  test('works on an installation only', async () => {
+  test('requires an installation', async () => {
     using empty = temporaryFolder()
     expect(await call(empty.path, 'env', 'set', 'A', 'x')).toMatchObject({
       code: 1,
@@ -108,7 +108,7 @@ describe('env', () => {
     expect(readdirSync(empty.path)).toEqual([])
   })
 
-  test('leaves nothing of a value in the folder', async () => {
+  test('never writes a value to the folder in plain text', async () => {
     await call(path, 'env', 'set', 'A', 'a-value-nobody-may-read')
     for (const name of readdirSync(path)) {
       expect([name, readFileSync(join(path, name)).includes('a-value-nobody')]).toEqual([name, false])
@@ -118,7 +118,7 @@ describe('env', () => {
 })
 
 describe('a lost key', () => {
-  test('makes nothing anew by itself, and is said with the ways out', async () => {
+  test('is reported with the possible remedies, and not replaced automatically', async () => {
     await call(path, 'env', 'set', 'A', 'value-one')
     const key = readFileSync(keyPath(path))
     rmSync(keyPath(path))
@@ -128,13 +128,13 @@ describe('a lost key', () => {
       expect(refused.words).toContain(word)
     }
     expect(existsSync(keyPath(path))).toBe(false)
-    // Names and taking out need no key.
+    // Listing names and removing variables need no key.
     expect(await list()).toHaveLength(1)
     writeFileSync(keyPath(path), key)
     expect(await valuesOf()).toEqual({ A: 'value-one' })
   })
 
-  test('loses what it had encrypted when the operator says so, and nothing else', async () => {
+  test('costs only the data that it encrypted, and only when the operator discards that data', async () => {
     await call(path, 'env', 'set', 'A', 'value-one')
     rmSync(keyPath(path))
     makeKeyFile(path)

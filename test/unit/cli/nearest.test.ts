@@ -11,11 +11,11 @@ test.each([
   ['confg', 'config'],
   ['key', 'keys'],
   ['rnu', 'run'],
-])('%s was probably meant to be %s', (wanted, name) => {
+])('the suggestion for %s is %s', (wanted, name) => {
   expect(nearest(wanted, commands)).toBe(name)
 })
 
-test('what is far from every name has no suggestion', () => {
+test('a word that is unlike every name has no suggestion', () => {
   expect(nearest('deploy', commands)).toBeUndefined()
   expect(nearest('', commands)).toBeUndefined()
   expect(didYouMean('xyzzy', commands)).toBe('')

@@ -26,7 +26,7 @@ const greeting = document({
   variables,
 })
 
-test('prints the output, and nothing else when nobody watches', async () => {
+test('run prints only the output when it is not interactive', async () => {
   expect(await run(greeting, ['--input', '{"who": "Ada"}'])).toEqual({
     code: 0,
     out: '{\n  "said": "Hello, Ada"\n}\n',
@@ -34,21 +34,21 @@ test('prints the output, and nothing else when nobody watches', async () => {
   })
 })
 
-test('fields without a value take their sample, so that a run needs no input', async () => {
+test('fields without a value take their sample, so a run needs no input', async () => {
   expect((await run(greeting, [])).out).toContain('Hello, nobody')
 })
 
-test('the manual trigger goes before the API trigger', async () => {
+test('the manual trigger takes precedence over the API trigger', async () => {
   const both = document({
     blocks: [
       block('a', 'api_trigger', { inputFormat }),
-      block('m', 'manual_trigger', { inputFormat: [{ name: 'who', type: 'string', value: 'by hand' }] }),
+      block('m', 'manual_trigger', { inputFormat: [{ name: 'who', type: 'string', value: 'manually' }] }),
       says('<manual.who>'),
     ],
     edges: ['a > say', 'm > say'],
     variables,
   })
-  expect((await run(both, [])).out).toContain('by hand')
+  expect((await run(both, [])).out).toContain('manually')
 })
 
 const hook = block('hook', 'webhook_trigger', { path: 'orders', methods: ['POST', 'PUT'] })
@@ -60,7 +60,7 @@ const said = async (value: unknown, ...words: string[]) => {
 }
 const webhookText = '<webhook.method> <webhook.body> <webhook.headers.x-a>'
 
-test('a webhook is started with a body, whatever it is, or with a request', async () => {
+test('a webhook trigger starts with any body or with a request', async () => {
   const flow = heard(webhookText, hook)
   expect(await said(flow, '--input', '{"n":1}')).toBe('POST {"n":1} ')
   expect(await said(flow, '--input', '[1,2]')).toBe('POST [1,2] ')
@@ -68,7 +68,7 @@ test('a webhook is started with a body, whatever it is, or with a request', asyn
   expect(await said(flow)).toBe('POST  ')
 })
 
-test('a chat is started with a message, a schedule with now or the time that is given', async () => {
+test('a chat trigger starts with a message, a schedule with the current or a given time', async () => {
   const chat = heard('<chat.input> <chat.history>', block('chat', 'chat_trigger', { identifier: 'help' }))
   expect(await said(chat, '--input', '"Hello"')).toBe('Hello []')
   const history = [{ role: 'user', content: 'Hi' }]
@@ -80,7 +80,7 @@ test('a chat is started with a message, a schedule with now or the time that is 
   expect(await said(schedule, '--input', '{"dueAt":"2026-01-01T09:00:00.000Z"}')).toBe('2026-01-01T09:00:00.000Z')
 })
 
-test('--trigger names the one to start at, where the workflow has several', async () => {
+test('--trigger selects one of several triggers', async () => {
   const flow = heard(webhookText, block('start', 'api_trigger'), hook)
   expect(await said(flow, '--input', '{"n":1}')).toBe('  ')
   expect(await said(flow, '--input', '{"n":1}', '--trigger', 'webhook')).toBe('POST {"n":1} ')
@@ -91,7 +91,7 @@ test('--trigger names the one to start at, where the workflow has several', asyn
   expect(await runCommandLine(words, { terminal, environment: {} })).toBe(2)
 })
 
-test('the input may come from a file or from standard input', async () => {
+test('the input can come from a file or from standard input', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'input.json')
   writeFileSync(file, '{"who": "a file"}')
@@ -99,7 +99,7 @@ test('the input may come from a file or from standard input', async () => {
   expect((await run(greeting, ['--input', '@-'], { input: '{"who": "a pipe"}' })).out).toContain('Hello, a pipe')
 })
 
-test('{{NAME}} is the environment of the process', async () => {
+test('{{NAME}} refers to an environment variable of the process', async () => {
   const flow = document({
     blocks: [block('start', 'manual_trigger'), says('{{WHO}}')],
     edges: ['start > say'],
@@ -111,7 +111,7 @@ test('{{NAME}} is the environment of the process', async () => {
   expect(missing.words).toContain('{{WHO}}')
 })
 
-test('what {{NAME}} stands for is in the result, and in nothing that people are told on the way', async () => {
+test('the value of {{NAME}} appears in the result, but in no progress message', async () => {
   const code = 'const token = {{TOKEN}}; throw new Error(`refused: ${token} ${encodeURIComponent(token)}`)'
   const failing = document({
     blocks: [block('start', 'manual_trigger'), block('boom', 'function', { code })],
@@ -133,7 +133,7 @@ test('what {{NAME}} stands for is in the result, and in nothing that people are 
   expect(words).not.toContain('se"cret')
 })
 
-test('on a terminal, or when asked to, each block is told as it starts and ends', async () => {
+test('on a terminal or with --verbose, run reports the start and end of each block', async () => {
   for (const watched of [await run(greeting, [], { interactive: true }), await run(greeting, ['--verbose'])]) {
     const lines = watched.words
       .trim()
@@ -149,7 +149,7 @@ test('on a terminal, or when asked to, each block is told as it starts and ends'
   }
 })
 
-test('a run that fails exits with 1, names the block, and --json gives the envelope', async () => {
+test('a failed run exits with 1 and names the block; --json prints the envelope', async () => {
   const flow = document({
     blocks: [block('start', 'manual_trigger'), block('boom', 'function', { code: 'throw new Error("kaboom")' })],
     edges: ['start > boom'],
@@ -170,21 +170,21 @@ test('a run that fails exits with 1, names the block, and --json gives the envel
 })
 
 test.each<[string, unknown, string[], number, string]>([
-  ['no JSON', '{', [], 1, 'is not valid JSON'],
-  ['no document', { name: 7 }, [], 1, 'name must be text'],
+  ['invalid JSON', '{', [], 1, 'is not valid JSON'],
+  ['an invalid document', { name: 7 }, [], 1, 'name must be text'],
   ['a document that cannot run', document({ blocks: [block('a', 'nonsense')] }), [], 1, 'nonsense'],
-  ['no trigger to start at', document({ blocks: [] }), [], 1, 'trigger'],
+  ['a document without a trigger', document({ blocks: [] }), [], 1, 'trigger'],
   ['input that is not JSON', greeting, ['--input', '{who}'], 2, 'The text of --input is not valid JSON'],
-  ['input that does not fit', greeting, ['--input', '{"who": {}}'], 1, 'The field "who" must be a string'],
-  ['an input file that is missing', greeting, ['--input', '@/nowhere'], 1, '/nowhere cannot be read'],
-  ['a wrong address rule', greeting, ['--outbound-allow', '10.0.0.0/99'], 2, '10.0.0.0/99'],
-])('%s stops it before anything runs', async (_what, value, words, code, message) => {
+  ['input of the wrong type', greeting, ['--input', '{"who": {}}'], 1, 'The field "who" must be a string'],
+  ['a missing input file', greeting, ['--input', '@/nowhere'], 1, '/nowhere cannot be read'],
+  ['an invalid address rule', greeting, ['--outbound-allow', '10.0.0.0/99'], 2, '10.0.0.0/99'],
+])('%s is reported before anything runs', async (_what, value, words, code, message) => {
   const stopped = await run(value, words)
   expect(stopped).toMatchObject({ code, out: '' })
   expect(stopped.words).toContain(message)
 })
 
-test('a folder is no workflow, whatever lies in it', async () => {
+test('a folder is rejected, even if it contains a workflow', async () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, 'flow.json'), JSON.stringify(greeting))
   const terminal = new MemoryTerminal()
@@ -193,6 +193,6 @@ test('a folder is no workflow, whatever lies in it', async () => {
   expect(terminal.words).toContain(`${folder.path} is a folder. Name the file of one workflow in it.`)
 })
 
-test('a file that is not JSON is reported as such, without a word about changes', async () => {
+test('an error in a file does not say that nothing was changed', async () => {
   expect((await run('{', [])).words).not.toContain('Nothing was changed')
 })
