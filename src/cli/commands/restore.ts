@@ -14,9 +14,9 @@ import { filesName } from './backup.ts'
 export const restore: Command = {
   summary: 'creates an installation from a backup',
   details: [
-    'The data folder must not contain an installation. If it does not exist, it is created. The backup is unpacked and',
-    'every page of its database is checked before anything is put in place. Then start the service: keys, workflows,',
-    'logs and variables are as they were at the time of the backup.',
+    'The data folder must not contain an installation. The command creates the folder if it does not exist. It unpacks',
+    'the backup and checks every page of its database before it puts the files in place. Then start the service: keys,',
+    'workflows, logs and variables are as they were at the time of the backup.',
   ].join('\n'),
   arguments: [{ name: 'FILE', description: 'a tar file written by millrace backup' }],
   settings: ['data'],
@@ -35,7 +35,7 @@ export const restore: Command = {
       if (json) terminal.print(JSON.stringify({ data, databaseBytes: bytes, files, key }))
       else
         terminal.say(
-          `${data} holds the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve --data ${data}`,
+          `${data} contains the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve --data ${data}`,
         )
       return 0
     } finally {
@@ -87,7 +87,7 @@ async function unpack(file: string, data: string): Promise<{ bytes: number; file
   }
 }
 
-const unchanged = 'Nothing of it was put in place.'
+const unchanged = 'Nothing was restored.'
 
 /** Only plain names below the files folder, and the two files next to it. */
 function isPart(name: string): boolean {

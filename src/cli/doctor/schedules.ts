@@ -17,6 +17,6 @@ export function examineSchedules(folder: string, now: number, isServed: boolean)
     return [{ check, state: 'ok', message: `${count(schedules, 'schedule')}; ${next}.` }]
   }
   const message = `${count(schedules, 'schedule')}; a run has been due since ${new Date(dueAt).toISOString()}.`
-  const advice = 'The service runs and does not start it: look for "the scheduler cannot continue" in its log.'
+  const advice = 'The service is running but did not start it. Look for "the scheduler cannot continue" in its log.'
   return [{ check, state: 'warning', message, advice }]
 }

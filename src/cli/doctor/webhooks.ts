@@ -18,7 +18,7 @@ export function examineWebhooks(folder: string, now: number): Diagnosis[] {
   const warn = (message: string, advice: string) => warnings.push({ check, state: 'warning', message, advice })
   if (withoutSecret > 0) {
     warn(
-      `${withoutSecret} of ${count(webhooks, 'webhook subscription')} lost the secret and deliver nothing.`,
+      `Webhook subscriptions without their secret: ${withoutSecret} of ${webhooks}. They send no deliveries.`,
       'Set the secret again, in the editor or in the workflow document.',
     )
   }

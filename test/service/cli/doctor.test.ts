@@ -240,7 +240,7 @@ describe('doctor reports webhook deliveries', () => {
     const late = now - 600_000
     await withDeliveries(folder.path, { due: [now, late], failedAt: [now - 2 * day, now - 1_000], secret: [] })
     expect(await reported(folder.path)).toEqual([
-      ['warning', '1 of 1 webhook subscription lost the secret and deliver nothing.'],
+      ['warning', 'Webhook subscriptions without their secret: 1 of 1. They send no deliveries.'],
       ['warning', `2 deliveries pending; the oldest has been due since ${new Date(late).toISOString()}.`],
       ['warning', '1 delivery of the last day failed permanently.'],
     ])
