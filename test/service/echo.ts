@@ -2,14 +2,14 @@ import { block, document } from '../support/make.ts'
 
 export type Heard = { authorization: string | null; url: string; body: string }
 
-/** A server that says back what comes in, and keeps it. */
+/** A server that returns and records its requests. */
 export function startEcho(): { port: number | undefined; heard: Heard[]; stop(): Promise<void> } {
   const heard: Heard[] = []
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => echoOf(request, heard) })
   return { port: server.port, heard, stop: () => server.stop(true) }
 }
 
-/** Calls the echo with both secrets in header, URL and body. `path` may hold an input of the caller's. */
+/** A workflow that calls the echo server with both secrets in its header, URL and body. */
 export function echoing(
   port: number | undefined,
   path: string,
@@ -34,7 +34,7 @@ export function echoing(
   })
 }
 
-/** Says back what came in, in every form that a server may say it; `/broken` and `/text` say it in other ways. */
+/** Returns a request in many encodings. `/broken` returns it in an error. */
 async function echoOf(request: Request, heard: Heard[]): Promise<Response> {
   const authorization = request.headers.get('authorization')
   const body = await request.text()

@@ -8,7 +8,9 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { Logger } from '../../src/telemetry/logger.ts'
 import { madeUpInterface } from '../service/http/interface-files.ts'
 
-/** The whole service in this process, on a folder and a free port. `flags` are settings as on the command line. */
+/**
+ * Starts the whole service in this process, on a folder and a free port. `flags` are settings as on the command line.
+ */
 export async function startTestApp(
   data: string,
   flags: Record<string, string> = {},
@@ -18,7 +20,7 @@ export async function startTestApp(
   return { ...(await startApp(options)), config: options.config }
 }
 
-/** The parts of the service, connected; nothing works yet, and the listener handles no requests. */
+/** Connects the parts of the service without starting them. The listener handles no requests yet. */
 export async function assembleTestApp(
   data: string,
   flags: Record<string, string>,

@@ -1,5 +1,5 @@
 import { executable } from './executable.ts'
 
-// Imported for what it does by tests that run the executable: building takes longer than one test or hook may, and a
-// file is loaded before its first one begins.
+// Tests that run the executable import this file to build it before their first test or hook, because building takes
+// longer than the time limit of a test.
 executable()

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/domain/clock.ts'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test advances. */
 export class ManualClock implements Clock {
   #nowMs: number
   #elapsedMs = 0
@@ -37,7 +37,7 @@ export class ManualClock implements Clock {
     return next && next.atMs - this.#elapsedMs
   }
 
-  /** Moves on by `ms` and runs what falls due, in order, each timer at its own time. */
+  /** Advances by `ms` and runs the due timers in order, each at its own time. */
   advance(ms: number): void {
     const endMs = this.#elapsedMs + ms
     for (let next = this.#next(); next && next.atMs <= endMs; next = this.#next()) {
@@ -48,7 +48,7 @@ export class ManualClock implements Clock {
     this.#moveTo(endMs)
   }
 
-  /** Changes the time of day, as an operator would; timers are not touched. */
+  /** Sets the time of day like an operator, without affecting the timers. */
   setNow(nowMs: number): void {
     this.#nowMs = nowMs
   }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dir, '../..')
 const path = join(root, 'dist', 'millrace')
 
-/** The compiled executable; built first when it is missing or older than its sources. */
+/** The path of the compiled executable. Builds it if it is missing or older than its sources. */
 export function executable(): string {
   if (!existsSync(path) || isOlderThanSources()) {
     const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts')], { cwd: root })
@@ -22,7 +22,7 @@ function isOlderThanSources(): boolean {
 
 export type Ended = { code: number; out: string; words: string }
 
-/** Runs a command to its end; `words` is what it said to people, on standard error. */
+/** Runs a command to its end. `words` is its standard error. */
 export async function millrace(
   args: readonly string[],
   options: { cwd?: string; environment?: Record<string, string> } = {},
@@ -37,13 +37,13 @@ export async function millrace(
   return { code: await child.exited, out, words }
 }
 
-/** A folder that goes when its scope ends. */
+/** A folder that is deleted at the end of its scope. */
 export function temporaryFolder(): { path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The environment without the settings of the developer who runs the tests. */
+/** The environment of the tests without the developer's own settings. */
 export function cleanEnvironment(more: Record<string, string> = {}): Record<string, string | undefined> {
   const own = Object.entries(Bun.env).filter(([name]) => !name.startsWith('MILLRACE_'))
   return { ...Object.fromEntries(own), ...more }

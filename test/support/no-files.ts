@@ -1,6 +1,6 @@
 import type { FileStore } from '../../src/domain/run/file.ts'
 
-/** For tests of what stores no files. */
+/** A file store for tests that must not store files. */
 export const noFiles: FileStore = {
   store: () => Promise.reject(new Error('This test stores no files')),
   read: () => Promise.resolve(undefined),

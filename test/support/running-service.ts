@@ -3,17 +3,17 @@ import { cleanEnvironment, executable, millrace } from './executable.ts'
 
 export type Installation = { userId: string; workspaceId: string; apiKey: string }
 
-/** Makes an installation in a folder. */
+/** Creates an installation in a folder. */
 export async function init(data: string): Promise<Installation> {
   const { code, out, words } = await millrace(['init', '--json'], { environment: { MILLRACE_DATA: data } })
-  if (code !== 0) throw new Error(`init ended with ${code}: ${words}`)
+  if (code !== 0) throw new Error(`init exited with ${code}: ${words}`)
   return JSON.parse(out) as Installation
 }
 
 export type Serving = {
   url: string
   pid: number
-  /** From exec to the printed address. */
+  /** The time from exec to the printed address. */
   startedInMs: number
   /** The output so far. */
   output(): string
@@ -21,7 +21,7 @@ export type Serving = {
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number>
 }
 
-/** Starts `serve` and waits until it says where. */
+/** Starts `serve` and waits until it prints its address. */
 export async function serve(
   data: string,
   environment: Record<string, string> = {},
@@ -63,13 +63,13 @@ export async function serve(
         },
       }
     }
-    // Its output may end before it does.
+    // The output may end before the process does.
     await Promise.race([next, ended.promise.then(() => server.exited)])
-    if (server.exitCode !== null) throw new Error(`serve ended with ${server.exitCode}: ${printed.err}`)
+    if (server.exitCode !== null) throw new Error(`serve exited with ${server.exitCode}: ${printed.err}`)
   }
 }
 
-/** One call with a key; the body goes out and comes back as JSON. */
+/** Sends one request with a key. The bodies of the request and the response are JSON. */
 export async function call(
   url: string,
   apiKey: string,
@@ -85,19 +85,17 @@ export async function call(
   return { status: response.status, headers: response.headers, body: (text === '' ? null : JSON.parse(text)) as never }
 }
 
-/** Creates and deploys a workflow; answers the address of its endpoint. */
+/** Creates and deploys a workflow. Returns the URL of its endpoint. */
 export async function deploy(url: string, apiKey: string, document: unknown): Promise<string> {
   const created = await call(`${url}/api/workflows`, apiKey, 'POST', document)
-  if (created.status !== 201) throw new Error(`not created: ${JSON.stringify(created.body)}`)
+  if (created.status !== 201) throw new Error(`The workflow was not created: ${JSON.stringify(created.body)}`)
   const { id } = created.body as { id: string }
   const deployed = await call(`${url}/api/workflows/${id}/deploy`, apiKey, 'POST')
-  if (deployed.status !== 200) throw new Error(`not deployed: ${JSON.stringify(deployed.body)}`)
+  if (deployed.status !== 200) throw new Error(`The workflow was not deployed: ${JSON.stringify(deployed.body)}`)
   return `${url}/api/workflows/${id}/execute`
 }
 
-/**
- * One caller after another request until the service is gone. Only what was answered in full counts as acknowledged.
- */
+/** Sends one request after another until the service is gone. Only runs with a complete response are acknowledged. */
 export async function keepCalling(url: string, apiKey: string, acknowledged: Set<string>): Promise<void> {
   for (let n = 0; ; n += 1) {
     try {
@@ -120,7 +118,7 @@ export async function* allExecutions(url: string, apiKey: string, workspaceId: s
   do {
     const query = new URLSearchParams({ workspaceId, order: 'asc', limit: '1000', ...(cursor ? { cursor } : {}) })
     const response = await fetch(`${url}/api/v1/logs?${query}`, { headers: { 'x-api-key': apiKey } })
-    if (!response.ok) throw new Error(`The logs answered ${response.status}: ${await response.text()}`)
+    if (!response.ok) throw new Error(`The logs returned ${response.status}: ${await response.text()}`)
     const page = (await response.json()) as { data: { executionId: string }[]; nextCursor: string | null }
     for (const { executionId } of page.data) yield executionId
     cursor = page.data.length > 0 ? page.nextCursor : null

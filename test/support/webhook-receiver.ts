@@ -2,15 +2,15 @@
 export type Received = { at: number; headers: Headers; body: string; path: string }
 
 /**
- * A receiver of webhooks on a free port. `answer` decides what it says to the n-th request (from 1); without it
- * everything is taken. Tests wait for requests, and never for time.
+ * A webhook receiver on a free port. `respond` returns the response to the n-th request (from 1); by default, every
+ * request is accepted. Tests wait for requests, never for time.
  */
 export class Receiver {
   readonly received: Received[] = []
   readonly #server: ReturnType<typeof Bun.serve>
   #arrival = Promise.withResolvers<void>()
 
-  constructor(answer: (request: Received, n: number) => Response | Promise<Response> = () => new Response('ok')) {
+  constructor(respond: (request: Received, n: number) => Response | Promise<Response> = () => new Response('ok')) {
     this.#server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -21,7 +21,7 @@ export class Receiver {
         this.received.push(got)
         this.#arrival.resolve()
         this.#arrival = Promise.withResolvers()
-        return answer(got, this.received.length)
+        return respond(got, this.received.length)
       },
     })
   }
@@ -34,13 +34,13 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hook`
   }
 
-  /** Resolves when at least `count` requests have come. */
+  /** Resolves when at least `count` requests have arrived. */
   async arrivals(count: number): Promise<Received[]> {
     while (this.received.length < count) await this.#arrival.promise
     return this.received
   }
 
-  /** The header that identifies a request. */
+  /** The idempotency keys of the requests, in order. */
   get keys(): (string | null)[] {
     return this.received.map(({ headers }) => headers.get('idempotency-key'))
   }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type Config, limitsOf, resolveConfig, settings, sizeText } from '../../src/config.ts'
 import { defaultLimits, limitSettings } from '../../src/domain/limits.ts'
 
-test('with nothing given every setting has its default, and the result is frozen', () => {
+test('without input, every setting has its default, and the result is frozen', () => {
   const { config, sources, problems } = resolveConfig({})
   expect(problems).toEqual([])
   expect(config).toMatchObject({
@@ -33,7 +33,7 @@ test('with nothing given every setting has its default, and the result is frozen
   expect(() => (config.outboundAllow as string[]).push('private')).toThrow()
 })
 
-test('a flag wins over the environment, the environment over the file, the file over the default', () => {
+test('a flag overrides the environment, which overrides the file, which overrides the default', () => {
   const flags = { port: '1' }
   const environment = { MILLRACE_PORT: '2', MILLRACE_HOST: 'a' }
   const file = { MILLRACE_PORT: '3', MILLRACE_HOST: 'b', MILLRACE_DATA: 'c' }
@@ -42,14 +42,14 @@ test('a flag wins over the environment, the environment over the file, the file 
   expect(sources).toMatchObject({ port: 'flag', host: 'environment', data: 'file', sync: 'default' })
 })
 
-test('an empty value is the same as none', () => {
+test('an empty value counts as not set', () => {
   const { config, sources, problems } = resolveConfig({ environment: { MILLRACE_PORT: ' ', MILLRACE_BASE_URL: '' } })
   expect(problems).toEqual([])
   expect(config.port).toBe(3000)
   expect(sources.port).toBe('default')
 })
 
-test('every wrong value is told at once, with its name, the value, where it came from and what is allowed', () => {
+test('all invalid values are reported at once, with their name, value, source and range', () => {
   const { problems } = resolveConfig({
     flags: { sync: 'maybe' },
     environment: { MILLRACE_PORT: 'eighty', MILLRACE_SECRET_KEY: 'short', MILLRACE_CANCEL_ON_DISCONNECT: 'si' },
@@ -69,7 +69,7 @@ test('every wrong value is told at once, with its name, the value, where it came
   ])
 })
 
-describe('values', () => {
+describe('a value', () => {
   const of = (name: string, text: string) => {
     const setting = settings.find((one) => one.name === name)!
     const { config, problems } = resolveConfig({ environment: { [name]: text } })
@@ -92,7 +92,7 @@ describe('values', () => {
     ['1e6', 'refused'],
     ['0x10000', 'refused'],
     ['1024.5', 'refused'],
-  ])('a size of %s is %p', (text, value) => {
+  ])('of %s for a size is %p', (text, value) => {
     expect(of('MILLRACE_BODY_BYTES_MAX', text)).toBe(value)
   })
 
@@ -110,16 +110,16 @@ describe('values', () => {
       ['https://a.example', 'http://a:8080/', 'http://[::1]:3000'],
       ['ftp://a', 'https://a?b', 'https://', 'a', 'https://a/sub', 'http://:80', 'http://u:p@x'],
     ],
-  ])('%s takes what its range says and nothing else', (name, good, bad) => {
+  ])('of %s is accepted only in its range', (name, good, bad) => {
     for (const text of good) expect([text, of(name, text)]).not.toEqual([text, 'refused'])
     for (const text of bad) expect([text, of(name, text)]).toEqual([text, 'refused'])
   })
 
-  test('a list is split at commas and trimmed', () => {
+  test('of a list is split at commas and trimmed', () => {
     expect(of('MILLRACE_OUTBOUND_ALLOW', ' private , db:5432 ')).toEqual(['private', 'db:5432'])
   })
 
-  test('whatever text is given, a value is inside its range or told as a problem', () => {
+  test('from any text is in its range or reported as a problem', () => {
     const whole = settings.filter(({ range }) => range.startsWith('a whole number'))
     fc.assert(
       fc.property(fc.constantFrom(...whole), fc.oneof(fc.string(), fc.integer().map(String)), (setting, text) => {
@@ -134,7 +134,7 @@ describe('values', () => {
 })
 
 describe('the list of settings', () => {
-  test('names each once, says one sentence about it, and its default is one that it takes', () => {
+  test('has each name once, with a one-sentence description and a valid default', () => {
     expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length)
     expect(new Set(settings.map(({ flag }) => flag)).size).toBe(settings.length)
     for (const setting of settings) {
@@ -146,7 +146,7 @@ describe('the list of settings', () => {
     }
   })
 
-  test('has the names that the errors of documents and runs tell the operator', () => {
+  test('contains every setting that an error message names', () => {
     const names = settings.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.values(limitSettings)))
     const { config } = resolveConfig({})
@@ -157,7 +157,7 @@ describe('the list of settings', () => {
   })
 })
 
-test('sizes are shown with the largest unit that leaves them whole', () => {
+test('sizes are shown in the largest unit without fractions', () => {
   expect([0, 1, 1024, 1536, 10 * 1024 ** 2, 2 ** 50].map(sizeText)).toEqual([
     '0 bytes',
     '1 bytes',

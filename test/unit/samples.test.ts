@@ -27,14 +27,14 @@ function run(document: WorkflowDocument, input: unknown, environment: Record<str
   return runLocally({ document, input, config, environment, progress: undefined, warn: () => {} })
 }
 
-test.each(files)('%s passes both checks without a warning, and reads back as it is', (name) => {
+test.each(files)('%s passes both checks without a warning, and reading does not change it', (name) => {
   const document = sample(name)
   expect(compilePlan(document, registry, defaultLimits).findings).toEqual([])
   expect(document.description).toBeString()
 })
 
 describe('samples run against real services', () => {
-  /** Answers of the services that the samples call, in the order of the calls to each path. */
+  /** The requests from the samples, in order. */
   const calls: { path: string; key: string | null; body: unknown }[] = []
   let refusals = 0
   const server = Bun.serve({
@@ -62,7 +62,7 @@ describe('samples run against real services', () => {
         const quotes = [{ author: 'Ada Lovelace', text: 'A quote.', tag: 'work' }]
         return Response.json({ data: quotes.filter(({ tag }) => tag === (url.searchParams.get('tag') ?? tag)) })
       }
-      return new Response('no such thing', { status: 404 })
+      return new Response('not found', { status: 404 })
     },
   })
   const base = `http://127.0.0.1:${server.port}`
@@ -71,7 +71,7 @@ describe('samples run against real services', () => {
   })
   afterAll(() => server.stop(true))
 
-  test('customer-overview calls two services and merges their answers', async () => {
+  test('customer-overview calls two services and merges their responses', async () => {
     const environment = { CRM_URL: base, BILLING_URL: base }
     const { failure, output } = await run(sample('customer-overview.json'), { customerId: 'c/1' }, environment)
     expect(failure).toBeNull()
@@ -83,7 +83,7 @@ describe('samples run against real services', () => {
     expect(calls.map(({ path }) => path).toSorted()).toEqual(['/customers/c%2F1', '/invoices?customer=c%2F1'])
   })
 
-  test('stock-check goes through its list and takes one branch for each article', async () => {
+  test('stock-check loops over its list and takes one branch for each article', async () => {
     const { failure, output, root } = await run(sample('stock-check.json'), {})
     expect(failure).toBeNull()
     expect(output).toMatchObject({
@@ -99,7 +99,7 @@ describe('samples run against real services', () => {
     expect(loop?.children).toHaveLength(3)
   })
 
-  test('patient-order tries again with one key until the service takes the order', async () => {
+  test('patient-order retries with the same idempotency key until the service accepts the order', async () => {
     calls.length = 0
     refusals = 2
     const { failure, output, root } = await run(sample('patient-order.json'), { article: 'desk' }, { ORDERS_URL: base })
@@ -111,13 +111,13 @@ describe('samples run against real services', () => {
     expect(root.children.find(({ name }) => name === 'Order')?.attempts).toHaveLength(3)
   })
 
-  test('patient-order answers by its error edge when the service refuses for good', async () => {
+  test('patient-order responds through its error edge when the service rejects the order permanently', async () => {
     const { failure, output } = await run(sample('patient-order.json'), {}, { ORDERS_URL: `${base}/nowhere` })
     expect(failure).toBeNull()
     expect(output).toMatchObject({ data: { placed: false, attempts: 1 }, status: 502 })
   })
 
-  test('first greets with a quote, and says so when there is none', async () => {
+  test('first greets with a quote, and reports when it finds none', async () => {
     const document = sample('first.json')
     const quotes = document.blocks['quotes']!
     quotes.params = { ...quotes.params, url: `${base}/sample/quotes` }
@@ -135,7 +135,7 @@ describe('samples run against real services', () => {
   })
 })
 
-test('ask streams what a model says, and tells what it cost', async () => {
+test('ask streams the text of a model, and records its cost', async () => {
   await using server = await ModelServer.start([{ text: ['Fine', '.'], usage: { prompt: 9, completion: 2 } }])
   const environment = { MODEL_URL: server.url, MODEL_NAME: 'gpt-4o', MODEL_KEY: 'k' }
   const { failure, output, cost } = await run(sample('ask.json'), { question: 'How?' }, environment)
@@ -160,7 +160,7 @@ test('receive-webhook reports a push', async () => {
   await world.stop()
 })
 
-test('weekday-mornings says which day it is', async () => {
+test('weekday-mornings reports the day of its due time', async () => {
   const world = new World()
   const fields = { dueAt: '2025-06-02T08:00:00.000Z', firedAt: '2025-06-02T08:00:00.003Z' }
   const { record } = await world.run(
@@ -172,6 +172,6 @@ test('weekday-mornings says which day it is', async () => {
   await world.stop()
 })
 
-test('a value that is missing stops a run before anything happens, and says which', async () => {
+test('a missing input value prevents the start of a run, with an error that names it', async () => {
   await expect(run(sample('customer-overview.json'), {})).rejects.toThrow('The field "customerId" is required.')
 })

@@ -17,13 +17,13 @@ export function readText(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** A fenced block of code. `line` is that of its first line of code, from 1. */
+/** A fenced code block. `line` is the number of its first line of code, from 1. */
 export type CodeBlock = {
   page: string
   line: number
   language: string
   code: string
-  /** Why it is not run: what the comment `<!-- not run: reason -->` above it says. */
+  /** Why the block is not run, from the comment `<!-- not run: reason -->` above it. */
   notRun: string | undefined
 }
 
@@ -38,7 +38,7 @@ export function codeBlocks(page: string): CodeBlock[] {
       continue
     }
     const end = lines.findIndex((line, at) => at > index && line.trim() === '```')
-    if (end < 0) throw new Error(`${page}:${index + 1}: this block of code has no end`)
+    if (end < 0) throw new Error(`${page}:${index + 1}: this code block has no end`)
     const code = lines
       .slice(index + 1, end)
       .map((line) => line.slice(indent.length))

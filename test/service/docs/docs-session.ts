@@ -5,9 +5,8 @@ import { serve } from '../../support/running-service.ts'
 import { type CodeBlock, root } from './docs-blocks.ts'
 
 /**
- * Runs the blocks of a page from top to bottom in one shell, as a reader does who copies one after another. The shell
- * stands in a temporary folder, beside a service that was started for this page. Throws with the page and the line
- * of the command that failed.
+ * Runs the code blocks of a page in order in one shell, like a reader who copies one after another. The shell runs in a
+ * temporary folder, with a service for this page. Throws an error with the page and the line of the failed command.
  */
 export async function runBlocks(page: string, blocks: readonly CodeBlock[]): Promise<void> {
   using folder = temporaryFolder()
@@ -35,7 +34,7 @@ export async function runBlocks(page: string, blocks: readonly CodeBlock[]): Pro
     const [out, errors] = await Promise.all([new Response(shell.stdout).text(), new Response(shell.stderr).text()])
     const code = await shell.exited
     if (code === 0) return
-    const place = /^FAILED (.*)$/m.exec(errors)?.[1] ?? `${page}: the shell ended with ${code}`
+    const place = /^FAILED (.*)$/m.exec(errors)?.[1] ?? `${page}: the shell exited with ${code}`
     throw new Error(`${place}\n${out.slice(-2000)}\n${errors.slice(-2000)}`)
   } finally {
     await service.kill('SIGTERM')
@@ -44,7 +43,7 @@ export async function runBlocks(page: string, blocks: readonly CodeBlock[]): Pro
 
 const timeLimitMs = 120_000
 
-/** Prepares what a reader has: the executable, Bun and the samples. Returns the folder in which the shell starts. */
+/** Provides the executable, Bun and the samples, as a reader has them. Returns the working directory of the shell. */
 function prepareFolder(folder: string): string {
   const bin = join(folder, 'bin')
   const shellFolder = join(folder, 'shell')
@@ -53,13 +52,13 @@ function prepareFolder(folder: string): string {
   symlinkSync(process.execPath, join(bin, 'bun'))
   symlinkSync(join(root, 'samples'), join(shellFolder, 'samples'))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  // A response with an error status fails the command, which curl alone would not say.
+  // Makes curl fail on a response with an error status.
   const curl = Bun.which('curl')
   writeFileSync(join(bin, 'curl'), `#!/bin/sh\nexec ${curl} --fail-with-body "$@"\n`, { mode: 0o755 })
   return shellFolder
 }
 
-/** Each block is a file in which its code has the line numbers of the page, so that the shell names the right line. */
+/** Writes each block to a file with the line numbers of the page, so that the shell reports the right line. */
 function scriptOf(page: string, blocks: readonly CodeBlock[], folder: string): string {
   const commands = blocks.map(({ line, language, code }) => {
     const file = join(folder, `${line}.${language}`)
@@ -73,7 +72,7 @@ function scriptOf(page: string, blocks: readonly CodeBlock[], folder: string): s
     'set -Eeo pipefail',
     `fail() { echo "FAILED ${page}:$1: $2" >&2; exit 1; }`,
     `trap 'fail "$LINENO" "$BASH_COMMAND"' ERR`,
-    // Background commands of a page end with its shell.
+    // Ends the background commands of a page with its shell.
     `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`,
     ...commands,
   ].join('\n')

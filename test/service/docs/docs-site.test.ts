@@ -29,7 +29,7 @@ test('the list of pages and every page are served without a key', async () => {
   }
 })
 
-test('the pages of the list are in reading order, and each leads to the ones beside it', async () => {
+test('the list of pages is in reading order, and each page links to the previous and the next one', async () => {
   for (const [index, { name }] of pages.entries()) {
     const html = await (await get(`/docs/${name}`)).text()
     const near = (rel: string) => new RegExp(`rel="${rel}" href="/docs/([^"]+)"`).exec(html)?.[1]
@@ -37,7 +37,7 @@ test('the pages of the list are in reading order, and each leads to the ones bes
   }
 })
 
-test('an unknown page is a 404 page that leads back', async () => {
+test('an unknown page returns a 404 page with a link back', async () => {
   for (const path of ['/docs/nothing', '/docs/constructor', '/docs/%00', '/docs/..%2fchat']) {
     const response = await get(path)
     const facts = [path, response.status, response.headers.get('content-type')]
@@ -46,7 +46,7 @@ test('an unknown page is a 404 page that leads back', async () => {
   }
 })
 
-test('a page needs nothing from another host, and has no inline script or style', async () => {
+test('a page loads nothing from other hosts, and has no inline script or style', async () => {
   for (const path of ['/docs', '/docs/nothing', ...pages.map(({ name }) => `/docs/${name}`)]) {
     const response = await get(path)
     const policy = response.headers.get('content-security-policy') ?? ''
@@ -60,7 +60,7 @@ test('a page needs nothing from another host, and has no inline script or style'
   }
 })
 
-test('a browser keeps the files of a page, and asks for the page each time', async () => {
+test('a browser may cache the files of a page, but must revalidate the page', async () => {
   const first = await get('/docs', { 'accept-encoding': 'br' })
   expect([first.headers.get('cache-control'), first.headers.get('content-encoding')]).toEqual(['no-cache', 'br'])
   const again = await get('/docs', { 'if-none-match': first.headers.get('etag')! })
@@ -70,7 +70,7 @@ test('a browser keeps the files of a page, and asks for the page each time', asy
   expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
 })
 
-test('the search index has every heading', async () => {
+test('the search index contains every heading', async () => {
   const html = await (await get('/docs')).text()
   const entries = (await (await get(/data-index="([^"]+)"/.exec(html)![1]!)).json()) as { address: string }[]
   const addresses = new Set(entries.map(({ address }) => address))

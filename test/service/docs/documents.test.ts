@@ -21,29 +21,29 @@ const contributorPages = readdirSync(root).filter((file) => file.endsWith('.md')
 const otherPages = ['src/README.md', 'bench/README.md', 'bench/HISTORY.md', 'Dockerfile', '.ci/run']
 const pages = [...userPages, ...contributorPages, ...otherPages]
 
-/** Languages whose blocks are run. */
+/** The languages of the code blocks that the tests run. */
 const runLanguages = ['sh', 'ts', 'python']
-/** The two commands that the README begins with: CI runs them itself. */
+/** The two commands at the beginning of the README, which CI runs. */
 const isOwnCommand = ({ code }: CodeBlock) => /^npx --yes bun@[\d.]+ run (start|test)$/.test(code.trim())
 const blocks = userPages.flatMap(codeBlocks).filter((block) => !isOwnCommand(block))
 
-describe('the code of the documents', () => {
+describe('the code in the documents', () => {
   for (const page of userPages) {
     const run = blocks.filter((block) => {
       return block.page === page && runLanguages.includes(block.language) && block.notRun === undefined
     })
     if (run.length === 0) continue
-    test(`every command of ${page} works`, () => runBlocks(page, run), 180_000)
+    test(`of ${page} works`, () => runBlocks(page, run), 180_000)
   }
 
-  test('few blocks are not run, and each says why', () => {
+  test('is run, except for a few blocks with a reason', () => {
     const left = blocks.filter(({ language, notRun }) => runLanguages.includes(language) && notRun !== undefined)
     const list = left.map(({ page, line, notRun }) => `${page}:${line}: ${notRun}`)
     console.log(`These blocks are not run:\n  ${list.join('\n  ')}`)
     expect(list.length).toBeLessThanOrEqual(12)
   })
 
-  test('every block names its language, and JSON is JSON', () => {
+  test('names its language, and JSON blocks are valid', () => {
     for (const { page, line, language, code, notRun } of blocks) {
       expect([page, line, language]).toEqual([page, line, expect.stringMatching(/^[a-z]+$/)])
       if (language !== 'json' || notRun !== undefined) continue
@@ -51,7 +51,7 @@ describe('the code of the documents', () => {
     }
   })
 
-  test('the workflow that the README writes runs as the README says', async () => {
+  test('of the README creates a workflow that returns the documented output', async () => {
     const json = codeBlocks('README.md').find(({ language }) => language === 'json')!
     const reading = readDocument(JSON.parse(json.code))
     if ('details' in reading) throw new Error(JSON.stringify(reading.details))
@@ -69,7 +69,7 @@ describe('the code of the documents', () => {
   })
 })
 
-describe('links', () => {
+describe('a link', () => {
   const isMarkdown = (page: string) => page.endsWith('.md')
   const rendered = new Map(
     pages.filter(isMarkdown).map((page) => {
@@ -87,7 +87,7 @@ describe('links', () => {
     return headings.map(({ anchor }) => anchor)
   }
 
-  test('a link between documents leads to a file, and to a heading that is there', () => {
+  test('between documents leads to an existing file and heading', () => {
     for (const [page, { links }] of rendered) {
       for (const link of links.filter((href) => !/^[a-z]+:/.test(href))) {
         const [path = '', anchor] = link.split('#')
@@ -99,7 +99,7 @@ describe('links', () => {
     }
   })
 
-  test('a link of the interface leads to a page of the documentation, and to a heading that is there', async () => {
+  test('in the interface leads to an existing page and heading of the documentation', async () => {
     const links = [...registry.keys()].map(docsOfBlock)
     for await (const file of new Bun.Glob('src/ui/**/*.{ts,tsx}').scan({ cwd: root })) {
       links.push(...[...readText(file).matchAll(/['"`](\/docs(?:\/[\w#-]+)?)['"`]/g)].map((match) => match[1]!))
@@ -113,14 +113,14 @@ describe('links', () => {
     }
   })
 
-  test('the table of contents lists every page once', () => {
+  test('in the table of contents leads to every page once', () => {
     const listed = contents.flatMap((group) => group.pages).map((name) => `docs/${name}.md`)
     expect(listed.toSorted()).toEqual(userPages.filter((page) => page.startsWith('docs/')).toSorted())
   })
 })
 
-describe('settings', () => {
-  test('every setting that the documents name is one', () => {
+describe('the documented settings', () => {
+  test('all exist', () => {
     const names = new Set([...settings.map(({ name }) => name), 'MILLRACE_BUILD_COMMIT'])
     for (const page of pages) {
       const named = [...readText(page).matchAll(/\bMILLRACE_[A-Z0-9_]+\b/g)].map(([name]) => name)
@@ -128,7 +128,7 @@ describe('settings', () => {
     }
   })
 
-  test('the table of settings has each with its default and its range', () => {
+  test('are complete in the table, with their defaults and ranges', () => {
     const rows = [...readText('docs/configuration.md').matchAll(/^\| *`(MILLRACE_\w+)` *\| *(.+?) *\| *(.+?) *\|/gm)]
     expect(rows.map((row) => row[1]!).toSorted()).toEqual(settings.map(({ name }) => name).toSorted())
     for (const [, name, shown, allowed] of rows) {
@@ -145,7 +145,7 @@ describe('settings', () => {
   })
 })
 
-describe('the command line', () => {
+describe('the documented command line', () => {
   const help = async (...words: string[]) => {
     const terminal = new MemoryTerminal()
     const code = await runCommandLine([...words, '--help'], { terminal, environment: {} })
@@ -157,7 +157,7 @@ describe('the command line', () => {
     return [...list.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map((match) => match[1]!)
   }
 
-  test('every command line that the documents show is one', async () => {
+  test('shows only valid commands', async () => {
     const lines = pages.flatMap((page) => {
       const text = readText(page).replaceAll(/\\\n\s*/g, ' ')
       return [...text.matchAll(/(?:^ *|[(|;&] *|`)(?:dist\/)?millrace ([a-z][^`\n|;&)]*)/gm)].map((match) => match[1]!)
@@ -174,7 +174,7 @@ describe('the command line', () => {
     }
   })
 
-  test('the page about the command line has every command', async () => {
+  test('lists every command on its page', async () => {
     const spans = [...readText('docs/command-line.md').matchAll(/^\| (`[^|]+`) *\|/gm)].map((row) =>
       [...row[1]!.matchAll(/`([a-z ]+)/g)].map((match) => match[1]!.trim()),
     )
@@ -212,7 +212,7 @@ test('the README is short, and lists every block type', () => {
   expect(named.toSorted()).toEqual([...registry.keys()].toSorted())
 })
 
-test('the map lists every folder of the source, and the rules know it', () => {
+test('the map lists every folder of the source, and each folder has its allowed imports', () => {
   const map = readText('src/README.md')
   for (const { name } of readdirSync(join(root, 'src'), { withFileTypes: true })) {
     if (name === 'README.md') continue
@@ -221,7 +221,7 @@ test('the map lists every folder of the source, and the rules know it', () => {
   }
 })
 
-test('the two commands of the README are scripts, on exactly one version of Bun everywhere', () => {
+test('the commands in the README are scripts, and the documents name only the current version of Bun', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
   const commands = [...readText('README.md').matchAll(/npx --yes bun@([\d.]+) run (\w+)/g)]
   expect(new Set(commands.map((match) => match[2]))).toEqual(new Set(['start', 'test']))
@@ -230,7 +230,7 @@ test('the two commands of the README are scripts, on exactly one version of Bun 
   expect(new Set(versions)).toEqual(new Set([Bun.version]))
 })
 
-test('the lock file names no host', () => {
+test('the lock file contains no host name', () => {
   expect(readText('bun.lock')).not.toMatch(/https?:\/\//)
 })
 

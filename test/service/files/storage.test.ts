@@ -34,18 +34,21 @@ contract('a bucket', bucket)
 /** The contract of every storage. */
 function contract(name: string, open: () => FileStorage): void {
   describe(name, () => {
-    test.each([0, 1, 5 * 1_048_576, 5 * 1_048_576 + 1, 12_000_000])('gives back a file of %d bytes', async (size) => {
-      const storage = open()
-      const bytes = Buffer.alloc(size, crypto.randomUUID())
-      const key = `w/f/e/${crypto.randomUUID()}/a.bin`
-      await storage.put(key, await spool.hold(bytes), 'image/png')
-      const blob = await storage.read(key)
-      expect(Buffer.from(await blob!.arrayBuffer()).equals(bytes)).toBe(true)
-      expect(await storage.read(`${key}.none`)).toBeUndefined()
-      await storage.removeFolder('w/f/e')
-    })
+    test.each([0, 1, 5 * 1_048_576, 5 * 1_048_576 + 1, 12_000_000])(
+      'returns a stored file of %d bytes unchanged',
+      async (size) => {
+        const storage = open()
+        const bytes = Buffer.alloc(size, crypto.randomUUID())
+        const key = `w/f/e/${crypto.randomUUID()}/a.bin`
+        await storage.put(key, await spool.hold(bytes), 'image/png')
+        const blob = await storage.read(key)
+        expect(Buffer.from(await blob!.arrayBuffer()).equals(bytes)).toBe(true)
+        expect(await storage.read(`${key}.none`)).toBeUndefined()
+        await storage.removeFolder('w/f/e')
+      },
+    )
 
-    test('deletes the files of one run only, however similar the names', async () => {
+    test('deletes only the files of one run, however similar the names are', async () => {
       const storage = open()
       const keys = ['w/f/e1/1/a', 'w/f/e1/2/b', 'w/f/e12/3/c', 'w/f2/e1/4/d', 'w2/f/e1/5/e']
       for (const key of keys) await storage.put(key, await spool.hold(Buffer.from(key)), 'text/plain')
@@ -61,7 +64,7 @@ function contract(name: string, open: () => FileStorage): void {
   })
 }
 
-test('a bucket URL opens one file for a limited time, cannot be changed, and names the download', async () => {
+test('a signed bucket URL opens one file for a limited time, cannot be changed, and names the download', async () => {
   const storage = bucket()
   const key = `w/f/e/${crypto.randomUUID()}/a.txt`
   await storage.put(key, await spool.hold(Buffer.from('0123456789')), 'text/plain')

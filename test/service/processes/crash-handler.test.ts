@@ -16,7 +16,7 @@ test.each(['setTimeout(() => { throw bug })', 'Promise.reject(bug)'])(
       handleCrashes(logger)
       const bug = new Error('the token is hunter' + 22)
       ${breaking}
-      setTimeout(() => console.log('it went on'), 10_000)`
+      setTimeout(() => console.log('still running'), 10_000)`
     const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script])
     const told = stderr.toString()
     expect({ exitCode, out: stdout.toString() }).toEqual({ exitCode: 1, out: '' })

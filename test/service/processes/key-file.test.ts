@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/executable.ts'
 
-test('processes that start at the same time make one key file', async () => {
+test('processes that start at the same time create one key file', async () => {
   using folder = temporaryFolder()
   const module = join(import.meta.dir, '../../../src/accounts/key-file.ts')
   const script = `

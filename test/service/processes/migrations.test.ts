@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 
-test('migrations are made once by several processes that start at the same time', async () => {
+test('migrations run once when several processes start at the same time', async () => {
   using folder = temporaryFolder()
   const children = Array.from({ length: 4 }, () =>
     Bun.spawn([process.execPath, join(import.meta.dir, '../../support/store/append.ts'), folder.path, 'direct', '0'], {

@@ -16,7 +16,7 @@ const head = `
   }
 `
 
-/** A project of its own: a folder with test files, by their path below `test/`. */
+/** A separate project: a folder with test files, by their path below `test/`. */
 function project(files: Record<string, string>): { folder: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-run-tests-'))
   for (const [name, text] of Object.entries(files)) {
@@ -60,7 +60,7 @@ async function run(files: Record<string, string>, options: Partial<RunOptions> =
 const flaky = (name: string) => `test('${name}', () => expect(times('${name}')).toBe(2))\n`
 const broken = "test('broken', () => expect(times('broken')).toBe(0))\n"
 
-describe('the tests that run', () => {
+describe('the test runner', () => {
   const files = {
     'unit/a.test.ts': "test('a', () => void times('a'))",
     'service/b.test.ts': "test('b', () => void times('b'))",
@@ -69,7 +69,7 @@ describe('the tests that run', () => {
     'support/e.test.ts': "test('e', () => void times('e'))",
   }
 
-  test('are those of all tiers, each once, when they pass', async () => {
+  test('runs the tests of all tiers once if they pass', async () => {
     expect(await run(files)).toMatchObject({
       passing: true,
       summary: ['4 passed, 0 failed'],
@@ -77,16 +77,16 @@ describe('the tests that run', () => {
     })
   })
 
-  test('are those of one tier when a tier is named', async () => {
+  test('runs one tier if it is named', async () => {
     expect(await run(files, { tiers: ['service'] })).toMatchObject({ summary: ['1 passed, 0 failed'], times: { b: 1 } })
   })
 
-  test('are those of the files that a word names', async () => {
+  test('runs only the files that match a word', async () => {
     const times = { b: 1, d: 1 }
     expect(await run(files, { words: ['b.test', 'deep/'] })).toMatchObject({ summary: ['2 passed, 0 failed'], times })
   })
 
-  test('are not none: a word that names no file fails the run', async () => {
+  test('fails if no file matches', async () => {
     const none = await run(files, { words: ['nowhere'] })
     expect(none).toMatchObject({
       passing: false,

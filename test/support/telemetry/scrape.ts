@@ -7,7 +7,7 @@ export type Series = { name: string; labels: Record<string, string>; value: numb
 
 /** Parses a scrape. Throws when it breaks the format. */
 export function readScrape(text: string): Family[] {
-  if (!text.endsWith('\n')) throw new Error('The last line has no end.')
+  if (!text.endsWith('\n')) throw new Error('The last line has no line break.')
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (counter|gauge|histogram)$/gm)].map(([, name, type]) => [name, type]),
   )
@@ -42,16 +42,16 @@ export function findScrapeFaults(families: readonly Family[]): string[] {
     refuse(help.length < 10 || !help.endsWith('.'), 'has no help text that is a sentence')
     refuse((type === 'counter') !== name.endsWith('_total'), 'counters end in _total, and nothing else does')
     refuse(/_(ms|milliseconds|minutes|kb|mb|kilobytes|megabytes|percent)(_|$)/.test(name), 'is not in a base unit')
-    refuse(/_(count|sum|bucket)$/.test(name), 'looks like a part of a histogram')
-    refuse(/counter|gauge|histogram/.test(name), 'names its own type')
-    refuse(!/^(millrace|http|process)_/.test(name), 'begins with nobody known')
+    refuse(/_(count|sum|bucket)$/.test(name), 'has the suffix of a histogram series')
+    refuse(/counter|gauge|histogram/.test(name), 'contains the name of a metric type')
+    refuse(!/^(millrace|http|process)_/.test(name), 'has an unknown prefix')
     const keys = series.map((one) => `${one.name}${JSON.stringify(Object.entries(one.labels).toSorted())}`)
-    refuse(new Set(keys).size !== keys.length, 'has a series twice')
+    refuse(new Set(keys).size !== keys.length, 'has a duplicate series')
     refuse(
       series.some(({ value }) => Number.isNaN(value)),
-      'holds something that is not a number',
+      'has a value that is not a number',
     )
-    refuse(type === 'counter' && series.some(({ value }) => value < 0), 'counts below zero')
+    refuse(type === 'counter' && series.some(({ value }) => value < 0), 'has a negative value')
     return type === 'histogram' ? [...faults, ...histogramFaults(family)] : faults
   })
 }
@@ -66,7 +66,7 @@ function histogramFaults({ name, series }: Family): string[] {
     const isOrdered = (list: number[]) => list.every((each, at) => at === 0 || each >= (list[at - 1] ?? 0))
     const isRight =
       isOrdered(bounds) && isOrdered(counts) && bounds.at(-1) === Number.POSITIVE_INFINITY && counts.at(-1) === total
-    return isRight && group.some((one) => one.name === `${name}_sum`) ? [] : [`${name}${labels}: is no histogram`]
+    return isRight && group.some((one) => one.name === `${name}_sum`) ? [] : [`${name}${labels}: is not a histogram`]
   })
 }
 

@@ -14,7 +14,7 @@ function read(text: string, sizes: readonly number[] = [], bytesMax?: number): {
   return { value: reader.end(), content: Buffer.concat(pieces) }
 }
 
-test('returns the bytes, with or without padding, in portions of any size', () => {
+test('the reader returns the bytes of a data URI, with or without padding, in portions of any size', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), fc.array(fc.nat({ max: 40 })), (bytes, pad, sizes) => {
       const base64 = Buffer.from(bytes).toString('base64')
@@ -26,7 +26,7 @@ test('returns the bytes, with or without padding, in portions of any size', () =
   )
 })
 
-test('reads all valid headers of data URIs', () => {
+test('the reader accepts every valid header of a data URI', () => {
   for (const [head, mime] of [
     ['data:;base64,', ''],
     ['DATA:image/png;BASE64,', 'image/png'],
@@ -36,7 +36,7 @@ test('reads all valid headers of data URIs', () => {
   }
 })
 
-test('reports what is wrong with a malformed data URI', () => {
+test('the reader reports the error in a malformed data URI', () => {
   const wrong = [
     'Q',
     'QUJDR',
@@ -63,14 +63,14 @@ test('reports what is wrong with a malformed data URI', () => {
     expect(read(text).value.kind).toBe('malformed')
 })
 
-test('keeps a URL unchanged, unless it is too long', () => {
+test('the reader keeps a URL unchanged, unless it is too long', () => {
   expect(read('https://example.org/a,b', [3, 4]).value).toEqual({ kind: 'text', text: 'https://example.org/a,b' })
   expect(read('').value).toEqual({ kind: 'text', text: '' })
   expect(read('A'.repeat(100_000)).value.kind).toBe('malformed')
   expect(read(`data:${'A'.repeat(100_000)}`).value.kind).toBe('malformed')
 })
 
-test('accepts a file of the maximum size, and not a byte more', () => {
+test('the reader accepts a file of the maximum size, and not one byte more', () => {
   const base64 = Buffer.alloc(100, 7).toString('base64')
   expect(read(`data:;base64,${base64}`, [], 100).value.kind).toBe('content')
   expect(read(`data:;base64,${base64}`, [40, 20, 20], 99).value).toEqual({ kind: 'large' })

@@ -84,7 +84,7 @@ test('files are deleted with their log entry and not before, even after an outag
   expect(await folders()).toEqual([keptPath])
 })
 
-test('files of unrecorded runs are deleted after eight days; recorded and younger ones stay', async () => {
+test('files of unrecorded runs are deleted after eight days, and all other files stay', async () => {
   const [lost, recorded] = [newExecutionId(), newExecutionId()]
   const [lostPath, recordedPath] = [await keep(lost), await keep(recorded)]
   await appendLogs(store, [logRow(home, 1, { executionId: recorded })])

@@ -6,7 +6,7 @@ import { bucketOf } from '../../../src/files/open.ts'
 import { Spool } from '../../../src/files/spool.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 
-test('without credentials for signing, only responses with files are unavailable, with an error', async () => {
+test('without credentials for signing, only responses with files fail', async () => {
   using folder = temporaryFolder()
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
   const before = names.map((name) => process.env[name])

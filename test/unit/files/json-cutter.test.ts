@@ -67,7 +67,7 @@ function spelled(value: unknown, style: number): string {
   return plain.replaceAll('/', '\\/').replaceAll('t', (_, at: number) => (plain[at - 1] === '\\' ? 't' : '\\u0074'))
 }
 
-test('cuts out the same in portions of any size, and leaves the rest unchanged', () => {
+test('the cutter finds the same strings in portions of any size, and leaves the rest unchanged', () => {
   const places = fc.array(fc.nat(), { maxLength: 12 })
   fc.assert(
     fc.property(fc.dictionary(word, tree), fc.nat({ max: 1 }), places, (value, style, ends) => {
@@ -86,7 +86,7 @@ test('cuts out the same in portions of any size, and leaves the rest unchanged',
   )
 })
 
-test('resolves escapes, wherever a portion ends', () => {
+test('the cutter resolves escapes, wherever a portion ends', () => {
   const source = String.raw`{"d\u006fcs":[{"d\u0061ta":"a\/b\u0041\"\\c\u00fc"}],"n":"\"x\\"}`
   for (let first = 0; first < source.length; first += 1) {
     for (let second = first; second < source.length; second += 5) {
@@ -95,7 +95,7 @@ test('resolves escapes, wherever a portion ends', () => {
   }
 })
 
-test('leaves everything else unchanged', () => {
+test('the cutter leaves all other text unchanged', () => {
   for (const source of ['{"other":{"data":"x"}}', '{"docs":"x","data":"y"}', '[{"docs":{"data":"x"}}]', '"data"']) {
     expect(cut(source, ['docs'], [])).toEqual({ rest: source, cuts: [] })
   }
@@ -104,7 +104,7 @@ test('leaves everything else unchanged', () => {
   expect(cut(nested, ['docs', 'input'], []).cuts).toEqual([])
 })
 
-test('rejects invalid JSON inside a string that is cut out', () => {
+test('the cutter rejects invalid JSON inside a string that it cuts out', () => {
   for (const data of ['a\nb', 'a\\x', 'a\\u00zz']) {
     expect(() => cut(`{"docs":{"data":"${data}"}}`, ['docs'], [])).toThrow('is not JSON')
   }

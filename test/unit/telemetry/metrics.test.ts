@@ -6,8 +6,8 @@ import { findScrapeFaults, readScrape, valueIn } from '../../support/telemetry/s
 
 const help = 'Something that is counted.'
 
-describe('the text of metrics', () => {
-  test('is what was counted, whatever the labels say', async () => {
+describe('the metrics text', () => {
+  test('reports what was counted, whatever the labels contain', async () => {
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '\n', '\\n', '} 1', '{a="b"}'))
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(value, { maxLength: 20 }), async (names) => {
@@ -22,7 +22,7 @@ describe('the text of metrics', () => {
     )
   })
 
-  test('keeps help texts complete', async () => {
+  test('contains the complete help texts', async () => {
     const metrics = new Metrics({ clock: new ManualClock() })
     const text = 'A back\\slash, a "quote"\nand a second line.'
     metrics.counter('millrace_things_total', text)
@@ -72,7 +72,7 @@ describe('a histogram', () => {
 })
 
 describe('a value read at each scrape', () => {
-  test('is omitted when it is late, and the rest is shown', async () => {
+  test('is omitted when it is late, without delaying the others', async () => {
     const clock = new ManualClock()
     const metrics = new Metrics({ clock })
     const late = Promise.withResolvers<number>()
@@ -116,7 +116,7 @@ describe('labels', () => {
     expect(series.find(({ labels }) => labels['name'] === 'n0')?.value).toBe(2)
   })
 
-  test('are kept apart, however their values are concatenated', () => {
+  test('with values that look alike when joined are still different series', () => {
     const counters = new Metrics({ clock: new ManualClock() }).counters('millrace_things_total', help, ['a', 'b'])
     expect(counters.of('x\ny', 'z')).not.toBe(counters.of('x', 'y\nz'))
     expect(counters.of('x', 'y')).toBe(counters.of('x', 'y'))

@@ -25,7 +25,7 @@ export const everyMinute: ScheduleRule = {
 
 type Started = { workflowId: string; dueAt: number; firedAt: number; executionId: string }
 
-/** Schedules on a real store with a manual clock. Runs end when told to, or immediately. */
+/** Schedules on a real store with a manual clock. Runs end immediately, or when the test ends them. */
 export class ScheduleWorld {
   readonly clock: ManualClock
   readonly started: Started[] = []
@@ -102,11 +102,11 @@ export class ScheduleWorld {
       clock: this.clock,
       random: () => this.random,
       start: async (run, step) => {
-        if (isDead) throw new Error('It is dead')
+        if (isDead) throw new Error('The service was killed')
         return this.beforeStart() ?? (await this.#start(run, step))
       },
       take: async (step) => {
-        if (isDead) throw new Error('It is dead')
+        if (isDead) throw new Error('The service was killed')
         return (await this.store.append([{ kind: 'schedule', step }])) === undefined
       },
       prepare: () => undefined,
@@ -159,7 +159,7 @@ export class ScheduleWorld {
     return this.started.map(({ dueAt }) => dueAt)
   }
 
-  /** Waits until everything has settled. The store responds immediately, so a few turns without news are enough. */
+  /** Waits until nothing is in progress. The store responds immediately, so a few turns without a change are enough. */
   async settled(): Promise<void> {
     const news = () => this.started.length + this.outcomes.length + this.#sequence
     for (let [quiet, seen] = [0, news()]; quiet < 5; quiet += 1) {

@@ -7,7 +7,7 @@ import { everyMinute, ScheduleWorld } from './schedule-world.ts'
 const noon = Date.UTC(2025, 5, 1, 12)
 const second = 1_000
 
-test('however often the service is killed, no time runs twice, and each has the outcome the policy says', async () => {
+test('however often the service is killed, no due time runs twice, and each has the outcome of its policy', async () => {
   const policies = fc.record({
     overlap: fc.constantFrom(...overlaps),
     missed: fc.constantFrom(...missedPolicies),

@@ -9,7 +9,7 @@ const hour = 60 * minute
 const minutesAfter = (...numbers: number[]) => numbers.map((number) => noon + number * minute)
 
 describe('a schedule', () => {
-  test('runs at every due time: six hundred runs in ten minutes of one a second', async () => {
+  test('runs at every due time, even once a second', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ cron: '* * * * * *' })
@@ -41,7 +41,7 @@ describe('a schedule', () => {
     expect(world.clock.pending).toBe(0)
   })
 
-  test('with jitter starts later by up to that, and is not missed meanwhile', async () => {
+  test('with jitter starts up to that much later, and does not count as missed', async () => {
     await using world = await ScheduleWorld.open(noon)
     world.random = 0.5
     await world.deploy({ cron: '*/10 * * * *', jitterMs: 2 * minute, missed: 'skip' })
@@ -54,7 +54,7 @@ describe('a schedule', () => {
     expect(world.started[0]?.firedAt).toBe(noon + 11 * minute)
   })
 
-  test('skips each due time while its owner has reached a limit', async () => {
+  test('skips each due time while its owner exceeds a limit', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ overlap: 'queue' })
@@ -78,7 +78,7 @@ describe('a schedule', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1))
   })
 
-  test('is retried while it cannot start, and reported once', async () => {
+  test('is retried while it cannot start, and its error is logged once', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({})
@@ -93,7 +93,7 @@ describe('a schedule', () => {
   })
 })
 
-describe('while a run is in progress', () => {
+describe('while a run is in progress,', () => {
   async function during(overlap: (typeof overlaps)[number]) {
     const world = await ScheduleWorld.open(noon)
     world.endsAtOnce = false
@@ -122,7 +122,7 @@ describe('while a run is in progress', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 4))
   })
 
-  test('the queued one survives a restart, whatever happens to missed ones', async () => {
+  test('a queued due time survives a restart, even if missed ones are skipped', async () => {
     await using world = await ScheduleWorld.open(noon)
     world.endsAtOnce = false
     await world.begin()
@@ -135,12 +135,12 @@ describe('while a run is in progress', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2))
   })
 
-  test('others run in parallel', async () => {
+  test('further runs start in parallel if overlap is allowed', async () => {
     await using world = await during('allow')
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3))
   })
 
-  test('a restart remembers the run', async () => {
+  test('a restarted service still knows the run', async () => {
     await using world = await during('skip')
     await world.kill()
     await world.begin()
@@ -164,27 +164,27 @@ describe('due times that passed while the service was down', () => {
     return world
   }
 
-  test('are skipped except the last one', async () => {
+  test('are skipped except for the last one with the policy "once"', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'once' })
     expect(world.dueTimes).toEqual(minutesAfter(1, 5))
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(1, 5, 6))
   })
 
-  test('are all skipped', async () => {
+  test('are all skipped with the policy "skip"', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'skip' })
     expect(world.dueTimes).toEqual(minutesAfter(1))
     await world.pass(minute)
     expect(world.dueTimes).toEqual(minutesAfter(1, 6))
   })
 
-  test('run one after the other, the last ones up to the limit', async () => {
+  test('run one after the other with the policy "all", up to a limit of the latest ones', async () => {
     await using world = await downFor(4.5 * minute, { missed: 'all', missedMax: 3 })
     await world.pass(second)
     expect(world.dueTimes).toEqual(minutesAfter(1, 3, 4, 5))
   })
 
-  test('run one after the other, even where a run would make others skip', async () => {
+  test('run one after the other, even if overlapping runs are skipped', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.deploy({ missed: 'all' })
     world.clock.advance(3.5 * minute)
@@ -199,15 +199,15 @@ describe('due times that passed while the service was down', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3, 4))
   })
 
-  test('are found quickly, however many they are', async () => {
+  test('are found quickly, however many there are', async () => {
     await using world = await downFor(10 * 365 * 24 * hour, { cron: '* * * * * *', missed: 'once' })
     expect(world.started).toHaveLength(minute / second + 1)
     expect(world.dueTimes.at(-1)).toBe(world.clock.now() - second)
   })
 })
 
-describe('when the system clock changes', () => {
-  test('forward, the times in between were missed', async () => {
+describe('when the system clock is set', () => {
+  test('forward, the due times in between count as missed', async () => {
     for (const [missed, expected] of [
       ['skip', []],
       ['once', [120]],
@@ -221,7 +221,7 @@ describe('when the system clock changes', () => {
     }
   })
 
-  test('backward, no time is resolved twice, and the schedule continues where it was', async () => {
+  test('backward, no due time is resolved twice, and the schedule continues where it was', async () => {
     await using world = await ScheduleWorld.open(noon)
     await world.begin()
     await world.deploy({ missed: 'skip' })
@@ -231,7 +231,7 @@ describe('when the system clock changes', () => {
     expect(world.dueTimes).toEqual(minutesAfter(1, 2, 3, 4, 5, 6))
   })
 
-  test('backward by more than a correction, the schedule starts over', async () => {
+  test('far backward, the schedule starts over', async () => {
     await using world = await ScheduleWorld.open(noon + 365 * 24 * hour)
     await world.begin()
     await world.deploy({})
@@ -249,7 +249,7 @@ describe('when the system clock changes', () => {
 })
 
 describe('many schedules', () => {
-  test('run on time although few of them are in memory', async () => {
+  test('run on time although only a few of them are in memory', async () => {
     await using world = await ScheduleWorld.open(noon, { windowMax: 5 })
     const ids: string[] = []
     for (let index = 0; index < 30; index += 1) ids.push(await world.deploy({ cron: `${index % 7} * * * *` }))
@@ -264,7 +264,7 @@ describe('many schedules', () => {
     expect(world.started.filter(({ dueAt, firedAt }) => dueAt !== firedAt)).toEqual([])
   })
 
-  test('wait with one timer', async () => {
+  test('share one timer', async () => {
     await using world = await ScheduleWorld.open(noon)
     for (let index = 0; index < 50; index += 1) await world.deploy({ cron: `${index} 3 * * *` })
     await world.begin()

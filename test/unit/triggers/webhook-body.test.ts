@@ -17,7 +17,7 @@ async function read(body: BodyInit | null, type?: string) {
 const bodyAs = async (body: BodyInit, type?: string) => (await read(body, type)).body
 
 describe('a body', () => {
-  test('of JSON is its value, whatever its type', async () => {
+  test('of JSON becomes its value, whatever its type', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const text = JSON.stringify(value)
@@ -29,7 +29,7 @@ describe('a body', () => {
     )
   })
 
-  test('that claims to be JSON but is not is rejected; without a type it is text', async () => {
+  test('of invalid JSON is rejected, but becomes text without a content type', async () => {
     const problem = await read('{"a":', 'application/json').catch((error: unknown) => error)
     expect(problem).toMatchObject({ code: 'INVALID_JSON' })
     expect(await bodyAs('{"a":')).toBe('{"a":')
@@ -39,17 +39,17 @@ describe('a body', () => {
     })
   })
 
-  test('that is empty is null', async () => {
+  test('that is empty becomes null', async () => {
     expect((await read(null, 'application/json')).body).toBeNull()
   })
 
-  test('of a form is its fields; a repeated name gets a list', async () => {
+  test('of a form becomes its fields, and a repeated field becomes a list', async () => {
     const form = 'a=1&b=x+y&a=%C3%A9&__proto__=p'
     const body = await bodyAs(form, 'application/x-www-form-urlencoded')
     expect(JSON.stringify(body)).toBe('{"a":["1","é"],"b":"x y","__proto__":"p"}')
   })
 
-  test('of text is text, in its charset', async () => {
+  test('of text becomes text, decoded with its charset', async () => {
     expect(await bodyAs('plain', 'text/plain')).toBe('plain')
     expect(await bodyAs('<a>1</a>', 'application/xml')).toBe('<a>1</a>')
     expect(await bodyAs(Uint8Array.of(0xe9), 'text/plain; charset=iso-8859-1')).toBe('é')
@@ -76,7 +76,7 @@ describe('a body', () => {
     expect(stored[0]?.bytes).toEqual(Uint8Array.of(1, 2, 3))
   })
 
-  test('of a form with an unselected file has null in its place; an unnamed file gets a name', async () => {
+  test('of a form has null for a file that was not selected, and a name for a file without one', async () => {
     const part = (name: string, content: string) => {
       const head = `Content-Disposition: form-data; name="${name}"; filename=""\r\nContent-Type: application/octet-stream`
       return `--x\r\n${head}\r\n\r\n${content}\r\n`
@@ -88,11 +88,11 @@ describe('a body', () => {
   })
 
   test('that is a broken multipart form is rejected', async () => {
-    const problem = await read('nothing of it', 'multipart/form-data; boundary=x').catch((error: unknown) => error)
+    const problem = await read('no parts', 'multipart/form-data; boundary=x').catch((error: unknown) => error)
     expect(problem).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('of any other type is a file', async () => {
+  test('of any other type becomes a file', async () => {
     const bytes = Uint8Array.of(0xff, 0xfe, 0)
     expect(await bodyAs(bytes, 'image/png')).toMatchObject({ name: 'body', type: 'image/png', size: 3 })
     expect(await bodyAs(bytes)).toMatchObject({ type: 'application/octet-stream' })
