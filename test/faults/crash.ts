@@ -7,11 +7,11 @@ import { allExecutions, deploy, init, keepCalling, serve } from '../support/runn
 export type CrashReport = {
   rounds: number
   acknowledged: number
-  /** Acknowledged runs that the logs do not hold. Must be empty. */
+  /** Acknowledged runs that are not in the log. Must be empty. */
   missing: string[]
-  /** What `PRAGMA integrity_check` said, each different answer once. */
+  /** The distinct results of `PRAGMA integrity_check`. */
   integrity: string[]
-  /** From exec to serving again, after each kill. */
+  /** The time from exec until the service listens, after each kill. */
   startedInMs: number[]
 }
 

@@ -7,10 +7,9 @@ import { tracerPath } from '../support/programs.ts'
 import { call, deploy, init, type Serving, serve } from '../support/running-service.ts'
 import { smallDisk } from '../support/store/small-disk.ts'
 
-/**
- * The behaviour of the service when its disk fails. Both tests need more rights than an ordinary user has (a small file
- * system of their own, a tracer); they say why when they are skipped.
- */
+// The tests mount a small file system or trace a process, which needs more rights than an ordinary user has. Without
+// these rights, they fail and say why.
+
 const workflow = document({
   name: 'Writes',
   blocks: [
@@ -20,7 +19,7 @@ const workflow = document({
   edges: ['start > f'],
 })
 
-/** Goes on for a minute. */
+/** Runs for a minute. */
 const waiting = document({
   name: 'Waits',
   blocks: [block('start', 'api_trigger'), block('wait', 'wait', { ms: 60_000 })],
@@ -37,8 +36,8 @@ const taking = document({
   edges: ['hook > f'],
 })
 
-describe('a failing disk', () => {
-  test('that is full gives clean 503s, loses nothing that was acknowledged, and is over when there is room', async () => {
+describe('a disk', () => {
+  test('that is full causes only 503s and no loss of acknowledged runs, until there is space again', async () => {
     using disk = smallDisk('12m')
     const data = disk.path
     let service: Serving | undefined
@@ -69,7 +68,7 @@ describe('a failing disk', () => {
     }
   }, 120_000)
 
-  test('that is full keeps no part of a file that did not fit, and does not keep the service from ending well', async () => {
+  test('that is full keeps no part of a rejected file, and does not prevent a clean stop', async () => {
     using disk = smallDisk('32m')
     const data = disk.path
     let service: Serving | undefined
@@ -86,8 +85,8 @@ describe('a failing disk', () => {
       for (let n = 0; n < 50; n += 1) {
         const headers = { 'content-type': 'application/octet-stream' }
         const body = new Uint8Array(6 * 1024 * 1024)
-        const answer = await fetch(`${service.url}/api/webhooks/trigger/take`, { method: 'POST', headers, body })
-        expect(answer.status).toBe(503)
+        const response = await fetch(`${service.url}/api/webhooks/trigger/take`, { method: 'POST', headers, body })
+        expect(response.status).toBe(503)
       }
       expect(readdirSync(join(data, 'files', '.incoming'))).toEqual([])
       expect((await fetch(`${service.url}/health/live`)).status).toBe(200)
@@ -103,7 +102,7 @@ describe('a failing disk', () => {
     }
   }, 120_000)
 
-  test('that fails to sync gives clean 503s, loses nothing that was acknowledged, and is over when it works again', async () => {
+  test('that fails to sync causes only 503s and no loss of acknowledged runs, until it works again', async () => {
     using folder = temporaryFolder()
     const { apiKey, workspaceId } = await init(folder.path)
     const service = await serve(folder.path)
@@ -147,7 +146,7 @@ describe('a failing disk', () => {
   }, 120_000)
 })
 
-/** Not a byte is left. */
+/** Fills the disk to the last byte. */
 function fillUp(path: string): void {
   const file = openSync(path, 'a')
   try {
@@ -165,12 +164,12 @@ function fillUp(path: string): void {
 
 type Outcome = { status: number; code: string | undefined }
 
-/** One call after another until one of them is the one that is waited for. */
+/** Sends one request after another until an outcome matches. Returns all outcomes. */
 async function executeUntil(
   url: string,
   apiKey: string,
   acknowledged: Set<string>,
-  isIt: (outcome: Outcome) => boolean,
+  matches: (outcome: Outcome) => boolean,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (let n = 0; n < 20_000; n += 1) {
@@ -178,10 +177,10 @@ async function executeUntil(
     const { executionId, code } = body as { executionId?: string; code?: string }
     if (status === 200 && executionId) acknowledged.add(executionId)
     outcomes.push({ status, code })
-    if (isIt({ status, code })) return outcomes
+    if (matches({ status, code })) return outcomes
     expect([200, 503]).toContain(status)
   }
-  throw new Error('What was waited for did not happen in 20,000 calls.')
+  throw new Error('None of 20,000 requests had the expected outcome.')
 }
 
 async function expectAllRecorded(

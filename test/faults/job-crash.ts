@@ -5,21 +5,21 @@ import { call, deploy, init, serve } from '../support/running-service.ts'
 export type JobCrashReport = {
   jobs: number
   kills: number
-  /** Jobs by the status they ended with. */
+  /** The number of jobs by their final status. */
   statuses: Record<string, number>
-  /** Jobs that ran a block again although a later one had begun. Must be empty. */
+  /** Jobs that repeated a block after a later one had started. Must be empty. */
   wentBack: string[]
-  /** Requests that were sent twice: those in flight when the process died. */
+  /** Requests that were sent twice, because they were in flight when the process was killed. */
   repeated: number
-  /** Repeated requests that came with another idempotency key than the first time. Must be 0. */
+  /** Repeated requests with a different idempotency key than the first time. Must be 0. */
   otherKeys: number
 }
 
 const steps = 5
 
 /**
- * Starts asynchronous runs of five blocks, each a request to a counter, and kills the service with -9 on the way, again
- * and again. `random` gives 0 ≤ n < 1.
+ * Starts asynchronous runs of five blocks, each of which sends a request to a counter, and repeatedly kills the service
+ * with -9 during the runs. `random` returns 0 ≤ n < 1.
  */
 export async function crashJobs(options: {
   jobs: number
@@ -80,12 +80,12 @@ async function start(url: string, apiKey: string, ids: string[], upTo: number): 
       body: JSON.stringify({ n }),
     })
     const { jobId } = (await response.json()) as { jobId: string }
-    if (response.status !== 202) throw new Error(`not accepted: ${response.status}`)
+    if (response.status !== 202) throw new Error(`The run was not accepted: ${response.status}`)
     ids[n] = jobId
   }
 }
 
-/** Asks until the job has ended; the status it ended with. */
+/** Polls until the job has ended. Returns its final status. */
 async function endOf(url: string, apiKey: string, id: string): Promise<string> {
   for (;;) {
     const { status, body } = await call(`${url}/api/jobs/${id}`, apiKey)
@@ -98,7 +98,7 @@ async function endOf(url: string, apiKey: string, id: string): Promise<string> {
   }
 }
 
-/** Takes the requests of all runs, and remembers in which order those of each run came. */
+/** Receives the requests of all runs and records their order for each run. */
 class Counter {
   readonly #server: ReturnType<typeof Bun.serve>
   readonly #seen = new Map<number, { step: number; key: string | null }[]>()
@@ -123,7 +123,7 @@ class Counter {
     return this.#repeats().filter(([first, again]) => first.key !== again.key).length
   }
 
-  /** Whether a step came after a later one, or one was left out. */
+  /** Whether a step came after a later one, or a step is missing. */
   wentBack(run: number): boolean {
     const list = this.#seen.get(run) ?? []
     return list.some(

@@ -86,7 +86,7 @@ async function stateOf(url: string, id: string): Promise<string> {
 }
 
 describe('asynchronous runs of the executable', () => {
-  test('all end well however often it is killed, and only blocks in flight run again', async () => {
+  test('all complete however often it is killed, and only blocks in flight run again', async () => {
     // Two kills: a job in progress at three crashes ends as INTERRUPTED.
     const report = await crashJobs({ jobs: 120, kills: 2, random: Math.random })
     expect(report.statuses).toEqual({ completed: report.jobs })
@@ -94,7 +94,7 @@ describe('asynchronous runs of the executable', () => {
     expect(report.otherKeys).toBe(0)
   })
 
-  test('that were in progress at three crashes end as INTERRUPTED, with the ended blocks in the log', async () => {
+  test('that were in progress at three crashes fail as INTERRUPTED, with their ended blocks in the log', async () => {
     using holder = holdingServer()
     service = await serve(folder.path, environment)
     const id = await begin(await deploy(service.url, apiKey, holding(holder.url)))
@@ -122,9 +122,9 @@ describe('asynchronous runs of the executable', () => {
     const id = await begin(endpoint)
     await holder.arrivals(1)
     const cancelUrl = endpoint.replace('/execute', `/executions/${id}/cancel`)
-    const answers = await Promise.all([call(cancelUrl, apiKey, 'POST'), call(cancelUrl, apiKey, 'POST')])
+    const responses = await Promise.all([call(cancelUrl, apiKey, 'POST'), call(cancelUrl, apiKey, 'POST')])
     await service.kill('SIGKILL')
-    expect(answers.map(({ status }) => status)).toContain(200)
+    expect(responses.map(({ status }) => status)).toContain(200)
     service = await serve(folder.path, environment)
     expect(await endOf(service.url, id)).toMatchObject({ status: 'cancelled', error: { code: 'CANCELLED' } })
     expect(holder.state.arrived).toBe(1)

@@ -9,17 +9,17 @@ import { recordedIn } from '../support/store/appending-process.ts'
 
 export type MixedCrashReport = {
   rounds: number
-  /** Answered runs, accepted ones among them. */
+  /** Synchronous runs whose callers received the response. */
   acknowledged: number
   /** Acknowledged runs that the log does not contain although they are too young for retention. */
   missing: string[]
-  /** Accepted runs that never ended well. */
+  /** Accepted asynchronous runs that did not complete. */
   unfinished: string[]
-  /** Log entries that a client which followed the log all the time never received. */
-  unmet: string[]
-  /** Entries that this client met twice, or in another order than the log's. */
-  disordered: string[]
-  /** Runs answered before a backup began that it does not hold. */
+  /** Log entries that a client missed although it followed the log all the time. */
+  notFollowed: string[]
+  /** Entries that this client received twice or out of order. */
+  outOfOrder: string[]
+  /** Runs that were acknowledged before a backup began but are not in it. */
   missingInBackups: string[]
   backups: number
   /** Entries that retention deleted. */
@@ -31,22 +31,22 @@ export type MixedCrashReport = {
 }
 
 const noise = 'Array.from({ length: 300 }, () => Math.random().toString(36)).join("")'
-const answering = document({
-  name: 'Answers',
+const responding = document({
+  name: 'Responds',
   blocks: [block('start', 'api_trigger'), block('f', 'function', { code: `return ${noise}` })],
   edges: ['start > f'],
 })
 const scheduled = document({
-  name: 'Comes by itself',
+  name: 'Scheduled',
   blocks: [block('it', 'schedule', { intervalMs: 1_000, overlap: 'allow' })],
 })
 
-/** Small, so that retention has something to do whenever a service lives for more than a second. */
+/** A small limit, so that retention has work whenever the service runs for more than a second. */
 const settings = { MILLRACE_LOG_RETENTION_BYTES: '10MB', MILLRACE_LOG_LEVEL: 'error' }
 
 /**
- * Everything at once: lone callers and crowds, asynchronous runs, schedules, retention, backups and a client that
- * follows the log; and the service is killed with -9 at random moments and started again. `random` gives 0 ≤ n < 1.
+ * Runs a mixed load: few or many callers, asynchronous runs, schedules, retention, backups and a client that follows
+ * the log. Kills the service with -9 at random moments and restarts it. `random` returns 0 ≤ n < 1.
  */
 export async function crashMixed(options: {
   rounds: number
@@ -63,17 +63,17 @@ export async function crashMixed(options: {
     await Bun.sleep(100 + random() * 1_500)
     await service.kill('SIGKILL')
     await load
-    world.look(service)
-    progress?.(round, world.answered.size)
+    world.inspect(service)
+    progress?.(round, world.acknowledgedAt.size)
   }
   return { rounds, ...(await world.report()) }
 }
 
 class World {
-  /** When each run was answered. */
-  readonly answered = new Map<string, number>()
+  /** The time at which each run was acknowledged. */
+  readonly acknowledgedAt = new Map<string, number>()
   readonly #accepted = new Set<string>()
-  readonly #met: { id: string; executionId: string }[] = []
+  readonly #followed: { id: string; executionId: string }[] = []
   readonly #integrity = new Set<string>()
   readonly #errors: string[] = []
   readonly #startedInMs: number[] = []
@@ -93,13 +93,13 @@ class World {
     const service = await serve(this.folder, settings)
     this.#startedInMs.push(service.startedInMs)
     if (this.#path === '') {
-      this.#path = new URL(await deploy(service.url, this.apiKey, answering)).pathname
+      this.#path = new URL(await deploy(service.url, this.apiKey, responding)).pathname
       await deploy(service.url, this.apiKey, scheduled)
     }
     return service
   }
 
-  /** Until the service is gone. */
+  /** Runs the load until the service is gone. */
   async load(service: Serving): Promise<void> {
     const callers = this.random() < 0.5 ? 1 + Math.floor(this.random() * 3) : 30
     const isAsync = this.random()
@@ -110,7 +110,7 @@ class World {
     ])
   }
 
-  look(service: Serving): void {
+  inspect(service: Serving): void {
     const database = new Database(join(this.folder, 'millrace.db'))
     for (const row of database.query('PRAGMA integrity_check').all()) this.#integrity.add(JSON.stringify(row))
     database.close()
@@ -123,8 +123,8 @@ class World {
     const unfinished: string[] = []
     const log = new Map<string, { id: string; endedAt: number }>()
     for (const id of this.#accepted) {
-      const fate = await this.#fateOf(service, id)
-      if (fate !== 'ended') unfinished.push(`${id} ${fate}`)
+      const outcome = await this.#outcomeOf(service, id)
+      if (outcome !== 'ended') unfinished.push(`${id} ${outcome}`)
     }
     while (await this.#poll(service.url));
     for (let cursor = ''; ; ) {
@@ -134,18 +134,18 @@ class World {
       cursor = nextCursor
     }
     await service.kill('SIGTERM')
-    this.look(service)
-    const met = new Set(this.#met.map(({ executionId }) => executionId))
-    const ids = this.#met.map(({ id }) => id)
+    this.inspect(service)
+    const followed = new Set(this.#followed.map(({ executionId }) => executionId))
+    const ids = this.#followed.map(({ id }) => id)
     const oldest = log.values().next().value?.endedAt ?? Number.POSITIVE_INFINITY
-    const missing = [...this.answered.keys()].filter((id) => !log.has(id))
+    const missing = [...this.acknowledgedAt.keys()].filter((id) => !log.has(id))
     return {
-      acknowledged: this.answered.size,
-      missing: missing.filter((id) => madeAt(id) > oldest + slackMs),
+      acknowledged: this.acknowledgedAt.size,
+      missing: missing.filter((id) => startedAtOf(id) > oldest + slackMs),
       retained: missing.length,
       unfinished,
-      unmet: [...log.keys()].filter((id) => !met.has(id)),
-      disordered: ids.filter((id, index) => index > 0 && id <= ids[index - 1]!),
+      notFollowed: [...log.keys()].filter((id) => !followed.has(id)),
+      outOfOrder: ids.filter((id, index) => index > 0 && id <= ids[index - 1]!),
       missingInBackups: this.#missingInBackups,
       backups: this.#backups,
       integrity: [...this.#integrity],
@@ -162,7 +162,7 @@ class World {
         const response = await fetch(url + this.#path, { method: 'POST', headers, body: '{}' })
         const { executionId } = (await response.json()) as { executionId: string }
         if (response.status === 202) this.#accepted.add(executionId)
-        if (response.status === 200) this.answered.set(executionId, Date.now())
+        if (response.status === 200) this.acknowledgedAt.set(executionId, Date.now())
         if (response.status >= 500 && response.status !== 503) this.#errors.push(`${response.status} for a run`)
       } catch {
         return
@@ -170,7 +170,7 @@ class World {
     }
   }
 
-  /** The log as the interface tells clients to follow it, over all lives of the service. */
+  /** Follows the log as the interface documents it. Continues after each restart. */
   async #follow({ url }: Serving): Promise<void> {
     for (;;) {
       try {
@@ -183,7 +183,7 @@ class World {
 
   async #poll(url: string): Promise<boolean> {
     const { data, nextCursor } = await this.#page(url, this.#cursor)
-    this.#met.push(...data)
+    this.#followed.push(...data)
     this.#cursor = nextCursor ?? this.#cursor
     return data.length > 0
   }
@@ -192,29 +192,29 @@ class World {
     const query = new URLSearchParams({ workspaceId: this.workspaceId, order: 'asc', limit: '1000' })
     if (cursor !== '') query.set('cursor', cursor)
     const { status, body } = await call(`${url}/api/v1/logs?${query}`, this.apiKey)
-    if (status !== 200) throw new Error(`The logs answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`The logs acknowledgedAt ${status}: ${JSON.stringify(body)}`)
     return body as Page
   }
 
-  async #fateOf({ url }: Serving, executionId: string): Promise<string> {
+  async #outcomeOf({ url }: Serving, executionId: string): Promise<string> {
     for (;;) {
       const { status, body } = await call(`${url}/api/jobs/${executionId}`, this.apiKey)
-      // Retention may have taken it with its entry.
-      if (status === 404) return this.#met.some((entry) => entry.executionId === executionId) ? 'ended' : 'is gone'
+      // Retention may have deleted the job with its log entry.
+      if (status === 404) return this.#followed.some((entry) => entry.executionId === executionId) ? 'ended' : 'is gone'
       const { status: state, error } = body as { status: string; error?: { code: string } }
-      // One that was cut by three kills is told so.
+      // A job that was in progress at three kills ends as interrupted.
       if (state === 'completed' || error?.code === 'INTERRUPTED') return 'ended'
       if (state !== 'queued' && state !== 'processing') return `${state} ${error?.code}`
       await Bun.sleep(10)
     }
   }
 
-  /** Made while the service works or dies; looked into at once. */
+  /** Makes a backup while the service runs or is killed, and checks it immediately. */
   async #backUp(): Promise<void> {
     using place = temporaryFolder()
     const [file, data] = [join(place.path, 'backup.tar'), join(place.path, 'data')]
     const startedAt = Date.now()
-    const before = [...this.answered.keys()]
+    const before = [...this.acknowledgedAt.keys()]
     const { code, words } = await millrace(['backup', file, '--data', this.folder])
     if (code !== 0) {
       this.#errors.push(`backup: ${words}`)
@@ -225,24 +225,24 @@ class World {
     if (restored.code !== 0) this.#errors.push(`restore: ${restored.words}`)
     const store = await openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
     const recorded = await recordedIn(store)
-    const oldest = Math.min(...[...recorded].map((id) => this.answered.get(id) ?? startedAt))
+    const oldest = Math.min(...[...recorded].map((id) => this.acknowledgedAt.get(id) ?? startedAt))
     await store.close()
     rmSync(data, { recursive: true })
-    if (existsSync(`${file}.db`)) this.#errors.push('a backup left its copy behind')
-    const missing = before.filter((id) => !recorded.has(id) && madeAt(id) > oldest + slackMs)
+    if (existsSync(`${file}.db`)) this.#errors.push('a backup did not delete its copy of the database')
+    const missing = before.filter((id) => !recorded.has(id) && startedAtOf(id) > oldest + slackMs)
     this.#missingInBackups.push(...missing)
   }
 }
 
 type Page = { data: { id: string; executionId: string; endedAt: string }[]; nextCursor: string | null }
 
-/** Entries of one commit go together. */
+/** Retention deletes all entries of one commit together. */
 const slackMs = 1_000
 
 /**
- * The first of a run's digits are the milliseconds at which it began; when its caller heard of its end depends on the
- * caller.
+ * When a run started, in epoch milliseconds, from the first digits of its execution ID. The time of the response would
+ * depend on the caller.
  */
-function madeAt(executionId: string): number {
+function startedAtOf(executionId: string): number {
   return Number.parseInt(executionId.replace('-', '').slice(0, 12), 16)
 }

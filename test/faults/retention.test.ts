@@ -13,7 +13,7 @@ import { logRow } from '../support/store/installed.ts'
 const dayMs = 86_400_000
 const oldEntries = 60_000
 
-/** Records old entries in an installation that does not run. */
+/** Records old entries in an installation whose service does not run. */
 async function seed(data: string, workspaceId: string, workflowId: string): Promise<void> {
   const store = await openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
   const home = {
@@ -25,7 +25,7 @@ async function seed(data: string, workspaceId: string, workflowId: string): Prom
   }
   const first = sequenceAt(Date.now() - 40 * dayMs)
   for (let n = 0; n < oldEntries; n += 500) {
-    // Noise, so that each takes space.
+    // Random bytes, so that compression does not save space.
     const traceSpans = () => JSON.stringify([crypto.getRandomValues(new Uint8Array(240)).toBase64()])
     const rows = Array.from({ length: 500 }, (_, index) =>
       logRow(home, first + n + index, { traceSpans: traceSpans() }),
@@ -51,7 +51,7 @@ const oldLeft = (data: string) =>
     `SELECT count(*) AS count FROM logs WHERE sequence < ${sequenceAt(Date.now() - 30 * dayMs)}`,
   ).count
 
-test('old entries go while runs go on, kill -9 in the middle costs nothing, and the file becomes smaller', async () => {
+test('retention deletes old entries during runs, survives kill -9 and makes the file smaller', async () => {
   using folder = temporaryFolder()
   const data = folder.path
   const { apiKey, workspaceId } = await init(data)
@@ -78,7 +78,7 @@ test('old entries go while runs go on, kill -9 in the middle costs nothing, and 
   const seen = new Set<string>()
   for await (const executionId of allExecutions(service.url, apiKey, workspaceId)) seen.add(executionId)
   expect([...acknowledged].filter((executionId) => !seen.has(executionId))).toEqual([])
-  // And those whose answers the kill cut off.
+  // The log also has the runs whose responses were lost in the kill.
   expect(seen.size - acknowledged.size).toBeLessThanOrEqual(callers.length)
   expect(await service.kill('SIGTERM')).toBe(0)
   expect(read<{ integrity_check: string }>(data, 'PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' })

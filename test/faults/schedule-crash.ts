@@ -3,12 +3,12 @@ import { temporaryFolder } from '../support/executable.ts'
 import { block, document } from '../support/make.ts'
 import { call, deploy, init, type Serving, serve } from '../support/running-service.ts'
 
-/** When the service was not there: from when it was killed until it was started again. Epoch milliseconds. */
+/** A time without a service, from a kill until the next start. Epoch milliseconds. */
 export type Absence = { from: number; to: number }
 
 export type ScheduleCrashReport = {
   absences: Absence[]
-  /** Due times of the runs that were recorded, by what their schedule does with missed ones; sorted. */
+  /** The sorted due times of the recorded runs, by the schedule's policy for missed due times. */
   dueTimes: Record<Missed, number[]>
   /** Runs that did not succeed. */
   failed: number
@@ -16,7 +16,7 @@ export type ScheduleCrashReport = {
 
 export const everyMs = 1_000
 
-/** Lets schedules run every second, each with another policy, and kills the service with -9 again and again. */
+/** Runs three schedules every second, each with another policy, and repeatedly kills the service with -9. */
 export async function crashSchedules(options: {
   kills: number
   random(): number
@@ -42,7 +42,7 @@ export async function crashSchedules(options: {
     options.progress?.(killed + 1)
   }
   await Bun.sleep(1_500)
-  // No due time comes any more, so that all that were accepted can end.
+  // Undeploy the schedules, so that the accepted runs can end without new ones.
   for (const id of Object.values(ids)) await call(`${service.url}/api/workflows/${id}/deploy`, apiKey, 'DELETE')
   await untilIdle(service)
   const found = await entries(service, apiKey, workspaceId)

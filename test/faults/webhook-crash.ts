@@ -7,27 +7,27 @@ import { Receiver } from '../support/webhook-receiver.ts'
 
 export type WebhookCrashReport = {
   rounds: number
-  /** Runs whose callers had their answers. */
+  /** Runs whose callers received the response. */
   acknowledged: number
   /** Acknowledged runs per second, from the first response of a round until the kill. */
   perSecond: number
   /** Pairs of acknowledged run and subscription that no receiver received. Must be empty. */
   missing: string[]
-  /** Deliveries that came with more than one name. Must be empty. */
+  /** Deliveries that arrived with more than one delivery ID. Must be empty. */
   renamed: string[]
-  /** Deliveries that came again although their receiver had taken them: cut between the answer and the disk. */
+  /** Deliveries that were repeated because the kill came between the receiver's response and its record on disk. */
   repeated: number
-  /** Deliveries on disk that pend and have no time. Must be 0. */
+  /** Pending deliveries on disk without a due time. Must be 0. */
   lost: number
 }
 
 const receivers = ['one', 'two'] as const
-/** Asked for; those that are under way when the service is killed get no answer. */
-const askedPerSecond = 550
+/** The target rate. Requests in flight at a kill get no response. */
+const requestsPerSecond = 550
 
 /**
- * Kills the service with -9 at random moments while some 500 runs a second owe two webhooks each, to receivers that
- * fail at random, and then waits until both have heard of every run that was acknowledged. `random` gives 0 ≤ n < 1.
+ * Kills the service with -9 at random moments while about 500 runs a second cause two deliveries each, to receivers
+ * that fail at random. Then waits until both receivers have every acknowledged run. `random` returns 0 ≤ n < 1.
  */
 export async function crashWebhooks(options: {
   rounds: number
@@ -37,10 +37,10 @@ export async function crashWebhooks(options: {
   const { rounds, random, progress } = options
   using folder = temporaryFolder()
   const { apiKey } = await init(folder.path)
-  const heard = new Hearing()
+  const deliveries = new ReceivedDeliveries()
   using receiver = new Receiver(({ path, headers, body }) => {
     const status = random() < 0.8 ? 200 : 500
-    heard.note(path, headers.get('idempotency-key') ?? '', body, status === 200)
+    deliveries.note(path, headers.get('idempotency-key') ?? '', body, status === 200)
     return new Response('', { status })
   })
   const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback', MILLRACE_LOG_LEVEL: 'error' }
@@ -60,40 +60,40 @@ export async function crashWebhooks(options: {
     loadedMs += performance.now() - firstAt
     stop.abort()
     await calls
-    progress?.(round, acknowledged.size, heard.count)
+    progress?.(round, acknowledged.size, deliveries.count)
   }
   const service = await serve(folder.path, environment)
   const missing = () =>
-    [...acknowledged].flatMap((id) => receivers.map((name) => `/${name} ${id}`)).filter((pair) => !heard.has(pair))
-  // The slowest have failed four times and wait for the fifth attempt.
+    [...acknowledged].flatMap((id) => receivers.map((name) => `/${name} ${id}`)).filter((pair) => !deliveries.has(pair))
+  // The slowest deliveries have failed four times and wait for the fifth attempt.
   const giveUpAt = performance.now() + 330_000
   while (missing().length > 0 && performance.now() < giveUpAt) await Bun.sleep(100)
   await service.kill('SIGTERM')
-  const { renamed, repeated } = heard
+  const { renamed, repeated } = deliveries
   const perSecond = Math.round((acknowledged.size * 1000) / loadedMs)
   const counts = { rounds, acknowledged: acknowledged.size, perSecond, repeated, lost: lostIn(folder.path) }
   return { ...counts, missing: missing(), renamed }
 }
 
 /** The received deliveries, by path and run. */
-class Hearing {
-  readonly #heard = new Map<string, { key: string; wasTaken: boolean }>()
+class ReceivedDeliveries {
+  readonly #received = new Map<string, { key: string; wasAccepted: boolean }>()
   readonly renamed: string[] = []
   count = 0
   repeated = 0
 
-  note(path: string, key: string, body: string, isTaken: boolean): void {
+  note(path: string, key: string, body: string, isAccepted: boolean): void {
     const { data } = JSON.parse(body) as { data: { executionId: string } }
     const pair = `${path} ${data.executionId}`
-    const before = this.#heard.get(pair)
+    const before = this.#received.get(pair)
     this.count += 1
     if (before && before.key !== key) this.renamed.push(pair)
-    if (before?.wasTaken) this.repeated += 1
-    this.#heard.set(pair, { key, wasTaken: isTaken || before?.wasTaken === true })
+    if (before?.wasAccepted) this.repeated += 1
+    this.#received.set(pair, { key, wasAccepted: isAccepted || before?.wasAccepted === true })
   }
 
   has(pair: string): boolean {
-    return this.#heard.has(pair)
+    return this.#received.has(pair)
   }
 }
 
@@ -103,7 +103,7 @@ function workflowFor(port: number) {
     block('if', 'condition', { conditions: [{ id: 'odd', expression: '<api.n> % 2 === 1' }] }),
     block('f', 'function', { code: 'return <api.n>' }),
   ]
-  const made = document({ name: 'Owes two', blocks, edges: ['start > if', 'if:condition-odd > f'] })
+  const made = document({ name: 'Causes two deliveries', blocks, edges: ['start > if', 'if:condition-odd > f'] })
   const webhooks = receivers.map((name) => ({
     url: `http://${name}.localhost:${port}/${name}`,
     includeFinalOutput: true,
@@ -111,12 +111,12 @@ function workflowFor(port: number) {
   return { ...made, webhooks }
 }
 
-/** Runs at a steady rate until the signal, whatever becomes of them. */
+/** Starts runs at a steady rate until the signal, and ignores their outcome. */
 async function keepRunning(url: string, apiKey: string, acknowledged: Set<string>, signal: AbortSignal): Promise<void> {
   const calls = new Set<Promise<void>>()
   const beganAt = performance.now()
   for (let n = 0; !signal.aborted; ) {
-    const due = ((performance.now() - beganAt) * askedPerSecond) / 1000
+    const due = ((performance.now() - beganAt) * requestsPerSecond) / 1000
     for (; n < due; n += 1) {
       const call = run(url, apiKey, n, acknowledged).finally(() => calls.delete(call))
       calls.add(call)
@@ -132,7 +132,7 @@ async function run(url: string, apiKey: string, n: number, acknowledged: Set<str
     const { executionId } = (await response.json()) as { executionId: string }
     if (response.status === 200) acknowledged.add(executionId)
   } catch {
-    // The service was killed: nobody was told anything.
+    // The service was killed before it responded, so the run is not acknowledged.
   }
 }
 

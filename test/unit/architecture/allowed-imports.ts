@@ -83,7 +83,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
 }
 
-/** The folders that a package may be imported in; `*` is every one. A package that is missing here has no place yet. */
+/** The folders that may import a package; `*` means every folder. A package that is missing here is not allowed. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['*'],
   '@aws-sdk/client-s3': ['files'],
@@ -103,7 +103,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/anthropic': ['models'],
   '@ai-sdk/google': ['models'],
   '@cfworker/json-schema': ['models'],
-  // Made into a module by scripts/build-interface.ts.
+  // scripts/build-interface.ts generates this module.
   '#interface': ['http'],
   react: ['ui'],
   'react-dom': ['ui'],
@@ -124,7 +124,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@lezer/highlight': ['ui'],
 }
 
-/** More files than this at one level are hard to find one's way in. */
+/** The maximum number of files at one level of a folder. */
 export const filesPerFolderMax = 25
 
 /** Folders that are lists of similar files. */

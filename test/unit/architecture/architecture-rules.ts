@@ -2,18 +2,18 @@ import { posix } from 'node:path'
 import { arrows, filesPerFolderMax, innerArrows, listFolders, packages } from './allowed-imports.ts'
 import { type CodeLine, codeLines, type ImportLine, importLines } from './source-lines.ts'
 
-/** One place that breaks a rule of the house. */
+/** One violation of an architecture rule. */
 export type Breach = { file: string; line: number; rule: string; message: string }
 
 /** Source files by their path below the repository's root. */
 export type Sources = Readonly<Record<string, string>>
 
-/** Folders that know no clock, disk, network or framework. */
+/** Folders that may not use a clock, a disk, a network or a framework. */
 const pureFolders = ['domain', 'language']
 const forbiddenNames = ['utils', 'helpers', 'common', 'types', 'index', 'manager']
 const linesMax = 300
 
-/** Everything in the sources that breaks a rule. */
+/** All violations in the sources. */
 export function breaches(sources: Sources): Breach[] {
   const files = Object.entries(sources).map(([file, text]) => {
     return { file, text, imports: importLines(text), code: codeLines(text) }
@@ -48,17 +48,17 @@ function lengthBreaches({ file, text }: Source): Breach[] {
   return [{ file, line: linesMax + 1, rule: 'length', message }]
 }
 
-/** Words that must not stand in code. */
+/** Words that are not allowed in code. */
 function wordBreaches({ file, code }: Source): Breach[] {
   const rules = [
-    { rule: 'any', pattern: /(?<![\w$.#])any(?![\w$(:])/, message: '`any` switches the compiler off; use `unknown`' },
+    { rule: 'any', pattern: /(?<![\w$.#])any(?![\w$(:])/, message: '`any` turns off type checks; use `unknown`' },
     { rule: 'default export', pattern: /\bexport\s+default\b|\bas\s+default\b/, message: 'export it by its name' },
   ]
   if (file.startsWith('src/') && file !== 'src/config.ts') {
     const message = 'only src/config.ts reads the environment; take the value as a parameter'
     rules.push({ rule: 'environment', pattern: /\b(process|Bun|import\.meta)\s*\.\s*env\b/, message })
   }
-  // A declaration file says what an asset's import gives, which is a default export.
+  // A declaration file describes the import of an asset, which is a default export.
   if (file.endsWith('.d.ts')) rules.splice(1, 1)
   return code.flatMap(({ line, text }) =>
     rules.filter(({ pattern }) => pattern.test(text)).map(({ rule, message }) => ({ file, line, rule, message })),
@@ -68,7 +68,7 @@ function wordBreaches({ file, code }: Source): Breach[] {
 function importBreaches({ file, imports }: Source): Breach[] {
   const from = folderOf(file)
   const allowed = arrows[from]
-  if (!allowed) return [{ file, line: 1, rule: 'arrow', message: `"${from}" is not in the table of arrows` }]
+  if (!allowed) return [{ file, line: 1, rule: 'arrow', message: `"${from}" is not in the table of allowed imports` }]
   return imports.flatMap((one) => {
     const message = one.target.startsWith('.')
       ? arrowMessage(file, from, allowed, one)
@@ -81,7 +81,7 @@ function importBreaches({ file, imports }: Source): Breach[] {
 function arrowMessage(file: string, from: string, allowed: readonly string[], one: ImportLine): string | undefined {
   const target = resolveImport(file, one.target)
   if (!/\.[a-z]+$/.test(one.target)) return `"${one.target}" has no ending; write .ts`
-  // The sample that the first start deploys is a document like the others, and stands among them.
+  // The sample that the first start deploys is in the folder of all samples.
   if (from === 'cli' && /^samples\/[a-z-]+\.json$/.test(target)) return undefined
   if (!target.startsWith('src/')) return `${target} lies outside src/`
   const to = folderOf(target)
@@ -129,11 +129,11 @@ function packageMessage(from: string, target: string): string | undefined {
   }
   const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : target.split('/')[0]!
   const folders = packages[name]
-  if (!folders) return `${name} has no place in the table of packages`
+  if (!folders) return `${name} is not in the table of packages`
   return folders.includes('*') || folders.includes(from) ? undefined : `${name} belongs to ${folders.join(', ')} only`
 }
 
-/** State that outlives a call and belongs to nobody: two apps in one process would share it. */
+/** State of a module, which two apps in one process would share. */
 function stateBreaches({ file, code }: Source): Breach[] {
   return code.flatMap(({ line, text, depth }) => {
     const message = depth === 0 ? moduleState(text) : classState(text)
@@ -142,19 +142,19 @@ function stateBreaches({ file, code }: Source): Breach[] {
 }
 
 function moduleState(text: string): string | undefined {
-  if (/^(export\s+)?(let|var)\s/.test(text)) return 'a module keeps no variables; give the state an owner'
+  if (/^(export\s+)?(let|var)\s/.test(text)) return 'a module must not keep variables; give the state an owner'
   const match = /^(export\s+)?const\s+[\w$]+\s*(:[^=]*(?:=>[^=]*)*)?=\s*(.*)$/.exec(text)
   if (!match) return undefined
   const [, exported, annotation = '', value = ''] = match
   if (/\b[Rr]eadonly/.test(annotation)) return undefined
   if (/^new (WeakMap|WeakSet|Array|AbortController|EventTarget|EventEmitter)\b/.test(value)) {
-    return 'a module keeps no such thing; give it an owner'
+    return 'a module must not keep such an object; give it an owner'
   }
-  // A set that is written out and stays inside is a list of names; an empty one is there to be filled.
+  // A private set with initial values is a list of names. An empty set is state.
   if (/^new (Map|Set)\b/.test(value) && (exported || !/^new \w+(<[^(]*>)?\((?!\s*\))/.test(value))) {
-    return 'a module keeps no collections; give it an owner, or say ReadonlyMap, ReadonlySet'
+    return 'a module must not keep collections; give them an owner, or use ReadonlyMap or ReadonlySet'
   }
-  if (/^(\[\s*\]|\{\s*\})/.test(value)) return 'an empty collection of a module is there to be filled; give it an owner'
+  if (/^(\[\s*\]|\{\s*\})/.test(value)) return 'an empty collection of a module is state; give it an owner'
   if (exported && /^\[/.test(value) && !/\bas const\b/.test(text) && /\]\s*$/.test(text)) {
     return 'an exported array can be changed by everyone; say `as const` or `readonly`'
   }
@@ -173,7 +173,7 @@ function classState(text: string): string | undefined {
  */
 const typeCyclesIn = ['domain', 'store', 'cli', 'ui']
 
-/** Files that import each other in a cycle. One breach per cycle. */
+/** Files that import each other in a cycle. Reports one breach per cycle. */
 function cycleBreaches(files: readonly Source[]): Breach[] {
   const graph = new Map(files.map((source) => [source.file, source]))
   const state = new Map<string, 'open' | 'done'>()

@@ -13,18 +13,18 @@ function projectSources(): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]))
 }
 
-test('the project keeps its own rules', () => {
+test('the project follows its architecture rules', () => {
   const sources = projectSources()
   expect(Object.keys(sources)).toContain('src/main.ts')
   const lines = breaches(sources).map(({ file, line, rule, message }) => `${file}:${line}: ${rule}: ${message}`)
   expect(lines).toEqual([])
 })
 
-describe('the checker', () => {
+describe('the architecture check', () => {
   const of = (sources: Record<string, string>) =>
     breaches(sources).map(({ file, line, rule }) => `${file}:${line} ${rule}`)
 
-  test('sees an arrow that points the wrong way, whatever way it is written', () => {
+  test('reports a forbidden import in any syntax', () => {
     const other = { 'src/blocks/api.ts': 'export const api = 1\n', 'src/store/store.ts': 'export type Store = {}\n' }
     const from = (text: string) => of({ ...other, 'src/engine/plan.ts': text })
     expect(from("import { api } from '../blocks/api.ts'\n")).toEqual(['src/engine/plan.ts:1 arrow'])
@@ -41,7 +41,7 @@ describe('the checker', () => {
     expect(of({ 'src/attic/old.ts': 'export const old = 1\n' })).toEqual(['src/attic/old.ts:1 arrow'])
   })
 
-  test('lets types pass where only types may', () => {
+  test('allows type imports where only types are allowed', () => {
     const from = (text: string) => of({ 'src/store/store.ts': 'export const s = 1\n', 'src/events/writer.ts': text })
     expect(from("import type { Store } from '../store/store.ts'\n")).toEqual([])
     expect(from("import { type Store, type Row } from '../store/store.ts'\n")).toEqual([])
@@ -49,13 +49,13 @@ describe('the checker', () => {
     expect(from("import { s } from '../store/store.ts'\n")).toEqual(['src/events/writer.ts:1 arrow'])
   })
 
-  test('lets a block see the contract of blocks and nothing else of the engine', () => {
+  test('allows blocks to import only block.ts from the engine', () => {
     const from = (file: string) => of({ 'src/blocks/wait.ts': `import { x } from '../engine/${file}'\n` })
     expect(from('block.ts')).toEqual([])
     expect(from('plan.ts')).toEqual(['src/blocks/wait.ts:1 arrow'])
   })
 
-  test('keeps the walls inside a folder', () => {
+  test('reports a forbidden import inside a folder', () => {
     const files = { 'src/engine/run/walk.ts': 'export const w = 1\n', 'src/engine/block.ts': 'export const b = 1\n' }
     const from = (file: string, text: string) => of({ ...files, [file]: text })
     const plan = 'src/engine/compile/plan.ts'
@@ -68,7 +68,7 @@ describe('the checker', () => {
     ])
   })
 
-  test('sees a folder with too many files, except lists of similar ones', () => {
+  test('reports a folder with too many files, except lists of similar files', () => {
     const many = (folder: string, count: number) =>
       of(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/file-${index}.ts`, ''])))
     expect(many('src/engine/run', 26)).toEqual(['src/engine/run:1 heap'])
@@ -76,7 +76,7 @@ describe('the checker', () => {
     expect(many('src/blocks', 26)).toEqual([])
   })
 
-  test('does not take text for an import', () => {
+  test('does not mistake text for an import', () => {
     const text = [
       '// import { api } from "../blocks/api.ts"',
       '/* import "../blocks/api.ts" */',
@@ -86,7 +86,7 @@ describe('the checker', () => {
     expect(of({ 'src/engine/plan.ts': text })).toEqual([])
   })
 
-  test('sees a cycle, and counts types except in a few folders', () => {
+  test('reports a cycle of imports, including types except in a few folders', () => {
     const ring = {
       'src/engine/a.ts': "import { b } from './b.ts'\n",
       'src/engine/b.ts': "import { c } from './c.ts'\n",
@@ -103,7 +103,7 @@ describe('the checker', () => {
     expect(of(pair(''))).toEqual(['src/store/b.ts:1 cycle'])
   })
 
-  test('keeps packages in their folders', () => {
+  test('reports a package outside of its folders', () => {
     const from = (folder: string, name: string) => of({ [`src/${folder}/x.ts`]: `import { y } from '${name}'\n` })
     expect(from('language', 'acorn')).toEqual([])
     expect(from('engine', 'acorn')).toEqual(['src/engine/x.ts:1 package'])
@@ -116,7 +116,7 @@ describe('the checker', () => {
     expect(from('store', 'node:fs')).toEqual([])
   })
 
-  test('lets the environment be read in one place', () => {
+  test('allows only one file to read the environment', () => {
     const from = (file: string, text: string) => of({ [file]: text })
     expect(from('src/http/server.ts', '\nconst a = process.env.HOME\n')).toEqual(['src/http/server.ts:2 environment'])
     expect(from('src/http/server.ts', 'const a = Bun.env["HOME"]\n')).toEqual(['src/http/server.ts:1 environment'])
@@ -125,7 +125,7 @@ describe('the checker', () => {
     expect(from('test/x.test.ts', 'const a = process.env\n')).toEqual([])
   })
 
-  test('sees state that a module keeps', () => {
+  test('reports state of a module', () => {
     const from = (text: string) => of({ 'src/engine/x.ts': text })
     const breach = ['src/engine/x.ts:1 state']
     expect(from('let count = 0\n')).toEqual(breach)
@@ -145,7 +145,7 @@ describe('the checker', () => {
     expect(from('class A {\n  static readonly max = 3\n  static of(): A {\n    return new A()\n  }\n}\n')).toEqual([])
   })
 
-  test('counts lines, unless the file says why it is long', () => {
+  test('reports a file that is too long, unless it says why', () => {
     const lines = (count: number) => 'const a = 1\n'.repeat(count)
     expect(of({ 'src/engine/x.ts': lines(300) })).toEqual([])
     expect(of({ 'src/engine/x.ts': lines(301) })).toEqual(['src/engine/x.ts:301 length'])
@@ -153,7 +153,7 @@ describe('the checker', () => {
     expect(of({ 'test/x.test.ts': lines(301) })).toEqual(['test/x.test.ts:301 length'])
   })
 
-  test('sees any, default exports and names that say nothing', () => {
+  test('reports any, default exports and meaningless file names', () => {
     const from = (text: string) => of({ 'src/engine/x.ts': text })
     expect(from('const a: any = 1\n')).toEqual(['src/engine/x.ts:1 any'])
     expect(from('const a = b as any\n')).toEqual(['src/engine/x.ts:1 any'])
@@ -166,7 +166,7 @@ describe('the checker', () => {
     }
   })
 
-  test('reads strings, templates and regular expressions as what they are', () => {
+  test('recognises strings, templates and regular expressions', () => {
     expect(blank("a = 'x//y' // z", { strings: true })).toBe("a = '    '     ")
     expect(blank('a = `b${c + `d${e}`}f` /* g */', { strings: true })).toBe('a = ` ${c + ` ${e}`} `        ')
     expect(blank("a = /['\"]/.test(b) ? 'c' : d / e / f", { strings: true })).toBe(

@@ -1,15 +1,15 @@
-/** TypeScript text as the checks of the house read it: import lines, and code without comments and strings. */
+// Parses TypeScript for the architecture check: import lines, and code without comments and strings.
 
 /** One import or re-export of another module. */
 export type ImportLine = { line: number; target: string; typeOnly: boolean }
 
-/** A line of code with comments and the insides of strings blanked, and how many braces are open where it begins. */
+/** A line of code with blanks for comments and strings. `depth`: the number of open braces at its beginning. */
 export type CodeLine = { line: number; text: string; depth: number }
 
 /** Every import: static, for its effects, re-exports, dynamic, and types written as `import('…')`. */
 export function importLines(text: string): ImportLine[] {
   const found: ImportLine[] = []
-  // Comments are blanked and strings are not: the target is one. Offsets stay the same in both.
+  // Only comments are blanked here, because the import target is a string. The offsets are the same in both texts.
   const code = blank(text, { strings: false })
   const hidden = blank(text, { strings: true })
   const lineOf = (offset: number) => text.slice(0, offset).split('\n').length
@@ -28,7 +28,7 @@ export function importLines(text: string): ImportLine[] {
   return found.toSorted((a, b) => a.line - b.line)
 }
 
-/** `import type …`, or braces in which every name says `type`. */
+/** Whether it is `import type …`, or every name in the braces has `type`. */
 function isTypeOnly(clause: string): boolean {
   if (/^\s*type\s+(?!from\b)/.test(clause)) return true
   const names = /^\s*\{([^}]*)\}\s*$/
@@ -39,7 +39,7 @@ function isTypeOnly(clause: string): boolean {
   return names !== undefined && names.length > 0 && names.every((name) => /^type\s/.test(name))
 }
 
-/** Lines of code; a declaration that begins at depth 0 and spans lines is one entry, up to where it ends. */
+/** The lines of code. A multi-line declaration at depth 0 is one entry. */
 export function codeLines(text: string): CodeLine[] {
   const lines = blank(text, { strings: true }).split('\n')
   const found: CodeLine[] = []
@@ -54,7 +54,7 @@ export function codeLines(text: string): CodeLine[] {
   return found
 }
 
-/** At depth 0, a `const` with its whole value, so that a check sees `as const` ten lines below. */
+/** At depth 0, returns a `const` with its whole value, so that a check sees `as const` many lines below. */
 function statementAt(lines: readonly string[], index: number, depth: number): string {
   const first = lines[index]!
   if (depth !== 0 || !/^(export\s+)?const\b/.test(first)) return first
@@ -68,7 +68,7 @@ function statementAt(lines: readonly string[], index: number, depth: number): st
   return statement.trim()
 }
 
-/** Replaces comments, and the insides of strings when asked, by spaces; line breaks and offsets stay. */
+/** Replaces comments, and optionally the contents of strings, with spaces. Keeps line breaks and offsets. */
 export function blank(text: string, { strings }: { strings: boolean }): string {
   const out = text.split('')
   const wipe = (from: number, to: number) => {
@@ -135,7 +135,7 @@ function quotedEnd(text: string, start: number): number {
   return text.length
 }
 
-/** Behind the closing backtick, or behind the `${` that comes before it. */
+/** The offset after the closing backtick, or after the `${` before it. */
 function templateEnd(text: string, start: number): number {
   for (let i = start; i < text.length; i++) {
     if (text[i] === '\\') i++
