@@ -56,8 +56,8 @@ export interface Store extends SessionStore, DashboardStore {
    * account.
    */
   setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
-  /** Replaces the plan and the numbers of its own. False when there is no such account. */
-  setTier(userId: string, plan: OwnTier): Promise<boolean>
+  /** Replaces an account's tier and its own limits. Returns false if the account does not exist. */
+  setTier(userId: string, tier: OwnTier): Promise<boolean>
 
   // keys
   findKey(hash: Uint8Array): Promise<KeyRow | undefined>
@@ -366,7 +366,7 @@ export type Role = 'owner' | 'editor' | 'viewer'
 /** The roles that a workspace can be shared with: its owner does not change. */
 export type SharedRole = Exclude<Role, 'owner'>
 
-/** An account with a workspace that it owns, and a key. `plan` null: the installation's. */
+/** An account with a workspace that it owns, and a key. `plan` is null for the tier of the installation. */
 export type NewAccount = {
   userId: string
   email: string
@@ -392,7 +392,7 @@ export type FirstKey = Pick<NewInstallation, 'signInTokenHash' | 'at'> & {
 
 export type UnseenInstallation = { userId: string; workspaceId: string; sampleId: string | null }
 
-/** An account's own plan, null for the installation's, and numbers that go before those of the plan. */
+/** An account's own tier, or null for the tier of the installation, and its own limits, which override the tier's. */
 export type OwnTier = { plan: TierName | null; numbers: Partial<TierLimits> }
 
 export type UserRow = OwnTier & { id: string; email: string; hasPassword: boolean; createdAt: number }

@@ -18,7 +18,7 @@ const create: Command = {
   async run({ config, terminal, json, flags, arguments: [email = ''] }) {
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
       throw new UsageError(`"${email}" is not an e-mail address.`)
-    const plan = flags['plan'] === undefined ? null : planNamed(flags['plan'])
+    const plan = flags['plan'] === undefined ? null : tierNamed(flags['plan'])
     const userId = newId()
     const workspaceId = newId()
     const at = Date.now()
@@ -147,7 +147,7 @@ const plan: Command = {
     'users plan ada@example.com default',
   ],
   async run({ config, terminal, json, flags, arguments: [named = '', name = ''] }) {
-    const own: OwnTier = { plan: name === 'default' ? null : planNamed(name), numbers: numbersOf(flags) }
+    const own: OwnTier = { plan: name === 'default' ? null : tierNamed(name), numbers: numbersOf(flags) }
     if (own.plan !== 'enterprise' && Object.keys(own.numbers).length > 0) {
       throw new UsageError('Only an enterprise account has its own limits. The limits of other tiers are settings.')
     }
@@ -163,7 +163,7 @@ const plan: Command = {
   },
 }
 
-function planNamed(text: string): TierName {
+function tierNamed(text: string): TierName {
   const name = tierNames.find((known) => known === text)
   if (name) return name
   throw new UsageError(`Unknown tier "${text}". Tiers: ${tierNames.join(', ')}.`)
