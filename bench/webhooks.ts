@@ -122,7 +122,7 @@ async function executions(): Promise<void> {
 
 /**
  * Deliveries a second out of a full outbox to one receiver, against bare loops of `fetch` to it: ten at once, and one.
- * Of both the beginning is not counted, in which they are compiled.
+ * The beginning of each is not counted, because the engine compiles the code then.
  */
 async function throughput(): Promise<void> {
   const warmUp = 30_000
