@@ -1,4 +1,4 @@
-import type { Role } from './store.ts'
+import type { Role } from '../domain/account/role.ts'
 
 /** The part of the port that knows who is signed in. Tokens never come here, only their SHA-256. */
 export interface SessionStore {

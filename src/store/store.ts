@@ -1,5 +1,6 @@
 // Long because it is one list: everything that a store does, and the shapes of it.
 
+import type { Role, SharedRole } from '../domain/account/role.ts'
 import type { RateKind, TierLimits, TierName } from '../domain/account/tiers.ts'
 import type { Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
@@ -361,10 +362,6 @@ export type RetentionStep = {
   /** Whether there is nothing more to do. */
   done: boolean
 }
-
-export type Role = 'owner' | 'editor' | 'viewer'
-/** The roles that a workspace can be shared with: its owner does not change. */
-export type SharedRole = Exclude<Role, 'owner'>
 
 /** An account with a workspace that it owns, and a key. `plan` is null for the tier of the installation. */
 export type NewAccount = {

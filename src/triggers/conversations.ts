@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
+import type { ChatMessage } from '../domain/run/input.ts'
 import type { ChatWrite } from '../domain/run/write.ts'
-import type { ChatMessage } from '../domain/workflow/chat.ts'
 
 export type ConversationsOptions = {
   listTurns(workflowId: string, conversationId: string, limit: number): Promise<Uint8Array[]>

@@ -1,5 +1,6 @@
+import type { SharedRole } from '../../domain/account/role.ts'
 import { newId } from '../../domain/ids.ts'
-import type { SharedRole, Store, WorkspaceRow } from '../../store/store.ts'
+import type { Store, WorkspaceRow } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { table } from '../support/help.ts'
 import { accountOf, withInstallation } from '../support/installation.ts'

@@ -7,6 +7,7 @@ import { databasePath } from '../../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from '../command.ts'
 import { allowListOf, proxiesOf } from '../support/allow-list.ts'
 import { priceTableOf } from '../support/price-table.ts'
+import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
 import { examineSchedules } from './schedules.ts'
 import { examineDatabase, examineDisk, examineKey, examineLegacyJournal } from './storage.ts'
@@ -31,25 +32,6 @@ export const doctor: Command = {
     }
     return findings.some(({ state }) => state === 'broken') ? 1 : 0
   },
-}
-
-/** The result of one check; `advice` says what to do. */
-export type Diagnosis = {
-  check:
-    | 'settings'
-    | 'folder'
-    | 'disk'
-    | 'service'
-    | 'database'
-    | 'journal'
-    | 'key'
-    | 'webhooks'
-    | 'schedules'
-    | 'storage'
-    | 'clock'
-  state: 'ok' | 'warning' | 'broken'
-  message: string
-  advice?: string
 }
 
 const marks: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok    ', warning: 'look  ', broken: 'BROKEN' }

@@ -5,7 +5,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { bucketOf } from '../../files/open.ts'
 import { Spool } from '../../files/spool.ts'
-import type { Diagnosis } from './doctor.ts'
+import type { Diagnosis } from './diagnosis.ts'
 
 /** Checks whether a file can be stored in the bucket, read, downloaded by a signed URL, and deleted. */
 export async function examineFiles(config: Config): Promise<Diagnosis> {

@@ -1,7 +1,7 @@
 import { databasePath } from '../../store/sqlite/open.ts'
 import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
 import { count } from '../support/size.ts'
-import type { Diagnosis } from './doctor.ts'
+import type { Diagnosis } from './diagnosis.ts'
 
 /** The service decides a due time immediately, so a longer delay indicates a fault. */
 const lateMs = 5 * 60_000

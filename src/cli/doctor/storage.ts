@@ -7,7 +7,7 @@ import { inspectLegacyJournal } from '../../store/sqlite/legacy-journal/inspect.
 import { databasePath } from '../../store/sqlite/open.ts'
 import { inspectDatabase, sealHeadsIn } from '../../store/sqlite/upkeep/inspect.ts'
 import { count, roundSize } from '../support/size.ts'
-import type { Diagnosis } from './doctor.ts'
+import type { Diagnosis } from './diagnosis.ts'
 
 const GB = 1024 ** 3
 /** Below the first limit, the service will soon stop accepting runs. Below the second, doctor warns. */

@@ -2,7 +2,7 @@ import { sequenceAt } from '../../domain/ids.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
 import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
 import { count } from '../support/size.ts'
-import type { Diagnosis } from './doctor.ts'
+import type { Diagnosis } from './diagnosis.ts'
 
 const dayMs = 86_400_000
 /** The service sends a delivery when it is due, so a longer delay indicates a fault. */

@@ -1,7 +1,6 @@
 import type { ErrorDetail } from '../errors.ts'
 import { jsonDepthMax } from '../limits.ts'
 import { isDeeperThan } from '../text/json.ts'
-import type { ChatMessage } from '../workflow/chat.ts'
 import type { FieldType, InputField } from '../workflow/workflow.ts'
 import type { RunFile } from './file.ts'
 
@@ -14,6 +13,9 @@ export type TriggerInput = {
   /** The earlier messages of a chat. */
   history?: readonly ChatMessage[]
 }
+
+/** One message of a chat. */
+export type ChatMessage = { role: 'user' | 'assistant'; content: string }
 
 export type InputReading = { ok: true; value: TriggerInput } | { ok: false; details: ErrorDetail[] }
 

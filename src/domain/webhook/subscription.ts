@@ -1,6 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { Level } from '../run/log.ts'
-import type { TriggerKind } from '../workflow/workflow.ts'
 
 /** Webhook subscriptions: who is notified when a workflow's runs end, about which runs, and with which content. */
 
@@ -84,8 +82,8 @@ export type SubscriptionRow = {
   /** Bits of `include`. */
   include: number
   /** Null: all levels. */
-  levelFilter: readonly Level[] | null
-  triggerFilter: readonly TriggerKind[] | null
+  levelFilter: Readonly<NonNullable<Subscription['levelFilter']>> | null
+  triggerFilter: Readonly<NonNullable<Subscription['triggerFilter']>> | null
   active: boolean
   retryOnNetworkError: boolean
   createdAt: number

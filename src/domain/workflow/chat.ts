@@ -45,9 +45,6 @@ export const ChatParameters = t.Object({
 })
 export type ChatParameters = Static<typeof ChatParameters>
 
-/** One message of a conversation. */
-export type ChatMessage = { role: 'user' | 'assistant'; content: string }
-
 /** The maximum length of one message in characters. */
 export const chatMessageCharsMax = 100_000
 

@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { generateKey } from '../../../src/accounts/keys.ts'
+import type { Role } from '../../../src/domain/account/role.ts'
 import { newId } from '../../../src/domain/ids.ts'
 import { databasePath } from '../../../src/store/sqlite/open.ts'
-import type { NewKey, Role } from '../../../src/store/store.ts'
+import type { NewKey } from '../../../src/store/store.ts'
 
 /** A key, and what the store keeps of it. */
 export function newKey(more: Partial<NewKey> = {}): { text: string; row: NewKey } {

@@ -1,5 +1,5 @@
 import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
-import type { Role } from '../../../src/store/store.ts'
+import type { Role } from '../../../src/domain/account/role.ts'
 import type { Answer, HttpWorld } from './world.ts'
 
 /** The dashboard's pages, in the hands of somebody who is signed in. */

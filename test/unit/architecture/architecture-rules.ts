@@ -171,7 +171,7 @@ function classState(text: string): string | undefined {
  * Folders below `src/` whose files may still import each other's types in a cycle. Values may form a cycle nowhere.
  * Nothing may be added here.
  */
-const typeCyclesIn = ['domain', 'store', 'cli', 'ui']
+const typeCyclesIn = ['ui']
 
 /** Files that import each other in a cycle. Reports one breach per cycle. */
 function cycleBreaches(files: readonly Source[]): Breach[] {

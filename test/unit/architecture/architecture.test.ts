@@ -96,11 +96,11 @@ describe('the architecture check', () => {
     expect(breaches(ring)[0]?.message).toBe('src/engine/a.ts → src/engine/b.ts → src/engine/c.ts → src/engine/a.ts')
     expect(of({ ...ring, 'src/engine/c.ts': "import type { a } from './a.ts'\n" })).toEqual(['src/engine/c.ts:1 cycle'])
     const pair = (type: string) => ({
-      'src/store/a.ts': "import { b } from './b.ts'\n",
-      'src/store/b.ts': `import ${type}{ a } from './a.ts'\n`,
+      'src/ui/a.ts': "import { b } from './b.ts'\n",
+      'src/ui/b.ts': `import ${type}{ a } from './a.ts'\n`,
     })
     expect(of(pair('type '))).toEqual([])
-    expect(of(pair(''))).toEqual(['src/store/b.ts:1 cycle'])
+    expect(of(pair(''))).toEqual(['src/ui/b.ts:1 cycle'])
   })
 
   test('reports a package outside of its folders', () => {

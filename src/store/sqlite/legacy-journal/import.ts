@@ -26,6 +26,9 @@ export type LegacyMark = { generation: number; position: number }
 /** The SQL that makes a database, or a copy of it, independent of a journal. */
 export const forgetLegacyJournal = "UPDATE marks SET value = 0 WHERE name = 'journal-generation'"
 
+/** The process that imports. Only the service, which holds the lock of the folder, may remove the files. */
+export type JournalImporter = 'service' | 'command'
+
 export type ImportOptions = {
   databasePath: string
   /**

@@ -1,7 +1,8 @@
+import type { Role } from '../../../domain/account/role.ts'
 import type { Level, LogRow } from '../../../domain/run/log.ts'
 import type { EntryFacts } from '../../../domain/run/log-entry.ts'
 import type { TriggerKind, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
-import type { DeploymentRow, KeyRow, LogDetailRow, Role, WorkflowRow, WorkspaceRow } from '../../store.ts'
+import type { DeploymentRow, KeyRow, LogDetailRow, WorkflowRow, WorkspaceRow } from '../../store.ts'
 import type { Value } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 

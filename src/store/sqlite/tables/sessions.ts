@@ -1,3 +1,4 @@
+import type { Role } from '../../../domain/account/role.ts'
 import { AppError } from '../../../domain/errors.ts'
 import {
   type NewSession,
@@ -6,7 +7,6 @@ import {
   type SignedIn,
   sessionsMax,
 } from '../../session-store.ts'
-import type { Role } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 
 export function findPassword(sql: Sql, idOrEmail: string): { userId: string; passwordHash: string } | undefined {

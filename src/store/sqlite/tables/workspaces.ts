@@ -1,5 +1,6 @@
+import type { Role, SharedRole } from '../../../domain/account/role.ts'
 import { AppError } from '../../../domain/errors.ts'
-import type { MemberRow, NewWorkspace, Role, SharedRole, WorkspaceRow } from '../../store.ts'
+import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { type SqlWorkspace, workspaceOf } from './rows.ts'
 

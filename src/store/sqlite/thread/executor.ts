@@ -2,7 +2,7 @@ import type { Write } from '../../../domain/run/write.ts'
 import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import type { Connection } from '../connection.ts'
 import { failureOf, unavailable } from '../failures.ts'
-import { importLegacyJournal } from '../legacy-journal/import.ts'
+import { importLegacyJournal, type JournalImporter } from '../legacy-journal/import.ts'
 import { ZoneMapMaker } from '../logs/zone-maps.ts'
 import { type OpenOptions, openConnection, synchronousOf } from '../open.ts'
 import { walBytesOf } from '../upkeep/checkpoints.ts'
@@ -17,7 +17,7 @@ export type ExecutorOptions = {
    * Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for
    * one.
    */
-  legacyJournal?: 'service' | 'command' | undefined
+  legacyJournal?: JournalImporter | undefined
   /** A clock in milliseconds. */
   monotonic?: () => number
 }

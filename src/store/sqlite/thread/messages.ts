@@ -1,13 +1,13 @@
 import { AppError, messageOf } from '../../../domain/errors.ts'
 import type { RetentionBounds } from '../../store.ts'
+import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
-import type { ExecutorOptions } from './executor.ts'
 import type { OperationName } from './operations.ts'
 
 // The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone.
 
 export type Request =
-  | { open: OpenOptions; lowPriority: boolean; legacyJournal: ExecutorOptions['legacyJournal'] }
+  | { open: OpenOptions; lowPriority: boolean; legacyJournal: JournalImporter | undefined }
   | { copy: { from: string; to: string } }
   | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'compact' | 'checkpoint' | 'markUnhealthy' | 'close' }

@@ -1,15 +1,15 @@
 import { AppError } from '../../../domain/errors.ts'
 import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import { unavailable } from '../failures.ts'
+import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
-import type { ExecutorOptions } from './executor.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
 
 export type ThreadOptions = {
   /** Lets the other threads run first, and sleeps now and then during long work. */
   lowPriority?: boolean
-  legacyJournal?: ExecutorOptions['legacyJournal']
+  legacyJournal?: JournalImporter | undefined
   /** Receives the executor's `losses`, if there are any. */
   onLost?: ((lost: readonly string[]) => void) | undefined
 }

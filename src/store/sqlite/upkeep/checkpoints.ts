@@ -1,12 +1,17 @@
 import { lengthOfWrite, type Write } from '../../../domain/run/write.ts'
 import type { EndedAttempt } from '../../../domain/webhook/delivery.ts'
-import type { Thread } from '../thread/thread.ts'
+
+/**
+ * `checkpoint` moves the WAL into the database, as far as no reader needs it. Resolves to the bytes that it had to
+ * leave; undefined when nothing could be moved.
+ */
+type CheckpointThread = { checkpoint(): Promise<number | undefined> }
 
 export type CheckpointsOptions = {
   /** The thread that makes commits. */
-  writer: Pick<Thread, 'compact' | 'checkpoint'>
+  writer: CheckpointThread & { compact(): Promise<void> }
   /** A thread that no commit waits for; started when it is first needed. */
-  helper: () => Promise<Pick<Thread, 'checkpoint'>>
+  helper: () => Promise<CheckpointThread>
   /** Called when the disk failed under the helper. */
   onFailure(): void
 }

@@ -1,0 +1,18 @@
+/** The result of one check; `advice` says what to do. */
+export type Diagnosis = {
+  check:
+    | 'settings'
+    | 'folder'
+    | 'disk'
+    | 'service'
+    | 'database'
+    | 'journal'
+    | 'key'
+    | 'webhooks'
+    | 'schedules'
+    | 'storage'
+    | 'clock'
+  state: 'ok' | 'warning' | 'broken'
+  message: string
+  advice?: string
+}
